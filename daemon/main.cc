@@ -319,7 +319,8 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                     config);
   reloader.RecordStart();
   Pulse http_pulse(clock), grpc_pulse(clock);
-  PageData page_data({.reader = reader, .history = past, .metrics = *metrics, .version = BuildVersion()});
+  PageData page_data(
+      {.reader = reader, .history = past, .metrics = *metrics, .version = BuildVersion(), .boards = &boards});
   Site site(reader, *metrics, clock,
             {.audit_log = LogReader(audit), .page = &page_data, .targets = &targets, .boards = &boards});
   const ConnectionBudget budget = BudgetConnections(FileLimit(), config.devices.size());

@@ -128,7 +128,8 @@ std::string DaemonConfig(const std::vector<DemoDevice>& devices) {
   for (const DemoDevice& device : devices) {
     absl::StrAppend(&text, "  - {name: ", device.name, ", bus: \"unix:", device.name, ".sock@0x4f\", interval: 250ms",
                     device.has_grid ? ", clocks: {trigger_hz: 1000}" : "",
-                    device.seals ? ", sealing: device, capture: gpu0.sbt, capture_plaintext: true" : "", "}\n");
+                    device.seals ? ", sealing: device, capture: gpu0.sbt, capture_plaintext: true" : "",
+                    device.is_board ? ", board: {mailbox: exclusive}" : "", "}\n");
   }
   absl::StrAppend(&text, "grpc:\n", kTls, "http:\n", kTls,
                   "policy_file: policy.yaml\nports_file: ports\nstate_dir: state\n");

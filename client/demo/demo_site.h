@@ -44,6 +44,7 @@ struct DemoDevice {
   std::string chip_file;  // its text
   bool has_grid = false;  // of triggers, at which marks are served
   bool seals = false;     // its confidential VMs; only gpu0, which has VMs of the policy
+  bool is_board = false;  // of today: it has no counters, and answers base commands as public clients give them
 };
 
 // A file of the folder that a step's command needs.

@@ -8,12 +8,13 @@
 #include "absl/strings/str_join.h"
 
 namespace sideband::client {
-namespace {
 
-std::string Scrape(const std::string& user, const DemoPorts& ports) {
+std::string ScrapeCommand(const std::string& user, const DemoPorts& ports) {
   return absl::StrCat("curl -sS --cacert ca.pem --cert ", user, ".pem --key ", user,
                       ".key https://127.0.0.1:", ports.http, "/metrics");
 }
+
+namespace {
 
 std::string Sideband(const std::string& user, const std::string& arguments) {
   return absl::StrCat("sideband --config ", user, ".yaml ", arguments);
@@ -31,8 +32,8 @@ std::vector<DemoStep> OperatorSteps(const std::vector<DemoVm>& vms, const DemoPo
                                     Sums sums) {
   DemoStep scrape{
       .title = "The operator's scrape: the device and each open VM, no tenant's contexts",
-      .command = absl::StrCat(Scrape("operator", ports), " | grep -E '^sideband_(device_up|vm_info|(device|vm)_", event,
-                              "_total).device=.gpu0'"),
+      .command = absl::StrCat(ScrapeCommand("operator", ports), " | grep -E '^sideband_(device_up|vm_info|(device|vm)_",
+                              event, "_total).device=.gpu0'"),
       .absent = {"context="},
       .scrape_sums = sums,
       .event = event};
@@ -53,7 +54,7 @@ std::vector<DemoStep> TenantSteps(const DemoVm& own, const std::vector<DemoVm>& 
     if (other.tenant == own.tenant) continue;
     // grep -c exits with 1 if it counts no lines.
     steps.push_back({.title = absl::StrCat("Lines of ", other.name, " in ", own.tenant, "'s scrape: none"),
-                     .command = absl::StrCat(Scrape(own.tenant, ports), " | grep -c '", Label(other), "'"),
+                     .command = absl::StrCat(ScrapeCommand(own.tenant, ports), " | grep -c '", Label(other), "'"),
                      .exit_status = 1,
                      .present = {"0"}});
     steps.push_back({.title = absl::StrCat("Asked for by name, ", other.name, " does not exist for ", own.tenant),
@@ -110,7 +111,7 @@ std::vector<DemoStep> MarkSteps(const DemoVm& vm, const std::vector<std::string>
 
 // The coverage is of the interval before the last snapshot: the first whole one after the choice shows it.
 std::string AwaitCoverage(const DemoVm& vm, const DemoPorts& ports) {
-  return absl::StrCat("for i in $(seq 40); do ", Scrape(vm.tenant, ports), " | grep 'vm_gate_coverage.*\"",
+  return absl::StrCat("for i in $(seq 40); do ", ScrapeCommand(vm.tenant, ports), " | grep 'vm_gate_coverage.*\"",
                       vm.chosen.group, "\"} 1$' && break; sleep 0.25; done");
 }
 
@@ -156,7 +157,7 @@ std::string Unseal(const DemoVm& vm) {
 std::vector<DemoStep> ConfidentialSteps(const DemoVm& vm, const DemoPorts& ports, const std::string& event) {
   return {
       {.title = absl::StrCat(vm.name, " is confidential: not even the operator has its counters"),
-       .command = absl::StrCat(Scrape("operator", ports), " | grep -c '_total{.*", Label(vm), "'"),
+       .command = absl::StrCat(ScrapeCommand("operator", ports), " | grep -c '_total{.*", Label(vm), "'"),
        .exit_status = 1,
        .present = {"0"}},
       {.title = "… but its guest does: it exchanges keys with the device, and opens a sealed record",

@@ -29,6 +29,9 @@ struct DemoStep {
   enum class Place { kBus, kDaemonMemory } searched = Place::kBus;
 };
 
+// The command that scrapes all that `user` sees.
+std::string ScrapeCommand(const std::string& user, const DemoPorts& ports);
+
 // `events` must contain at least one event. `sums` is how the counts of VMs and contexts relate to the wholes'.
 std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports,
                                     const std::vector<std::string>& events, Sums sums);

@@ -29,9 +29,10 @@ class SiteTest : public testing::Test {
   FakeWorld world_;
   std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
   const FakePast past_{world_};
-  PageData page_{{.reader = world_.reader, .history = past_.reader, .metrics = *metrics_, .version = "1"}};
-  const TargetList targets_{{{{.targets = {"host-1:9877"}}}}};
   BoardStore boards_;
+  PageData page_{
+      {.reader = world_.reader, .history = past_.reader, .metrics = *metrics_, .version = "1", .boards = &boards_}};
+  const TargetList targets_{{{{.targets = {"host-1:9877"}}}}};
   Site site_{world_.reader, *metrics_, world_.clock, {.page = &page_, .targets = &targets_, .boards = &boards_}};
 };
 
@@ -65,6 +66,7 @@ TEST_F(SiteTest, AnAnswerSaysWhoAsked) {
 
 TEST_F(SiteTest, OperatorsAloneSeeTheBoardsWhileTheyAnswer) {
   world_.Publish(0, 1);
+  const std::string tenants_page = Get("tenant-a", "/page/status").body.ToString();
   BoardReading reading;
   reading.samples[BoardGroup::kPower] = {world_.clock.Steady(), world_.clock.Now()};
   reading.power.watts[mailbox::PowerSource::kTotal] = 250;
@@ -74,6 +76,8 @@ TEST_F(SiteTest, OperatorsAloneSeeTheBoardsWhileTheyAnswer) {
   EXPECT_THAT(Get("ops", "/metrics").body.ToString(), watts);
   EXPECT_THAT(Get("tenant-a", "/metrics").body.ToString(), Not(HasSubstr("sideband_power_watts")));
   EXPECT_THAT(Get("ops", "/metrics?scope=vm").body.ToString(), Not(HasSubstr("sideband_power_watts")));
+  EXPECT_THAT(Get("ops", "/page/status").body.ToString(), HasSubstr(R"("powers":[{"name":"total","value":250.0}])"));
+  EXPECT_EQ(Get("tenant-a", "/page/status").body.ToString(), tenants_page);
   world_.clock.Advance(absl::Seconds(31));
   EXPECT_THAT(Get("ops", "/metrics").body.ToString(), Not(HasSubstr("sideband_power_watts")));
 }

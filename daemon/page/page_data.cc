@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "daemon/authz/role_name.h"
+#include "daemon/page/board_json.h"
 #include "daemon/page/message_json.h"
 #include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"
@@ -30,6 +33,9 @@ constexpr absl::string_view kOwnMetrics[] = {
     "sideband_tls_certificate_not_after_timestamp_seconds",
 };
 
+// As in /metrics: a board of which nothing was read for so long has no values any more.
+constexpr absl::Duration kBoardSilenceMax = absl::Seconds(30);
+
 nlohmann::json OwnMetrics(SelfMetrics& metrics) {
   nlohmann::json list = nlohmann::json::array();
   for (const MetricSample& sample : metrics.Samples(kOwnMetrics)) {
@@ -46,6 +52,20 @@ nlohmann::json AgesOf(const std::vector<VisibleDevice>& devices) {
   return ages;
 }
 
+// nullopt for callers that may not see them.
+std::optional<nlohmann::json> BoardsOf(const PageData::Sources& sources, const Caller& caller,
+                                       const std::vector<VisibleDevice>& devices) {
+  if (sources.boards == nullptr || !caller.May(Resource::Device(), Right::kRead)) return std::nullopt;
+  const absl::Duration now = sources.reader.clock().Steady();
+  nlohmann::json boards = nlohmann::json::object();
+  for (const VisibleDevice& device : devices) {
+    const auto reading = sources.boards->Newest(device.index);
+    const auto newest = reading == nullptr ? std::nullopt : NewestSample(*reading);
+    if (newest && newest->steady + kBoardSilenceMax >= now) boards[device.info->name] = BoardJson(*reading, now);
+  }
+  return boards;
+}
+
 }  // namespace
 
 // Everything that differs between two answers from one snapshot. Ends after a member and its comma.
@@ -59,6 +79,7 @@ std::string PageData::Head(const Caller& caller, const std::vector<VisibleDevice
     head["version"] = sources_.version;
     head["own_metrics"] = OwnMetrics(sources_.metrics);
   }
+  if (auto boards = BoardsOf(sources_, caller, devices)) head["boards"] = *std::move(boards);
   std::vector<std::string> messages;
   for (const VisibleDevice& device : devices) messages.push_back(MessageJson(DeviceMessage(device)));
   // Identities and labels may be any bytes.

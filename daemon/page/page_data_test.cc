@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "daemon/board/board_store.h"
 #include "daemon/view/fake_past.h"
 #include "daemon/view/fake_world.h"
 
@@ -21,11 +22,24 @@ class PageDataTest : public testing::Test {
  protected:
   Caller As(const std::string& who) { return *world_.reader.Identify(CredentialsOf(who)); }
   json Status(const std::string& who) { return json::parse(data_.Status(As(who)).ToString()); }
+  // As data_, with boards.
+  std::string StatusWithBoards(const std::string& who) { return with_boards_.Status(As(who)).ToString(); }
+  void PublishBoard(size_t device) {
+    BoardReading reading;
+    reading.samples[BoardGroup::kPower] = {world_.clock.Steady(), world_.clock.Now()};
+    reading.power.watts[mailbox::PowerSource::kTotal] = 250;
+    reading.driver_messages.messages = {{.xid = 31, .text = "</script>\xff"}};
+    boards_.SetSettings(device, {.is_read = true});
+    boards_.Publish(device, std::make_shared<const BoardReading>(reading));
+  }
 
   FakeWorld world_;
   const FakePast past_{world_};
   const std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
   PageData data_{{.reader = world_.reader, .history = past_.reader, .metrics = *metrics_, .version = "1.2"}};
+  BoardStore boards_;
+  PageData with_boards_{
+      {.reader = world_.reader, .history = past_.reader, .metrics = *metrics_, .version = "1.2", .boards = &boards_}};
 };
 
 TEST_F(PageDataTest, StatusSaysWhoTheCallerIs) {
@@ -80,6 +94,34 @@ TEST_F(PageDataTest, TheDaemonsOwnMetricsAreTheOperators) {
   EXPECT_THAT(own, testing::Contains(transfers));
   EXPECT_TRUE(Status("tenant-a")["own_metrics"].empty());
   EXPECT_TRUE(Status("auditor")["own_metrics"].empty());
+}
+
+TEST_F(PageDataTest, OperatorsSeeTheBoardsThatAnswer) {
+  world_.Publish(0, 1);
+  EXPECT_EQ(json::parse(StatusWithBoards("ops"))["boards"], json::object());
+  PublishBoard(0);
+  PublishBoard(1);
+  const json boards = json::parse(StatusWithBoards("ops"))["boards"];
+  EXPECT_EQ(boards.size(), 2u);
+  EXPECT_EQ(boards["gpu0"]["powers"], json::parse(R"([{"name": "total", "value": 250.0}])"));
+  EXPECT_FALSE(boards["gpu0"].contains("temperatures")) << "unknown";
+  world_.clock.Advance(absl::Seconds(31));
+  EXPECT_EQ(json::parse(StatusWithBoards("ops"))["boards"], json::object()) << "silent for too long";
+}
+
+TEST_F(PageDataTest, ABoardsTextThatIsNotUtf8IsReplaced) {
+  PublishBoard(0);
+  const json status = json::parse(StatusWithBoards("ops"));
+  EXPECT_EQ(status["boards"]["gpu0"]["messages"][0]["text"], "</script>\xEF\xBF\xBD");
+}
+
+TEST_F(PageDataTest, OthersHaveTheSameAnswerWithBoardsAndWithout) {
+  world_.Publish(0, 1);
+  PublishBoard(0);
+  PublishBoard(1);
+  for (const char* who : {"tenant-a", "tenant-b", "tenant-c", "auditor"}) {
+    EXPECT_EQ(StatusWithBoards(who), data_.Status(As(who)).ToString()) << who;
+  }
 }
 
 TEST_F(PageDataTest, HistoryIsTheCallersOwn) {

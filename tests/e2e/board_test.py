@@ -212,8 +212,9 @@ class DaemonTest(unittest.TestCase):
         self.assertEqual(self.value("sideband_device_up"), 1)
         self.assertIsNone(self.value("sideband_collect_errors_total"))
         self.assertEqual(self.site.get("operator", "/-/ready")[0], 200)
-        for page in ("/", "/page/status"):
-            self.assertEqual(self.site.get("operator", page)[0], 200)
+        self.assertEqual(self.site.get("operator", "/")[0], 200)
+        page = json.loads(self.site.get("operator", "/page/status")[1])
+        self.assertEqual([message["xid"] for message in page["boards"]["gpu0"]["messages"]], [63])
         result = self.site.sideband("operator", "devices")
         self.assertEqual((result.returncode, result.stderr), (0, ""), result)
         self.assertIn("fresh", result.stdout)
@@ -248,6 +249,7 @@ class DaemonTest(unittest.TestCase):
         self.start_daemon(", board: {mailbox: exclusive}")
         programs.wait_until(lambda: self.value("sideband_power_watts", sensor="total") is not None, "a sensor")
         self.assertNotIn("sideband_power_watts", self.site.get("tenant-a", "/metrics")[1])
+        self.assertNotIn("boards", json.loads(self.site.get("tenant-a", "/page/status")[1]))
 
     def test_they_are_off_by_default(self):
         self.start_daemon("")

@@ -3,6 +3,7 @@
 
 import glob
 import os
+import re
 import signal
 import time
 import unittest
@@ -71,6 +72,20 @@ class DemoTest(programs.ProgramTestCase):
             self.assertAlmostEqual(100 * (count - truth) / truth, float(off), delta=0.06)
         self.assertRegex(shown, r"\n    \d\d of 40 events within 10 % of the truth, 40 of 40 within their bounds, 38 estimated")
 
+    def test_a_board_is_beside_the_devices_with_counters(self):
+        """Its sensors are the operator's: what it measures is of everybody on it."""
+        shown = self.demo("--once").stdout
+        self.assertRegex(shown, r"\n    gpu0 +fresh +250ms +1\.40 GHz  [0-9a-f]{16}\n")
+        self.assertRegex(shown, r"\n    gpu3 +fresh +250ms +-  -\n")
+        values = dict(re.findall(r'\n    (sideband_\w+\{device="gpu3"[^}]*\}) ([-.\d]+)', shown))
+        self.assertTrue(28 <= float(values['sideband_temperature_celsius{device="gpu3",sensor="gpu"}']) <= 97, values)
+        self.assertTrue(65 <= float(values['sideband_power_watts{device="gpu3",sensor="total"}']) <= 450, values)
+        self.assertEqual(values['sideband_power_limit_watts{device="gpu3",kind="current",sensor="total"}'], "400")
+        for partition in "12":
+            name = 'sideband_partition_sm_activity_ratio{device="gpu3",partition="%s"}' % partition
+            self.assertTrue(0 <= float(values[name]) <= 1, values)
+        self.assertIn("\nLines of gpu3 in tenant-a's scrape: none\n", shown)
+
     def test_failure_keeps_the_logs_and_nothing_else(self):
         """A scrape fails here, because curl is replaced by another program."""
         self.write("curl", """#!/bin/sh
@@ -88,7 +103,8 @@ esac
         self.assertRegex(result.stderr, r"\Asideband: the demonstration failed at [^\n]*\n\Z")
         self.assertTrue(result.stderr.endswith("; the programs' logs are kept in " + folder + "\n"), result.stderr)
         self.assertEqual(sorted(os.listdir(folder)), ["sideband-mcu-gpu0.log", "sideband-mcu-gpu1.log",
-                                                      "sideband-mcu-gpu2.log", "sidebandd.log"])
+                                                      "sideband-mcu-gpu2.log", "sideband-mcu-gpu3.log",
+                                                      "sidebandd.log"])
         self.assertEqual(self.processes(), [])
 
     def test_a_tmpdir_that_is_not_there(self):

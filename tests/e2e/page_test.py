@@ -2,7 +2,9 @@
 """The status page in a real browser, as the operator and as each tenant. Screenshots are among the test's outputs."""
 
 import datetime
+import json
 import re
+import shutil
 import unittest
 
 import browser
@@ -226,6 +228,99 @@ class DevicePageTest(unittest.TestCase):
             page.wait(".badge.fresh")
             page.wait(".bar")
             self.assertEqual(page.complaints(), [])
+
+
+HOSTILE = "<img src=x onerror=\"document.title='taken'\">"
+BOARD_FAULTS = """seed: 1
+rules:
+  - {fault: ecc, at: 1, errors: uncorrected, memory: sram}
+  - {fault: row_remap, at: 1, errors: uncorrected}
+  - {fault: nvlink_down, at: 1, link: 2}
+  - {fault: xid, at: 1, xid: 31, text: '%s'}
+""" % HOSTILE.replace("'", "''")
+
+
+@unittest.skipIf(browser.why_absent(), browser.why_absent())
+class BoardPageTest(unittest.TestCase):
+    """A board of today, damaged, beside a device with counters."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.site = site_layout.Site(interval="500ms")
+        cls.addClassCleanup(cls.site.close)
+        site = cls.site
+        site.authority.issue("server", valid=datetime.timedelta(days=30))
+        shutil.copy(programs.runfile("deploy/examples/chip-board.yaml"), site.path("board.yaml"))
+        site_layout.write(site.folder, "faults.yaml", BOARD_FAULTS)
+        board = programs.Program("sideband-mcu", "serve", "--chip", "board.yaml", "--bus", "unix:gpu1.sock",
+                                 "--persona", "nvidia", "--faults", "faults.yaml", cwd=site.folder)
+        cls.addClassCleanup(board.kill)
+        config = site.read("sidebandd.yaml").decode()
+        site_layout.write(site.folder, "sidebandd.yaml", config.replace("grpc:", (
+            "  - {name: gpu1, bus: \"unix:gpu1.sock@0x4f\", interval: 500ms, board: {mailbox: exclusive}}\ngrpc:"), 1))
+        site.start()
+        cls.page = browser.Browser()
+        cls.addClassCleanup(cls.page.close)
+        programs.wait_until(lambda: {"messages", "remapped_rows", "ecc", "nvlinks", "partitions"} <= set(cls.board()),
+                            "each group of the board")
+
+    @classmethod
+    def board(cls):
+        return json.loads(cls.site.get("operator", "/page/status")[1])["boards"].get("gpu1", {})
+
+    def open(self, user, **options):
+        self.page.open("https://127.0.0.1:%d" % self.site.http_port, self.site.path(user), **options)
+        self.page.wait(".badge.fresh")
+        self.page.wait(".bar")
+
+    def facts(self, device):
+        """{name: text} of a device."""
+        names, texts = (self.page.text("section:has(h2:has-text('%s')) %s" % (device, tag)) for tag in ("dt", "dd"))
+        return dict(zip(names, texts))
+
+    def test_the_operator_sees_each_kind(self):
+        self.open("operator")
+        self.page.wait(".board .partitions table")
+        self.page.screenshot("board")
+        counters, board = self.facts("gpu0"), self.facts("gpu1")
+        self.assertEqual(counters["kind"], "counters")
+        self.assertEqual(counters["clock"], "1.40 GHz")
+        self.assertNotIn("temperature", counters)
+        self.assertEqual((board["kind"], board["clock"], board["boot"]), ("board", "–", "–"))
+        for name in ("snapshot", "snapshots", "conservation", "pipeline"):
+            self.assertIn(name, counters)
+            self.assertNotIn(name, board)
+        self.assertRegex(board["temperature"], r"^GPU0 \d+(\.\d)? °C")
+        self.assertRegex(board["power"], r"total \d+(\.\d)? of 400 W")
+        self.assertRegex(board["memory"], r"^[\d.]+ GiB used$")
+        self.assertEqual(board["ECC errors"], "SRAM 0 corrected, 1 uncorrected; DRAM 0 corrected, 0 uncorrected")
+        self.assertEqual(board["remapped rows"], "0 corrected, 1 uncorrected, pending")
+        self.assertRegex(board["NVLinks"], r"^3 of 4 up \(down: 2\)")
+        self.assertRegex(board["PCIe"], r"^generation 4 × 16 lanes")
+        self.assertIn("gpu1: a row waits for its replacement, which needs a reset", self.page.text(".problem"))
+        self.assertEqual(self.page.text(".partitions tbody th"), ["1", "1, instance 0", "2", "2, instance 0"])
+        self.assertEqual(self.page.complaints(), [])
+
+    def test_a_text_of_the_board_is_shown_and_does_nothing(self):
+        self.open("operator")
+        self.page.wait(".messages table")
+        self.assertEqual(self.page.text(".messages td.text"), [HOSTILE])
+        self.assertEqual(self.page.evaluate("document.querySelectorAll('.messages img').length"), 0)
+        self.assertEqual(self.page.evaluate("document.title"), "Sideband")
+        self.assertEqual(self.page.complaints(), [])
+
+    def test_a_tenant_sees_nothing_of_it(self):
+        self.open("tenant-a")
+        body = self.page.text("body")[0]
+        for text in (body, self.site.get("tenant-a", "/page/status")[1]):
+            for word in ("gpu1", "board", "kind", "°C", "Xid"):
+                self.assertNotIn(word, text)
+
+    def test_a_phone_needs_no_scrolling_to_the_side(self):
+        self.open("operator", width=360, height=740)
+        self.page.wait(".board .partitions table")
+        self.page.screenshot("board-phone")
+        self.assertLessEqual(self.page.evaluate("document.documentElement.scrollWidth"), 360)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 #include <memory>
 #include <string>
 
+#include "daemon/board/board_store.h"
 #include "daemon/http/http_message.h"
+#include "daemon/page/board_json.h"
 #include "daemon/page/message_json.h"
 #include "daemon/page/page_data.h"
 #include "daemon/page/shared_rows.h"
@@ -10,6 +12,10 @@
 
 namespace sideband::daemon {
 namespace {
+
+void UseBoardJson(const BoardStore& store, const Clock& clock, nlohmann::json& boards) {
+  //@ daemon/page/board_json.h
+}
 
 void UseMessageJson(const sideband::v1::GetSnapshotResponse& response) {
   //@ daemon/page/message_json.h

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device: its state, its bus, its VMs.
 
+import { Board } from './board.jsx';
 import { Chart } from './chart.jsx';
+import { Fact } from './fact.jsx';
 import { bootText, durationText, percent, siNumber } from './format.js';
 import { useSecondsSince } from './poll.js';
 import { Bars, Counters, Flags } from './rows.jsx';
 import { Vm } from './vm.jsx';
 
-function Fact({ name, bad, children }) {
-  return (
-    <div class={bad ? 'fact bad' : 'fact'}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
-
-function BusFacts({ health }) {
+function BusFacts({ health, hasCounters }) {
   const share = health.transfers > 0 ? health.failed / health.transfers : 0;
   return (
     <>
@@ -24,9 +17,11 @@ function BusFacts({ health }) {
         {siNumber(health.transfers)} transactions, {siNumber(health.failed)} failed
         {health.failed > 0 && ` (${percent(share)}: ${health.outcomes.join(', ')})`}
       </Fact>
-      <Fact name="snapshots" bad={health.errors > 0.05 * health.snapshots}>
-        {siNumber(health.snapshots)} taken, {siNumber(health.errors)} failed
-      </Fact>
+      {hasCounters && (
+        <Fact name="snapshots" bad={health.errors > 0.05 * health.snapshots}>
+          {siNumber(health.snapshots)} taken, {siNumber(health.errors)} failed
+        </Fact>
+      )}
     </>
   );
 }
@@ -44,17 +39,33 @@ function PipelineFacts({ health }) {
   );
 }
 
+// A device that is a board alone has neither a clock of its counters nor a boot of them.
+function CounterFacts({ device }) {
+  const isBoardAlone = device.kind === 'board';
+  return (
+    <>
+      {(device.clockHertz > 0 || isBoardAlone) && (
+        <Fact name="clock">{isBoardAlone ? '–' : `${siNumber(device.clockHertz)}Hz`}</Fact>
+      )}
+      {device.snapshotId !== undefined && <Fact name="snapshot">{device.snapshotId}</Fact>}
+      {(device.snapshotId !== undefined || isBoardAlone) && (
+        <Fact name="boot">{isBoardAlone ? '–' : bootText(device.bootId)}</Fact>
+      )}
+    </>
+  );
+}
+
 function Facts({ device }) {
   const { health } = device;
+  const hasCounters = device.kind !== 'board';
   return (
     <dl class="facts">
+      {device.kind && <Fact name="kind">{device.kind}</Fact>}
       <Fact name="interval">{durationText(device.interval)}</Fact>
-      {device.clockHertz > 0 && <Fact name="clock">{siNumber(device.clockHertz)}Hz</Fact>}
-      {device.snapshotId !== undefined && <Fact name="snapshot">{device.snapshotId}</Fact>}
-      {device.snapshotId !== undefined && <Fact name="boot">{bootText(device.bootId)}</Fact>}
-      {health && <BusFacts health={health} />}
+      <CounterFacts device={device} />
+      {health && <BusFacts health={health} hasCounters={hasCounters} />}
       {/* What the daemon found in the last snapshot says nothing about a device that does not answer. */}
-      {health && device.state === 'fresh' && <PipelineFacts health={health} />}
+      {health && hasCounters && device.state === 'fresh' && <PipelineFacts health={health} />}
     </dl>
   );
 }
@@ -114,6 +125,7 @@ export function Device({ device, view, matches, answers, answeredMs }) {
       </h2>
       <p class="dim">{device.uuid}</p>
       <Facts device={device} />
+      {device.board && <Board device={device} answeredMs={answeredMs} />}
       <VmsChart device={device} view={here} />
       {device.row && <Total name="whole device" row={device.row} view={view} />}
       {device.hosts.map((row) => (

@@ -26,6 +26,19 @@ export function siNumber(value) {
   return kPrefixes[prefix] === '' ? text : `${text} ${kPrefixes[prefix]}`;
 }
 
+const kBinaryPrefixes = ['', 'Ki', 'Mi', 'Gi', 'Ti'];
+
+// 85899345920 -> "80 GiB"
+export function bytesText(bytes) {
+  let scaled = bytes;
+  let prefix = 0;
+  while (scaled >= 1024 && prefix < kBinaryPrefixes.length - 1) {
+    scaled /= 1024;
+    prefix += 1;
+  }
+  return `${Math.round(10 * scaled) / 10} ${kBinaryPrefixes[prefix]}B`;
+}
+
 // A count as the API has it, a decimal string of up to 20 digits: "1234567" -> "1,234,567", exactly.
 export function exactCount(digits) {
   return digits.replace(/\B(?=(\d{3})+$)/g, ',');

@@ -163,11 +163,23 @@ export function daemonProblems(own, nowSeconds) {
   return problems;
 }
 
+// What the device has; undefined if that is not known, and for callers that see no boards.
+function kindOf(device, boards) {
+  if (boards === undefined || device.age === undefined) return undefined;
+  if (device.clockHertz === 0) return 'board';
+  return boards[device.name] ? 'counters and board' : 'counters';
+}
+
 export function buildModel(status) {
   const devices = status.devices.map((message) => {
     const snapshot = status.snapshots.find((candidate) => candidate.device === message.name);
     const device = buildDevice(message, snapshot, status.scopes, status.ages[message.name]);
-    return { ...device, health: healthOf(message.name, status.own_metrics) };
+    return {
+      ...device,
+      kind: kindOf(device, status.boards),
+      board: status.boards?.[message.name],
+      health: healthOf(message.name, status.own_metrics),
+    };
   });
   return {
     version: status.version,
