@@ -17,7 +17,11 @@ bool Outlives(BoardGroup group) {
 }  // namespace
 
 BoardReader::BoardReader(BoardPort& port, const BoardReaderOptions& options, BoardReport report)
-    : port_(port), has_pec_(options.has_pec), report_(std::move(report)), schedule_(options.schedule) {}
+    : port_(port),
+      port_traits_(options.port),
+      interruptions_max_(options.interruptions_max),
+      report_(std::move(report)),
+      schedule_(options.schedule) {}
 
 bool BoardReader::Begin(const BoardTime& now) {
   schedule_.Activate(BoardGroup::kCapabilities, now.steady);
@@ -34,16 +38,19 @@ absl::StatusOr<BoardStep> BoardReader::Step(const BoardTime& now) {
   if (!round_ && !Begin(now)) return BoardStep::kIdle;
   if (const PlannedCommand* const next = round_->Next()) {
     if (TimeOfNextCommand(now.steady) > now.steady) return BoardStep::kIdle;
-    const uint64_t bits = BitsOf(*next, has_pec_);
+    const uint64_t bits = BitsOf(*next, port_traits_);
     // A failed command has used the bus, too.
     schedule_.Charge(bits, now.steady);
     round_bits_ += bits;
     last_command_ = now.steady;
     const auto reply = port_.Run(next->word, next->data, next->outputs);
     if (!reply.ok()) {
-      Abandon(now.steady);
+      // Of a command that another controller interrupts, nothing is known to be wrong: it is run again.
+      const bool goes_on = absl::IsAborted(reply.status()) && interruptions_++ < interruptions_max_;
+      if (!goes_on) Abandon(now.steady);
       return reply.status();
     }
+    interruptions_ = 0;
     round_->Take(*reply);
   }
   if (round_->Next() != nullptr) return BoardStep::kRan;
@@ -53,7 +60,7 @@ absl::StatusOr<BoardStep> BoardReader::Step(const BoardTime& now) {
 
 absl::Duration BoardReader::TimeOfNextCommand(absl::Duration now) {
   const PlannedCommand& next = *round_->Next();
-  return std::max(last_command_ + next.pause, schedule_.TimeToFit(BitsOf(next, has_pec_), now));
+  return std::max(last_command_ + next.pause, schedule_.TimeToFit(BitsOf(next, port_traits_), now));
 }
 
 absl::Duration BoardReader::NextTime(absl::Duration now) {
@@ -80,6 +87,7 @@ void BoardReader::Finish(absl::Duration now) {
 
 void BoardReader::Abandon(absl::Duration now) {
   const BoardGroup group = round_->group();
+  interruptions_ = 0;
   round_.reset();
   schedule_.Finish(group, /*was_read=*/false, now);
 }
@@ -104,7 +112,7 @@ void BoardReader::EstimateCost(BoardGroup group) {
   const BoardReport silent;
   GroupRound round(group, {}, memory_, unused, silent);
   PlanGroup(round);
-  schedule_.SetCost(group, round.PlannedBits(has_pec_));
+  schedule_.SetCost(group, round.PlannedBits(port_traits_));
 }
 
 void BoardReader::FollowReset(BoardGroup group, absl::Duration now) {

@@ -18,6 +18,7 @@
 #include "daemon/board/board_port.h"
 #include "daemon/board/board_reading.h"
 #include "daemon/board/board_schedule.h"
+#include "daemon/board/command_cost.h"
 #include "daemon/board/group_round.h"
 
 namespace sideband::daemon {
@@ -30,7 +31,9 @@ enum class BoardStep {
 
 struct BoardReaderOptions {
   BoardScheduleOptions schedule;
-  bool has_pec = true;  // of the port's transactions
+  PortTraits port;
+  // Times that a command of a round is run again after ABORTED; then the group is read later.
+  int interruptions_max = 0;
 };
 
 // Used by one thread at a time. `port` must outlive it.
@@ -38,8 +41,8 @@ class BoardReader {
  public:
   BoardReader(BoardPort& port, const BoardReaderOptions& options, BoardReport report);
 
-  // Runs one command at most. An error is the port's: the group is read again later, and the last reading stays, with
-  // its times.
+  // Runs one command at most. An error is the port's: the group is read again later, or after ABORTED the command, and
+  // the last reading stays, with its times.
   absl::StatusOr<BoardStep> Step(const BoardTime& now);
   // When the next step has something to do.
   absl::Duration NextTime(absl::Duration now);
@@ -60,7 +63,8 @@ class BoardReader {
   void FollowReset(BoardGroup group, absl::Duration now);
 
   BoardPort& port_;
-  const bool has_pec_;
+  const PortTraits port_traits_;
+  const int interruptions_max_;
   const BoardReport report_;
   BoardSchedule schedule_;
   BoardMemory memory_;
@@ -69,6 +73,7 @@ class BoardReader {
   BoardReading draft_;
   std::optional<GroupRound> round_;
   uint64_t round_bits_ = 0;
+  int interruptions_ = 0;  // of its next command
   absl::Duration last_command_ = -absl::InfiniteDuration();
 };
 

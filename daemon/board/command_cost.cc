@@ -27,9 +27,10 @@ uint64_t ReadBits(bool has_pec) {
 
 }  // namespace
 
-uint64_t CommandBits(bool has_data_in, const Outputs& outputs, bool has_pec) {
-  const uint64_t writes = 1 + has_data_in, reads = 1 + outputs.data + outputs.extended_data;
-  return writes * WriteBits(has_pec) + reads * ReadBits(has_pec);
+uint64_t CommandBits(bool has_data_in, const Outputs& outputs, const PortTraits& port) {
+  const bool is_checked = port.is_shared && (outputs.data || outputs.extended_data);
+  const uint64_t writes = 1 + has_data_in, reads = 1 + outputs.data + outputs.extended_data + is_checked;
+  return writes * WriteBits(port.has_pec) + reads * ReadBits(port.has_pec);
 }
 
 }  // namespace sideband::daemon

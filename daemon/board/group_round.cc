@@ -39,8 +39,8 @@ CommandWord BoardCommand(mailbox::Opcode opcode, uint8_t arg1, uint8_t arg2) {
   return {.opcode = opcode, .arg1 = arg1, .arg2 = arg2, .execute = true};
 }
 
-uint64_t BitsOf(const PlannedCommand& command, bool has_pec) {
-  return CommandBits(command.data.has_value(), command.outputs, has_pec);
+uint64_t BitsOf(const PlannedCommand& command, const PortTraits& port) {
+  return CommandBits(command.data.has_value(), command.outputs, port);
 }
 
 GroupRound::GroupRound(BoardGroup group, const BoardTime& now, BoardMemory& memory, BoardReading& draft,
@@ -64,9 +64,9 @@ const PlannedCommand* GroupRound::Next() const {
   return &plan_.front();
 }
 
-uint64_t GroupRound::PlannedBits(bool has_pec) const {
+uint64_t GroupRound::PlannedBits(const PortTraits& port) const {
   uint64_t bits = 0;
-  for (const PlannedCommand& command : plan_) bits += BitsOf(command, has_pec);
+  for (const PlannedCommand& command : plan_) bits += BitsOf(command, port);
   return bits;
 }
 

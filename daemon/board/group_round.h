@@ -29,6 +29,7 @@
 #include "daemon/board/board_groups.h"
 #include "daemon/board/board_port.h"
 #include "daemon/board/board_reading.h"
+#include "daemon/board/command_cost.h"
 #include "daemon/board/unwrap.h"
 #include "proto/mailbox/word.h"
 
@@ -51,7 +52,7 @@ struct PlannedCommand {
   absl::Duration pause;
 };
 
-uint64_t BitsOf(const PlannedCommand& command, bool has_pec);
+uint64_t BitsOf(const PlannedCommand& command, const PortTraits& port);
 
 mailbox::CommandWord BoardCommand(mailbox::Opcode opcode, uint8_t arg1 = 0, uint8_t arg2 = 0);
 
@@ -90,7 +91,7 @@ class GroupRound {
   // The next command to be run; nullptr if the round is over: all have been run, or the group's most.
   const PlannedCommand* Next() const;
   // The bus time of what is planned so far. Replies may lead to further commands.
-  uint64_t PlannedBits(bool has_pec) const;
+  uint64_t PlannedBits(const PortTraits& port) const;
   // Takes the reply to Next().
   void Take(const BoardReply& reply);
 

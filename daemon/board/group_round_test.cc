@@ -141,7 +141,7 @@ TEST_F(GroupRoundTest, KnowsTheBusTimeOfItsPlan) {
   GroupRound round = Round();
   round.Add(Noting(0));
   round.Add({.word = BoardCommand(Opcode::kScratchWrite), .data = 1});
-  EXPECT_EQ(round.PlannedBits(/*has_pec=*/false), 215u + 65 + 140);
+  EXPECT_EQ(round.PlannedBits({.has_pec = false}), 215u + 65 + 140);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "proto/base/secret_memory.h"
+#include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 
@@ -29,7 +30,8 @@ CollectorThread::CollectorThread(size_t device, std::unique_ptr<Transport> trans
       rotations_(device, session_, {context.store, context.clock, [this] { Wake(); }}),
       seals_(session_, context.clock, [this] { Wake(); }),
       marks_(device, session_, {context.store, context.metrics, context.clock, [this] { Wake(); }}),
-      board_(device, session_, {context.store, context.boards, context.clock}),
+      lock_(transport_->lock_file()),
+      board_(device, session_, lock_, {context.store, context.boards, context.clock}),
       peek_router_(context.peeks),
       trigger_router_(context.triggers),
       rotation_router_(context.rotations),
@@ -135,9 +137,24 @@ void CollectorThread::ReportVersion() {
   }
 }
 
+absl::Status CollectorThread::LockBus() {
+  if (!board_.is_shared()) return absl::OkStatus();
+  for (int attempt = 0; attempt < kLockAttemptsMax; ++attempt) {
+    SIDEBAND_ASSIGN_OR_RETURN(const bool is_held, lock_.TryAcquire());
+    if (is_held) return absl::OkStatus();
+    ShowProgress();
+    if (!WaitFor(kLockPause)) return absl::CancelledError("stopping");
+  }
+  return absl::UnavailableError("another program has the bus's lock");
+}
+
 void CollectorThread::Collect() {
   bus_.StartWithin(kCollectionMax, "a snapshot takes longer than ten minutes");
-  const absl::Status status = collector_.CollectOnce();
+  // A burst that has the lock goes on with it afterwards.
+  const bool is_in_burst = lock_.is_held();
+  const absl::Status locked = LockBus();
+  const absl::Status status = locked.ok() ? collector_.CollectOnce() : collector_.Miss(locked);
+  if (!is_in_burst) lock_.Release();
   is_readable_ = status.ok();
   // A device without the extension has base commands at least.
   board_.SetReachable(status.ok() || absl::IsUnimplemented(status));

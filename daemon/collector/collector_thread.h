@@ -35,6 +35,7 @@
 #include "daemon/collector/trigger_router.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
+#include "daemon/transport/bus_lock.h"
 #include "daemon/transport/transport.h"
 #include "proto/base/steady_time.h"
 
@@ -69,6 +70,7 @@ class CollectorThread {
     Bus(Transport& transport, CollectorThread& owner) : transport_(transport), owner_(owner) {}
     absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
     size_t block_bytes_max() const override { return transport_.block_bytes_max(); }
+    LockFile lock_file() const override { return transport_.lock_file(); }
 
     // Sets the deadline of what starts now, and the message of the error beyond it.
     void StartWithin(absl::Duration most, absl::string_view error) {
@@ -88,6 +90,9 @@ class CollectorThread {
   static constexpr absl::Duration kCollectionMax = absl::Minutes(10);
   // Likewise a peek. One of 64 events of as many extends takes as long on the slowest bus.
   static constexpr absl::Duration kPeekMax = absl::Seconds(10);
+  // A collection waits for another program's lock for a second.
+  static constexpr int kLockAttemptsMax = 200;
+  static constexpr absl::Duration kLockPause = absl::Milliseconds(5);
 
   void Run();
   void ShowProgress() { progress_ns_ = absl::ToInt64Nanoseconds(clock_.Steady()); }
@@ -96,6 +101,8 @@ class CollectorThread {
   void ReportVersion();
   void ReportRestart();
   void Collect();
+  // Takes the bus's lock if the mailbox is shared. Of another program that has it, UNAVAILABLE after a while.
+  absl::Status LockBus() ABSL_LOCKS_EXCLUDED(mu_);
   // Of a device without the extension, whose board answers: it is up.
   void PublishBoardAlone();
   bool HasHadCounters() const;
@@ -129,6 +136,7 @@ class CollectorThread {
   DeviceRotations rotations_;
   DeviceSeals seals_;
   DeviceMarks marks_;
+  BusLock lock_;
   DeviceBoard board_;
   PeekRouter* const peek_router_;  // nullptr: no peeks
   TriggerRouter* const trigger_router_;

@@ -3,18 +3,23 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
+#include "daemon/board/board_store.h"
 #include "daemon/collector/fake_context.h"
 #include "daemon/collector/peek_router.h"
 #include "daemon/collector/trigger_router.h"
@@ -24,6 +29,7 @@
 #include "daemon/snapshot/live_block.h"
 #include "daemon/snapshot/live_reader.h"
 #include "daemon/snapshot/store.h"
+#include "daemon/transport/bus_lock.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/features.h"
 #include "proto/mailbox/word.h"
@@ -293,6 +299,59 @@ class Asking {
   absl::StatusOr<PeekedBlock> peeked_;
   absl::Notification done_;
 };
+
+// A device of version 1 whose mailbox is shared with others.
+class SharingThreadTest : public CollectorThreadTest {
+ protected:
+  ~SharingThreadTest() override { std::filesystem::remove(lock_.path); }
+  void MakeSharing(const LockFile& lock) {
+    SetInterval(absl::Hours(1));
+    boards_.SetSettings(0, {.is_read = true, .is_shared = true});
+    auto device = std::make_unique<FakeMailbox>();
+    device_ = device.get();
+    device_->lock = lock;
+    CollectorContext context = fakes_.Get(fakes_.clock);
+    context.boards = &boards_;
+    thread_ = std::make_unique<CollectorThread>(0, std::move(device), FakeMailbox::kAddress, context);
+  }
+
+  const LockFile lock_ = {.path = absl::StrCat(testing::TempDir(), "/collector_thread_", getpid(), ".lock"),
+                          .is_made = true};
+  BoardStore boards_;
+};
+
+TEST_F(SharingThreadTest, ASnapshotIsTakenUnderTheBussLock) {
+  MakeSharing(lock_);
+  BusLock others(lock_);
+  device_->before = [&](const smbus::Transfer&) {
+    // The looks that follow need no lock.
+    const bool is_snapshot = published_.count() == 0;
+    EXPECT_TRUE(!is_snapshot || others.TryAcquire() == absl::StatusOr<bool>(false));
+  };
+  thread_->Start();
+  published_.Await(1);
+  thread_->Stop();
+  EXPECT_EQ(others.TryAcquire(), absl::StatusOr<bool>(true));
+}
+
+TEST_F(SharingThreadTest, AnotherProgramsLockIsAwaitedUntilAStopRequest) {
+  MakeSharing(lock_);
+  BusLock others(lock_);
+  ASSERT_EQ(others.TryAcquire(), absl::StatusOr<bool>(true));
+  thread_->Start();
+  thread_->Stop();
+  EXPECT_TRUE(device_->transfers.empty());
+}
+
+TEST_F(SharingThreadTest, WithoutTheLockASnapshotIsMissed) {
+  MakeSharing({.path = lock_.path + "/none", .is_made = true});
+  thread_->Start();
+  while (!fakes_.HasMetric("sideband_collect_errors_total{code=\"UNAVAILABLE\",device=\"gpu0\"} 1")) {
+    std::this_thread::yield();
+  }
+  thread_->Stop();
+  EXPECT_TRUE(device_->transfers.empty());
+}
 
 class PeekingThreadTest : public CollectorThreadTest {
  protected:

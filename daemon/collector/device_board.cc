@@ -3,6 +3,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace sideband::daemon {
@@ -13,14 +15,21 @@ constexpr uint32_t kUnknownBusHz = 1'000'000;
 
 }  // namespace
 
-DeviceBoard::DeviceBoard(size_t device, MailboxSession& session, const Context& context)
-    : device_(device), context_(context), port_(session) {}
+DeviceBoard::DeviceBoard(size_t device, MailboxSession& session, BusLock& lock, const Context& context)
+    : device_(device), context_(context), session_(session), lock_(lock), port_(session) {}
 
 absl::StatusOr<BoardReply> DeviceBoard::Port::Run(const mailbox::CommandWord& word, std::optional<uint32_t> data,
                                                   const Outputs& outputs) {
-  const auto reply = session_.RunBase(word, data, {.data = outputs.data, .extended_data = outputs.extended_data});
+  const auto reply =
+      session_.RunBase(word, data, {.data = outputs.data, .extended_data = outputs.extended_data}, runs_max_);
   if (!reply.ok()) return reply.status();
   return BoardReply{.word = reply->word, .data = reply->data, .extended_data = reply->extended_data};
+}
+
+void DeviceBoard::SetReachable(bool is_reachable) {
+  is_reachable_ = is_reachable;
+  // The lock is not kept for a device that is away.
+  if (!is_reachable && bursts_) bursts_->End(context_.clock.Steady());
 }
 
 bool DeviceBoard::Follow() {
@@ -29,20 +38,41 @@ bool DeviceBoard::Follow() {
   if (info == nullptr) return false;
   const Plan plan = {.settings = context_.boards->SettingsOf(device_),
                      .bus_hz = info->bus_hz == 0 ? kUnknownBusHz : info->bus_hz,
-                     .interval = info->interval};
+                     .interval = info->interval,
+                     .shares_registers = session_.shares_registers()};
   if (!plan.settings.is_read) {
+    bursts_.reset();
     reader_.reset();
     return false;
   }
   if (reader_ && plan == plan_) return true;
   name_ = info->name;
   plan_ = plan;
-  reader_.emplace(
-      port_,
-      BoardReaderOptions{
-          .schedule = {.bus_hz = plan.bus_hz, .bus_share = plan.settings.bus_share, .interval = plan.interval}},
-      [this](absl::string_view group, absl::string_view what) { LogChange(group, what); });
+  MakeReader();
   return true;
+}
+
+void DeviceBoard::MakeReader() {
+  const BoardSettings& settings = plan_.settings;
+  // A device of version 2 has registers for the daemon alone.
+  const bool is_shared = settings.is_shared && plan_.shares_registers;
+  bursts_.reset();
+  if (is_shared) {
+    bursts_.emplace(session_, lock_,
+                    BurstOptions{.commands = settings.burst, .quiet = settings.quiet, .interval = plan_.interval});
+  }
+  // Beside another client a command is repeated in the next burst, since at once it would be in that one's way again.
+  port_.set_runs_max(is_shared ? 1 : MailboxSession::kRunsMax);
+  reader_.emplace(port_,
+                  BoardReaderOptions{
+                      .schedule = {.bus_hz = plan_.bus_hz, .bus_share = settings.bus_share, .interval = plan_.interval},
+                      .port = {.is_shared = plan_.shares_registers},
+                      .interruptions_max = is_shared ? MailboxSession::kRunsMax - 1 : 0},
+                  [this](absl::string_view group, absl::string_view what) { LogChange(group, what); });
+}
+
+bool DeviceBoard::is_shared() const {
+  return is_wanted() && context_.boards->SettingsOf(device_).is_shared && session_.shares_registers();
 }
 
 void DeviceBoard::LogChange(absl::string_view group, absl::string_view what) const {
@@ -60,10 +90,18 @@ void DeviceBoard::LogError(const absl::Status& status) {
   error_ = std::string(status.message());
 }
 
+bool DeviceBoard::MayRun(absl::Duration now) {
+  if (!bursts_) return true;
+  const auto may_run = bursts_->MayRun(reader_->NextTime(now), now);
+  if (!may_run.ok()) LogError(may_run.status());
+  return may_run.ok() && *may_run;
+}
+
 bool DeviceBoard::RunNext() {
-  if (!Follow()) return false;
+  if (!Follow() || !MayRun(context_.clock.Steady())) return false;
   const auto step = reader_->Step({context_.clock.Steady(), context_.clock.Now()});
   if (step.ok() && *step == BoardStep::kIdle) return false;
+  if (bursts_) bursts_->Follow(step.status(), context_.clock.Steady());
   LogError(step.status());
   if (step.ok() && *step == BoardStep::kPublished) context_.boards->Publish(device_, reader_->reading());
   return true;
@@ -75,7 +113,8 @@ std::shared_ptr<DeviceSnapshot> DeviceBoard::SnapshotOfReading() {
 
 absl::Duration DeviceBoard::NextTime() {
   if (!Follow()) return absl::InfiniteDuration();
-  return reader_->NextTime(context_.clock.Steady());
+  const absl::Duration now = context_.clock.Steady(), due = reader_->NextTime(now);
+  return bursts_ ? std::max(now, bursts_->NextTime(due)) : due;
 }
 
 }  // namespace sideband::daemon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A device's board: its base commands, one at a time on the collector's thread between collections.
-//   DeviceBoard board(device, session, {store, boards, clock});
+//   DeviceBoard board(device, session, lock, {store, boards, clock});
 //   board.SetReachable(status.ok() || absl::IsUnimplemented(status));     // after each collection
 //   while (board.RunNext() && clock.Steady() < next_snapshot) {}
 //   WaitUntil(std::min(next_snapshot, board.NextTime()));
@@ -19,9 +19,11 @@
 #include "daemon/board/board_port.h"
 #include "daemon/board/board_reader.h"
 #include "daemon/board/board_store.h"
+#include "daemon/collector/board_bursts.h"
 #include "daemon/collector/board_snapshot.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/snapshot/store.h"
+#include "daemon/transport/bus_lock.h"
 
 namespace sideband::daemon {
 
@@ -34,15 +36,19 @@ class DeviceBoard {
     const Clock& clock;
   };
   // All must outlive it.
-  DeviceBoard(size_t device, MailboxSession& session, const Context& context);
+  DeviceBoard(size_t device, MailboxSession& session, BusLock& lock, const Context& context);
 
   // Whether it is known at which registers the board takes commands. Until then, and after a collection that has
   // failed for another reason than a missing extension, nothing is written to the device.
-  void SetReachable(bool is_reachable) { is_reachable_ = is_reachable; }
+  void SetReachable(bool is_reachable);
   // Whether the configuration asks for its base commands.
   bool is_wanted() const { return context_.boards != nullptr && context_.boards->SettingsOf(device_).is_read; }
-  // Runs one command, if one is due. False if there was nothing to do. Settings, interval and bus are those of the
-  // store at the time. An error of the bus is logged once, until a command succeeds; the reading stays.
+  // Whether the device's registers are shared with other clients, by the configuration and as far as the session knows:
+  // all commands at them are then run under the bus's lock.
+  bool is_shared() const;
+  // Runs one command, if one is due, and of a shared mailbox within a burst (board_bursts.h). False if there was
+  // nothing to do. Settings, interval and bus are those of the store at the time. An error of the bus is logged once,
+  // until a command succeeds; the reading stays.
   bool RunNext();
   // The publication of a device that has nothing else; nullptr while the board is not read, or has not answered yet.
   std::shared_ptr<DeviceSnapshot> SnapshotOfReading();
@@ -55,30 +61,40 @@ class DeviceBoard {
     explicit Port(MailboxSession& session) : session_(session) {}
     absl::StatusOr<BoardReply> Run(const mailbox::CommandWord& word, std::optional<uint32_t> data,
                                    const Outputs& outputs) override;
+    // How often a command is run while others are in its way.
+    void set_runs_max(int runs) { runs_max_ = runs; }
 
    private:
     MailboxSession& session_;
+    int runs_max_ = MailboxSession::kRunsMax;
   };
   // What a reader is made for.
   struct Plan {
     BoardSettings settings;
     uint32_t bus_hz = 0;
     absl::Duration interval;
+    bool shares_registers = false;  // with others, if there are any
     bool operator==(const Plan&) const = default;
   };
 
   // Makes the reader that the configuration asks for; false if it asks for none.
   bool Follow();
+  void MakeReader();
+  // Whether a command may run now, of a mailbox that is not shared at any time.
+  bool MayRun(absl::Duration now);
   void LogChange(absl::string_view group, absl::string_view what) const;
   void LogError(const absl::Status& status);
 
   const size_t device_;
   const Context context_;
+  MailboxSession& session_;
+  BusLock& lock_;
   Port port_;
   bool is_reachable_ = false;
   std::string name_;
   Plan plan_;
   std::optional<BoardReader> reader_;  // by plan_
+  std::optional<BoardBursts> bursts_;  // likewise; nullopt: the mailbox is not shared
   BoardSnapshots snapshots_;
   std::string error_;  // as logged; empty after a success
 };

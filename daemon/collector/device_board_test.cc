@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "absl/status/status.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/register_port.h"
@@ -58,7 +60,8 @@ class DeviceBoardTest : public testing::Test {
   uint32_t power_mw_ = 250'000;
   RegisterPort port_{device_, FakeMailbox::kAddress, [](absl::string_view) {}};
   MailboxSession session_{port_, [](absl::Duration) {}};
-  DeviceBoard board_{id_, session_, {store_, &boards_, clock_}};
+  BusLock lock_{{}};
+  DeviceBoard board_{id_, session_, lock_, {store_, &boards_, clock_}};
 };
 
 TEST_F(DeviceBoardTest, NothingIsWrittenToADeviceOfUnknownRegisters) {
@@ -92,6 +95,70 @@ TEST_F(DeviceBoardTest, ChangedSettingsBeginAnew) {
   EXPECT_EQ(RunFor(absl::Seconds(3)), 0);
   boards_.SetSettings(id_, {.is_read = true, .bus_share = 0.5});
   EXPECT_GT(RunFor(absl::Seconds(3)), 0);
+}
+
+constexpr BoardSettings kShared = {.is_read = true, .is_shared = true, .burst = 4, .quiet = absl::Milliseconds(100)};
+
+TEST_F(DeviceBoardTest, ASharedMailboxIsUsedInBursts) {
+  boards_.SetSettings(id_, kShared);
+  board_.SetReachable(true);
+  EXPECT_TRUE(board_.is_shared());
+  size_t before = 0;
+  for (int second = 0; second < 10; ++second) {
+    RunFor(absl::Seconds(1));
+    EXPECT_LE(device_.commands.size() - before, 4u);
+    before = device_.commands.size();
+  }
+  EXPECT_EQ(Watts(), 250.0);
+}
+
+TEST_F(DeviceBoardTest, ACommandThatIsInterruptedRunsAgainInTheNextBurst) {
+  boards_.SetSettings(id_, kShared);
+  board_.SetReachable(true);
+  RunFor(absl::Seconds(10));
+  ASSERT_EQ(Watts(), 250.0);
+  power_mw_ = 300'000;
+  device_.before = [this, left = 1](const smbus::Transfer& transfer) mutable {
+    const bool is_status = IsReadOf(transfer, mailbox::kCommandRegister);
+    const bool is_power = device_.commands.back().word.opcode == Opcode::kGetPower;
+    if (is_status && is_power && left-- > 0) device_.RunElsewhere({.word = {.opcode = Opcode::kGetTemp}});
+  };
+  RunFor(absl::Seconds(4));
+  EXPECT_EQ(Watts(), 300.0) << "sooner than after an error";
+}
+
+TEST_F(DeviceBoardTest, ADeviceWithItsOwnRegistersIsNotShared) {
+  device_.version = mailbox::ExtensionVersion::kTwo;
+  const auto board = std::exchange(device_.answer, [](const FakeMailbox::Command&) { return std::nullopt; });
+  ASSERT_TRUE(session_.CheckExtension().ok());
+  device_.answer = board;
+  boards_.SetSettings(id_, kShared);
+  board_.SetReachable(true);
+  EXPECT_FALSE(board_.is_shared());
+  EXPECT_GT(RunFor(absl::Seconds(1)), 4);
+}
+
+TEST_F(DeviceBoardTest, ABurstEndsWithItsDevice) {
+  boards_.SetSettings(id_, kShared);
+  board_.SetReachable(true);
+  while (!lock_.is_held()) {
+    clock_.Advance(absl::Milliseconds(1));
+    board_.RunNext();
+  }
+  board_.SetReachable(false);
+  EXPECT_FALSE(lock_.is_held());
+}
+
+TEST_F(DeviceBoardTest, ABurstEndsWithItsSettings) {
+  boards_.SetSettings(id_, kShared);
+  board_.SetReachable(true);
+  while (!lock_.is_held()) {
+    clock_.Advance(absl::Milliseconds(1));
+    board_.RunNext();
+  }
+  boards_.SetSettings(id_, {});
+  board_.RunNext();
+  EXPECT_FALSE(lock_.is_held());
 }
 
 TEST_F(DeviceBoardTest, AfterAnErrorTheReadingStays) {

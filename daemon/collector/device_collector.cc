@@ -313,6 +313,11 @@ absl::Status DeviceCollector::CollectOnce() {
   return status;
 }
 
+absl::Status DeviceCollector::Miss(const absl::Status& why) {
+  context_.metrics.CollectError(info_->name, why.code());
+  return why;
+}
+
 // A device without the extension has nothing else to collect, and is not at fault.
 bool DeviceCollector::IsBoardAlone(const absl::Status& status) const {
   return absl::IsUnimplemented(status) && context_.boards != nullptr && context_.boards->SettingsOf(device_).is_read;

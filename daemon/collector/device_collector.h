@@ -77,6 +77,8 @@ class DeviceCollector {
   // Collects and publishes one snapshot. After an error nothing was published, unless only the acknowledgement failed.
   // The next call starts from the beginning.
   absl::Status CollectOnce();
+  // Counts a collection that could not begin, and returns its error.
+  absl::Status Miss(const absl::Status& why);
 
  private:
   // FAILED_PRECONDITION if the device's bus is too slow for its configured interval.

@@ -220,6 +220,30 @@ TEST_F(ConfigTest, SealingByTheDeviceMayBeRequired) {
   EXPECT_EQ(Error(device, with("nobody")).substr(0, 9), "c.yaml:5:");
 }
 
+TEST_F(ConfigTest, TheMailboxOfABoardMayBeShared) {
+  const std::string device = "    interval: 250ms\n";
+  const auto with = [&](const std::string& keys) { return device + "    board: {" + keys + "}\n"; };
+  const auto board = [&](const std::string& keys) {
+    const auto config = Load(absl::StrReplaceAll(kGood, {{device, with(keys)}}));
+    EXPECT_TRUE(config.ok()) << config.status();
+    return config.ok() ? config->devices[0].board : BoardSettings();
+  };
+  EXPECT_EQ(Load(kGood)->devices[0].board, BoardSettings());
+  EXPECT_EQ(board("mailbox: off"), BoardSettings());
+  EXPECT_EQ(board("mailbox: exclusive, bus_share: 0.1"), (BoardSettings{.is_read = true, .bus_share = 0.1}));
+  EXPECT_EQ(board("mailbox: shared"), (BoardSettings{.is_read = true, .is_shared = true}));
+  EXPECT_EQ(board("mailbox: shared, burst: 1, quiet: 10s"),
+            (BoardSettings{.is_read = true, .is_shared = true, .burst = 1, .quiet = absl::Seconds(10)}));
+  EXPECT_EQ(board("mailbox: shared, burst: 1000, quiet: 1ms"),
+            (BoardSettings{.is_read = true, .is_shared = true, .burst = 1000, .quiet = absl::Milliseconds(1)}));
+  for (const char* keys : {"mailbox: shared, burst: 0", "mailbox: shared, burst: 1001", "mailbox: shared, quiet: 999us",
+                           "mailbox: shared, quiet: 11s", "mailbox: sharde", "mailbox: shared, quite: 1s"}) {
+    EXPECT_EQ(Error(device, with(keys)).substr(0, 9), "c.yaml:5:") << keys;
+  }
+  EXPECT_EQ(Error(device, with("mailbox: exclusive, burst: 4")), "c.yaml:5: burst needs mailbox: shared");
+  EXPECT_EQ(Error(device, with("quiet: 1s")), "c.yaml:5: quiet needs mailbox: shared");
+}
+
 TEST_F(ConfigTest, ComplementOfADeviceMayBeGiven) {
   EXPECT_EQ(Load(kGood)->devices[0].complement.counters, Complement::kExclude);
   const std::string device = "    interval: 250ms\n";

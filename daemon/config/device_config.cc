@@ -26,6 +26,9 @@ constexpr uint64_t kHostPpmMax = 10'000;
 constexpr uint64_t kHostWanderPpbMax = 1000;
 constexpr uint64_t kWireNsMax = 1'000'000;
 constexpr double kBoardShareMin = 0.001;
+constexpr uint64_t kBurstMax = 1000;
+constexpr absl::Duration kQuietMin = absl::Milliseconds(1);
+constexpr absl::Duration kQuietMax = absl::Seconds(10);
 // Longer segments than a device's own are not steady by what it declares.
 constexpr absl::Duration kSegmentMin = absl::Seconds(1);
 constexpr absl::Duration kTenantBoundMin = absl::Microseconds(1);
@@ -132,11 +135,35 @@ void ReadSealedBy(const YamlMap& map, const ConfigContext& context, SealedBy& se
       OneOfOr(map, "sealing", sealed_by, {{"daemon", SealedBy::kDaemon}, {"device", SealedBy::kDevice}}), sealed_by);
 }
 
-// `board: {mailbox: exclusive, bus_share: 0.3}`.
+enum class BoardMailbox { kOff, kExclusive, kShared };
+
+// `burst: 16, quiet: 120ms`, of a shared mailbox.
+void ReadBursts(const YamlMap& section, const ConfigContext& context, BoardSettings& board) {
+  if (!board.is_shared) {
+    for (const char* const key : {"burst", "quiet"}) {
+      if (const auto node = section.Find(key)) {
+        context.errors.Add(node->Error(absl::StrCat(key, " needs mailbox: shared")));
+      }
+    }
+    return;
+  }
+  context.errors.Take(section.UintOr("burst", board.burst, 1, kBurstMax), board.burst);
+  context.errors.Take(section.DurationOr("quiet", board.quiet, kQuietMin, kQuietMax), board.quiet);
+}
+
+// `board: {mailbox: shared, bus_share: 0.3, burst: 16, quiet: 120ms}`.
 void ReadBoard(const YamlMap& map, const ConfigContext& context, BoardSettings& board) {
-  const auto section = context.Section(map, "board", {"mailbox", "bus_share"});
+  const auto section = context.Section(map, "board", {"mailbox", "bus_share", "burst", "quiet"});
   if (!section) return;
-  context.errors.Take(OneOfOr(*section, "mailbox", true, {{"exclusive", true}, {"off", false}}), board.is_read);
+  BoardMailbox mailbox = BoardMailbox::kExclusive;
+  const bool is_known = context.errors.Take(
+      OneOfOr(
+          *section, "mailbox", mailbox,
+          {{"exclusive", BoardMailbox::kExclusive}, {"shared", BoardMailbox::kShared}, {"off", BoardMailbox::kOff}}),
+      mailbox);
+  board.is_read = mailbox != BoardMailbox::kOff;
+  board.is_shared = mailbox == BoardMailbox::kShared;
+  if (is_known) ReadBursts(*section, context, board);
   if (const auto share = section->Find("bus_share")) {
     context.errors.Take(share->Number(kBoardShareMin, 1), board.bus_share);
   }

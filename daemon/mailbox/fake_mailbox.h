@@ -59,6 +59,7 @@ class FakeMailbox final : public Transport {
 
   Result Execute(const smbus::Transfer& transfer) override;
   size_t block_bytes_max() const override { return window_bytes; }
+  LockFile lock_file() const override { return lock; }
 
   // Executes a command of another controller.
   void RunElsewhere(const Command& command);
@@ -67,6 +68,8 @@ class FakeMailbox final : public Transport {
 
   // The commands with this opcode so far, other controllers' excluded.
   std::vector<Command> CommandsOf(mailbox::Opcode opcode) const;
+
+  LockFile lock;  // of the bus
 
   // The device.
   bool is_present = true;

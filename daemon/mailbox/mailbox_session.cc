@@ -207,9 +207,9 @@ absl::StatusOr<MailboxSession::Reply> MailboxSession::RunOnce(const Request& req
 
 absl::StatusOr<MailboxSession::BaseReply> MailboxSession::RunBase(const CommandWord& command,
                                                                   std::optional<uint32_t> data,
-                                                                  const BaseOutputs& outputs) {
+                                                                  const BaseOutputs& outputs, int runs_max) {
   absl::StatusOr<BaseReply> reply = RunBaseOnce(command, data, outputs);
-  for (int run = 1; run < kRunsMax && IsInterference(reply.status()); ++run) {
+  for (int run = 1; run < runs_max && IsInterference(reply.status()); ++run) {
     GiveWay();
     reply = RunBaseOnce(command, data, outputs);
   }
@@ -233,8 +233,24 @@ absl::StatusOr<MailboxSession::BaseReply> MailboxSession::RunBaseOnce(const Comm
   if (outputs.extended_data) {
     SIDEBAND_ASSIGN_OR_RETURN(reply.extended_data, port_.Read(registers_.extended_data));
   }
+  if (outputs.data || outputs.extended_data) SIDEBAND_RETURN_IF_ERROR(CheckUnchanged(reply.word));
   return reply;
 }
+
+absl::Status MailboxSession::CheckUnchanged(const CommandWord& before) {
+  if (!shares_registers()) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const CommandWord now, ReadStatus());
+  // An event may have become pending meanwhile, which is another bit.
+  const bool is_same = IsAnswerTo(before, now) && now.status == before.status && !now.execute;
+  return is_same ? absl::OkStatus() : Interference(last_);
+}
+
+absl::StatusOr<CommandWord> MailboxSession::ReadStatus() {
+  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t word, port_.Read(registers_.command));
+  return CommandWord::Decode(word);
+}
+
+bool MailboxSession::IsOwn(const CommandWord& status) const { return IsAnswerTo(last_, status); }
 
 absl::StatusOr<uint8_t> MailboxSession::ReadSignature() {
   std::optional<uint8_t> before;
@@ -276,9 +292,14 @@ absl::Status MailboxSession::FollowSignature() {
 }
 
 absl::Status MailboxSession::CheckExtension() {
+  // After an error it may be another device.
+  const absl::Status refusal = std::exchange(refusal_, absl::OkStatus());
   SIDEBAND_RETURN_IF_ERROR(FollowSignature());
   // A chip without a mailbox must fail here, before the first write.
-  SIDEBAND_RETURN_IF_ERROR(port_.Read(registers_.command).status());
+  SIDEBAND_ASSIGN_OR_RETURN(const CommandWord status, ReadStatus());
+  const bool is_known = !refusal.ok() && shares_registers() && !IsOfBoot(status);
+  if (is_known && ++unasked_ < kUnaskedMax) return refusal_ = refusal;
+  unasked_ = 0;
   SIDEBAND_RETURN_IF_ERROR(CheckVersion());
   features_ = 0;
   return version_ == mailbox::ExtensionVersion::kTwo ? CheckFeatures() : absl::OkStatus();
@@ -289,7 +310,10 @@ absl::Status MailboxSession::CheckVersion() {
   absl::Status interference;
   std::optional<uint32_t> before;
   for (int run = 0; run < kRunsMax; ++run) {
-    SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run(request));
+    const absl::StatusOr<Reply> read = Run(request);
+    if (absl::IsUnimplemented(read.status()) && shares_registers()) refusal_ = read.status();
+    SIDEBAND_RETURN_IF_ERROR(read.status());
+    const Reply& reply = *read;
     // The reply may be another controller's data. A device repeats its version, so two equal replies are its own.
     if (before && before != reply.data) interference = Interference(request.command);
     const absl::Status status = CheckAnswer(reply.data, version_);

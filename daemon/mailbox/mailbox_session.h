@@ -68,6 +68,8 @@ class MailboxSession {
   static constexpr int kResumesMax = 2;
   // Number of calls of CheckExtension after which a device without the signature that it had counts as another device.
   static constexpr int kSignatureMissesMax = 60;
+  // Number of calls of CheckExtension after which a device that has refused DISCOVER is asked again.
+  static constexpr int kUnaskedMax = 600;
   // Number of polls for the completion of a command of the extension. The pause between them doubles from kPauseFirst
   // up to kPauseMax.
   static constexpr int kPollsMax = 40;
@@ -89,7 +91,9 @@ class MailboxSession {
   // write, so that a chip without a mailbox is left untouched. A device that has shown the signature of version 2 is
   // never written to at the shared registers: UNAVAILABLE if the signature is absent, until it has been absent in
   // kSignatureMissesMax calls in a row. UNIMPLEMENTED if the device does not know the extension, reports the same
-  // unknown version of it twice in a row, or a feature without its opcode.
+  // unknown version of it twice in a row, or a feature without its opcode. A device that does not know it is only read
+  // from then on, so that its other clients are left alone: it is asked again after an error, after a restart that its
+  // command register shows, and after kUnaskedMax calls.
   absl::Status CheckExtension();
   // As found by the last successful CheckExtension.
   mailbox::ExtensionVersion version() const { return version_; }
@@ -162,8 +166,10 @@ class MailboxSession {
   // One of SMBPBI's base commands, at the registers that the last CheckExtension has found, also of a device without
   // the extension. Waits up to a second for its end, since boards are slow. The board's status is part of the reply,
   // whatever it is, and only the outputs that are asked for are read, unless the command has failed. ABORTED: another
-  // controller's commands were in the way; some commands' replies do not echo them (EchoesItself), so that another
-  // controller's is not recognised.
+  // controller's commands were in the way of each of the `runs_max` runs. On the shared registers the status is read
+  // again after the outputs: it shows whether they are still this command's. Not recognised are another controller's
+  // command before the first status of a command whose reply does not echo it (EchoesItself), the same command of
+  // another controller, and data that it writes to the data registers before the outputs are read.
   struct BaseOutputs {
     bool data = false, extended_data = false;
   };
@@ -172,7 +178,13 @@ class MailboxSession {
     uint32_t data = 0, extended_data = 0;
   };
   absl::StatusOr<BaseReply> RunBase(const mailbox::CommandWord& command, std::optional<uint32_t> data,
-                                    const BaseOutputs& outputs);
+                                    const BaseOutputs& outputs, int runs_max = kRunsMax);
+  // Whether other clients use the registers of the commands, too: of version 1, and without the extension.
+  bool shares_registers() const { return registers_ == mailbox::kSharedRegisters; }
+  // The command register: a read, which disturbs nobody.
+  absl::StatusOr<mailbox::CommandWord> ReadStatus();
+  // Whether `status` is the echo of this session's last command, after which nobody else has run another one then.
+  bool IsOwn(const mailbox::CommandWord& status) const;
   // Gives another controller time to finish.
   void GiveWay() const { wait_(kPauseMax); }
 
@@ -208,6 +220,8 @@ class MailboxSession {
   // The reply to a command that has ended, after a poll at once and one after each pause.
   absl::StatusOr<mailbox::CommandWord> AwaitReply(const mailbox::CommandWord& command,
                                                   std::span<const absl::Duration> pauses);
+  // That `before`, the status of a base command, is still there.
+  absl::Status CheckUnchanged(const mailbox::CommandWord& before);
   absl::StatusOr<BaseReply> RunBaseOnce(const mailbox::CommandWord& command, std::optional<uint32_t> data,
                                         const BaseOutputs& outputs);
   // Positions the stream's windows at an offset and returns the length of the stream.
@@ -235,6 +249,8 @@ class MailboxSession {
   uint32_t opcodes_ = 0;       // served by the device, bit n for 0x60 + n
   uint64_t features_ = 0;      // of the device
   int signature_misses_ = 0;   // calls of CheckExtension since the signature was there
+  absl::Status refusal_;       // of DISCOVER, by a device that does not know the extension; OK: not known
+  int unasked_ = 0;            // calls of CheckExtension since
   mailbox::CommandWord last_;  // the most recent command
 };
 

@@ -340,6 +340,34 @@ TEST_F(MailboxSessionTest, ADeviceWithoutTheExtensionIsUnimplemented) {
   EXPECT_EQ(device_.commands.size(), 1u);
 }
 
+TEST_F(MailboxSessionTest, ADeviceWithoutTheExtensionIsOnlyReadFromThenOn) {
+  AnswerAll({.status = MailboxStatus::kErrOpcode});
+  for (int call = 0; call < MailboxSession::kUnaskedMax; ++call) {
+    EXPECT_EQ(session_.CheckExtension().code(), StatusCode::kUnimplemented);
+    EXPECT_EQ(device_.commands.size(), 1u) << call;
+  }
+  EXPECT_EQ(session_.CheckExtension().code(), StatusCode::kUnimplemented);
+  EXPECT_EQ(device_.commands.size(), 2u) << "it may have other firmware";
+}
+
+TEST_F(MailboxSessionTest, ADeviceWithoutTheExtensionIsAskedAgainAfterARestart) {
+  AnswerAll({.status = MailboxStatus::kErrOpcode});
+  EXPECT_EQ(session_.CheckExtension().code(), StatusCode::kUnimplemented);
+  device_.answer = [](const FakeMailbox::Command&) { return std::nullopt; };
+  device_.Restart(7);
+  EXPECT_TRUE(session_.CheckExtension().ok());
+}
+
+TEST_F(MailboxSessionTest, ADeviceWithoutTheExtensionIsAskedAgainAfterAnAbsence) {
+  AnswerAll({.status = MailboxStatus::kErrOpcode});
+  EXPECT_EQ(session_.CheckExtension().code(), StatusCode::kUnimplemented);
+  device_.answer = [](const FakeMailbox::Command&) { return std::nullopt; };
+  device_.is_present = false;
+  EXPECT_EQ(session_.CheckExtension().code(), StatusCode::kUnavailable);
+  device_.is_present = true;
+  EXPECT_TRUE(session_.CheckExtension().ok());
+}
+
 TEST_F(MailboxSessionTest, AWriteIsRepeatedWithItsInputs) {
   const struct {
     int refused;  // times that the command's write is reported as failed, although the device executes it
@@ -714,6 +742,48 @@ TEST_F(MailboxSessionTest, AnotherControllersReplyIsNotABaseCommands) {
   EXPECT_EQ(outcomes_["interference"], MailboxSession::kRunsMax - 1);
   Interfere(MailboxSession::kRunsMax, {.opcode = mailbox::Opcode::kGetTemp, .execute = true});
   EXPECT_EQ(session_.RunBase(kGetEnergy, std::nullopt, {}).status().code(), StatusCode::kAborted);
+}
+
+// Another controller's command between the status and the data, or between the data and the last status.
+TEST_F(MailboxSessionTest, AnotherControllersDataIsNotABaseCommands) {
+  for (const uint8_t code : {mailbox::kDataRegister, mailbox::kExtendedDataRegister}) {
+    outcomes_.clear();
+    AnswerAll({.data = 7, .extended_data = 9});
+    device_.before = [this, code, left = 1](const smbus::Transfer& transfer) mutable {
+      if (!IsReadOf(transfer, code) || left == 0) return;
+      --left;
+      device_.answer = [](const FakeMailbox::Command&) { return FakeMailbox::Reply{.data = 1, .extended_data = 1}; };
+      device_.RunElsewhere({.word = {.opcode = mailbox::Opcode::kGetTemp, .execute = true}});
+      AnswerAll({.data = 7, .extended_data = 9});
+    };
+    const auto reply = session_.RunBase(kGetEnergy, std::nullopt, {true, true});
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    EXPECT_EQ(reply->data, 7u);
+    EXPECT_EQ(reply->extended_data, 9u);
+    EXPECT_EQ(outcomes_["interference"], 1);
+  }
+}
+
+TEST_F(MailboxSessionTest, ABaseCommandIsNotRepeatedBeyondItsRuns) {
+  Interfere(1, {.opcode = mailbox::Opcode::kGetTemp, .execute = true});
+  EXPECT_EQ(session_.RunBase(kGetEnergy, std::nullopt, {}, /*runs_max=*/1).status().code(), StatusCode::kAborted);
+  EXPECT_EQ(device_.commands.size(), 1u);
+}
+
+TEST_F(MailboxSessionTest, ItsOwnRegistersNeedNoSecondStatus) {
+  device_.version = ExtensionVersion::kTwo;
+  ASSERT_TRUE(session_.CheckExtension().ok());
+  AnswerAll({.data = 7});
+  device_.transfers.clear();
+  ASSERT_TRUE(session_.RunBase(kGetEnergy, std::nullopt, {.data = true}).ok());
+  EXPECT_EQ(device_.transfers.size(), 3u) << "command, status, data";
+}
+
+TEST_F(MailboxSessionTest, KnowsTheEchoOfItsLastCommand) {
+  ASSERT_TRUE(session_.RunBase(kGetEnergy, std::nullopt, {}).ok());
+  EXPECT_TRUE(session_.IsOwn(*session_.ReadStatus()));
+  device_.RunElsewhere({.word = {.opcode = mailbox::Opcode::kGetTemp, .execute = true}});
+  EXPECT_FALSE(session_.IsOwn(*session_.ReadStatus()));
 }
 
 TEST_F(MailboxSessionTest, ARepliesWordMayHaveResultsInPlaceOfItsEcho) {

@@ -57,6 +57,9 @@ struct CollectionMetrics::Families {
   CounterFamily& collect_errors =
       Counters(registry, "sideband_collect_errors_total", "Snapshots that could not be taken, by status code.");
   CounterFamily& bus_transfers = Counters(registry, "sideband_bus_transfers_total", "Bus transactions by outcome.");
+  CounterFamily& interference =
+      Counters(registry, "sideband_mailbox_interference_total",
+               "Answers in the mailbox that were another controller's; the command was repeated.");
   CounterFamily& snapshots = Counters(registry, "sideband_snapshots_total", "Snapshots published.");
   CounterFamily& sealed_records = Counters(registry, "sideband_sealed_records_total", "Sealed records made.");
   GaugeFamily& sealing_budget_used =
@@ -108,6 +111,7 @@ void CollectionMetrics::CollectError(absl::string_view device, absl::StatusCode 
 
 void CollectionMetrics::BusTransfer(absl::string_view device, absl::string_view outcome) {
   families_->bus_transfers.Add({{"device", std::string(device)}, {"outcome", std::string(outcome)}}).Increment();
+  families_->interference.Add({{"device", std::string(device)}}).Increment(outcome == "interference" ? 1 : 0);
 }
 
 void CollectionMetrics::SnapshotPublished(absl::string_view device) {
@@ -185,9 +189,9 @@ void CollectionMetrics::ForgetDevice(absl::string_view device) {
     return families_->peek_duration.Add(labels, kPeekSeconds);
   });
   for (CounterFamily* family :
-       {&families_->collect_errors, &families_->bus_transfers, &families_->snapshots, &families_->sealed_records,
-        &families_->ratios_over_one, &families_->confidentiality_refused, &families_->peeks, &families_->peek_retries,
-        &families_->marks, &families_->counting_changes}) {
+       {&families_->collect_errors, &families_->bus_transfers, &families_->interference, &families_->snapshots,
+        &families_->sealed_records, &families_->ratios_over_one, &families_->confidentiality_refused, &families_->peeks,
+        &families_->peek_retries, &families_->marks, &families_->counting_changes}) {
     RemoveDevice(*family, name);
   }
   for (CounterFamily* family : families_->pipeline) RemoveDevice(*family, name);

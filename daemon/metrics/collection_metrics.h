@@ -43,7 +43,7 @@ class CollectionMetrics {
  public:
   void CollectDuration(absl::string_view device, absl::Duration duration);
   void CollectError(absl::string_view device, absl::StatusCode code);
-  // `outcome` as in proto/smbus: "ok", "address_nack", …
+  // `outcome` as in proto/smbus: "ok", "address_nack", …; and "interference", which is counted by itself, too.
   void BusTransfer(absl::string_view device, absl::string_view outcome);
   // Also makes the series of the peeks that are asked again: a device that has snapshots can be peeked at.
   void SnapshotPublished(absl::string_view device);

@@ -33,6 +33,7 @@ class CapturingTransport final : public Transport {
 
   absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
   size_t block_bytes_max() const override { return inner_->block_bytes_max(); }
+  LockFile lock_file() const override { return inner_->lock_file(); }
 
  private:
   CapturingTransport(std::unique_ptr<Transport> inner, std::unique_ptr<smbus::CaptureWriter> writer, const Clock& clock,

@@ -44,6 +44,8 @@ class I2cDevTransport final : public Transport {
   absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
   // 32 if the adapter lacks I2C_FUNC_I2C or has refused a longer message.
   size_t block_bytes_max() const override { return block_bytes_max_; }
+  // The device itself.
+  LockFile lock_file() const override { return {.path = path_}; }
 
  private:
   absl::Status Open();

@@ -4,10 +4,18 @@
 #ifndef SIDEBAND_DAEMON_TRANSPORT_TRANSPORT_H_
 #define SIDEBAND_DAEMON_TRANSPORT_TRANSPORT_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "proto/smbus/transfer.h"
 
 namespace sideband::daemon {
+
+// The file that programs on a bus lock (bus_lock.h) while none of the others may use it. Without a path there is none.
+struct LockFile {
+  std::string path;
+  bool is_made = false;  // if it is missing; a device is not
+};
 
 // Used by one thread at a time.
 class Transport {
@@ -20,6 +28,7 @@ class Transport {
   // The largest block that one read can carry, in bytes; 32 on an adapter limited to SMBus 2. Known after the first
   // transaction. It may change after the bus was reopened, so callers query it before every stream.
   virtual size_t block_bytes_max() const { return smbus::kBlockBytesMax; }
+  virtual LockFile lock_file() const { return {}; }
 };
 
 }  // namespace sideband::daemon

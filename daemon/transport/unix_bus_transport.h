@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "daemon/transport/transport.h"
 #include "proto/base/descriptor.h"
+#include "proto/smbus/bus_socket.h"
 
 namespace sideband::daemon {
 
@@ -28,6 +29,7 @@ class UnixBusTransport final : public Transport {
   UnixBusTransport& operator=(const UnixBusTransport&) = delete;
 
   absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
+  LockFile lock_file() const override { return {.path = smbus::LockPathOf(path_), .is_made = true}; }
 
  private:
   absl::Status Connect();

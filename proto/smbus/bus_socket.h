@@ -20,6 +20,9 @@ namespace sideband::smbus {
 // for a path too long for a socket, ENOENT and ECONNREFUSED if no server listens on it.
 int ConnectToBus(const std::string& path);
 
+// The file that programs lock (flock) while none of the others may use the bus at `path`: a socket cannot be locked.
+inline std::string LockPathOf(const std::string& path) { return path + ".lock"; }
+
 // Converts an errno of the bus at `path`: INVALID_ARGUMENT for ENAMETOOLONG, DEADLINE_EXCEEDED for EAGAIN (a connection
 // that is not accepted), UNAVAILABLE for all others.
 absl::Status BusError(const std::string& path, int error);

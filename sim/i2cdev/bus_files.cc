@@ -2,6 +2,7 @@
 #include "sim/i2cdev/bus_files.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -188,6 +189,24 @@ std::optional<int> BusFiles::Ioctl(int fd, unsigned long request, unsigned long 
     return adapter.Ioctl(request, argument, carry);
   });
   return result ? std::optional(static_cast<int>(*result)) : std::nullopt;
+}
+
+int BusFiles::LockOf(File& file) {
+  absl::MutexLock lock(&file.mu);
+  if (file.lock.is_open()) return file.lock.get();
+  const std::string path = smbus::LockPathOf(file.path);
+  file.lock = Descriptor(open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0660));
+  return file.lock.is_open() ? file.lock.get() : -errno;
+}
+
+std::optional<int> BusFiles::Lock(int fd, int operation) {
+  const ConnectionPtr connection = Find(fd);
+  if (connection == nullptr) return std::nullopt;
+  const std::shared_ptr<File> file = connection->file;
+  const int lock = LockOf(*file);
+  if (lock < 0) return lock;
+  // Not under the file's mutex: it may block for as long as another program has the lock.
+  return flock(lock, operation) == 0 ? 0 : -errno;
 }
 
 std::optional<ssize_t> BusFiles::Read(int fd, void* buffer, size_t size) {

@@ -20,6 +20,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "proto/base/descriptor.h"
 #include "proto/smbus/i2cdev_buses.h"
 #include "sim/i2cdev/virtual_adapter.h"
 
@@ -50,6 +51,8 @@ class BusFiles {
   std::vector<std::string> Names() const;
   std::optional<int> Open(const char* path, int flags);
   std::optional<int> Ioctl(int fd, unsigned long request, unsigned long argument);
+  // flock(2): the lock is on the file that stands for the bus (LockPathOf). It may block.
+  std::optional<int> Lock(int fd, int operation);
   std::optional<ssize_t> Read(int fd, void* buffer, size_t size);
   std::optional<ssize_t> Write(int fd, const void* buffer, size_t size);
   // Records that `to` is now a duplicate of `from`.
@@ -64,6 +67,7 @@ class BusFiles {
     const int flags;
     absl::Mutex mu;
     VirtualAdapter adapter ABSL_GUARDED_BY(mu);
+    Descriptor lock ABSL_GUARDED_BY(mu);  // opened by the first lock
   };
   // A connection to a bus. A program may close and reuse the descriptor without a call of this library (close_range, a
   // child before exec); the inode identifies the connection.
@@ -76,6 +80,8 @@ class BusFiles {
   };
   using ConnectionPtr = std::shared_ptr<const Connection>;
 
+  // The descriptor of the file's lock, or a negative errno.
+  static int LockOf(File& file);
   ConnectionPtr Find(int fd) const;
   void Set(int fd, std::shared_ptr<File> file);
   // 0, or a negative errno.

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/i2c-dev.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -153,6 +154,19 @@ TEST_F(BusFilesTest, MistakesInTheEnvironmentAreSaidOnce) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "sideband-i2cdev: SIDEBAND_I2CDEV: bus '3=gpu0.sock': must be NUMBER=unix:PATH\n"
             "sideband-i2cdev: SIDEBAND_I2CDEV_FUNCS: must be all or smbus, not 'some'\n");
+}
+
+TEST_F(BusFilesTest, TheLockOfABusIsAFileBesideItsSocket) {
+  FarEnd far_end({1, 1});
+  const int one = *files_.Open("/dev/i2c-3", O_RDWR), other = *files_.Open("/dev/i2c-3", O_RDWR);
+  EXPECT_EQ(files_.Lock(one, LOCK_EX | LOCK_NB), 0);
+  EXPECT_EQ(files_.Lock(other, LOCK_EX | LOCK_NB), -EWOULDBLOCK);
+  const int file = open("bus.sock.lock", O_RDONLY | O_CLOEXEC);
+  EXPECT_NE(flock(file, LOCK_EX | LOCK_NB), 0) << "of a program that knows the socket";
+  EXPECT_EQ(files_.Lock(one, LOCK_UN), 0);
+  EXPECT_EQ(files_.Lock(other, LOCK_EX | LOCK_NB), 0);
+  EXPECT_EQ(files_.Lock(file, LOCK_EX | LOCK_NB), std::nullopt) << "not a bus";
+  for (const int fd : {one, other, file}) close(fd);
 }
 
 }  // namespace

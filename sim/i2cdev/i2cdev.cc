@@ -7,6 +7,7 @@
 // Compiled without _FORTIFY_SOURCE, whose inline functions would replace these definitions.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -120,6 +121,14 @@ int ioctl(int fd, unsigned long request, ...) noexcept {
     if (const auto result = BusFiles::OfProcess().Ioctl(fd, request, argument)) return Return(*result);
   }
   return next(fd, request, argument);
+}
+
+int flock(int fd, int operation) noexcept {
+  static const auto next = Next<int(int, int)>("flock");
+  if (BusFiles::EverOpened()) {
+    if (const auto result = BusFiles::OfProcess().Lock(fd, operation)) return Return(*result);
+  }
+  return next(fd, operation);
 }
 
 ssize_t read(int fd, void* buffer, size_t size) {

@@ -18,6 +18,7 @@
 #include "daemon/board/board_schedule.h"
 #include "daemon/board/board_settings.h"
 #include "daemon/board/board_store.h"
+#include "daemon/board/burst_gate.h"
 #include "daemon/board/command_cost.h"
 #include "daemon/board/dword_reader.h"
 #include "daemon/board/fake_board.h"
@@ -99,6 +100,13 @@ void Show(double watts);
 
 void UseBoardReading(const BoardReading& reading, const BoardTime& now) {
   //@ daemon/board/board_reading.h
+}
+
+mailbox::CommandWord ReadStatus();
+void RunNext();
+
+void UseBurstGate(absl::Duration now) {
+  //@ daemon/board/burst_gate.h
 }
 
 void UseBoardSettings(size_t device, BoardStore& boards) {

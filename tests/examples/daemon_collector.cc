@@ -14,6 +14,7 @@
 #include "daemon/base/retry_after.h"
 #include "daemon/board/board_reader.h"
 #include "daemon/board/board_store.h"
+#include "daemon/collector/board_bursts.h"
 #include "daemon/collector/board_snapshot.h"
 #include "daemon/collector/bus_share.h"
 #include "daemon/collector/collector_thread.h"
@@ -203,8 +204,15 @@ void UseBoardSnapshot(size_t device, const BoardReader& reader, Store& store) {
 
 void WaitUntil(absl::Duration steady_time);
 
-void UseDeviceBoard(size_t device, MailboxSession& session, const Store& store, BoardStore* boards, const Clock& clock,
-                    const absl::Status& status, absl::Duration next_snapshot) {
+absl::Status RunNext();
+
+absl::Status UseBoardBursts(MailboxSession& session, BusLock& lock, absl::Duration due, absl::Duration now) {
+  //@ daemon/collector/board_bursts.h
+  return absl::OkStatus();
+}
+
+void UseDeviceBoard(size_t device, MailboxSession& session, BusLock& lock, const Store& store, BoardStore* boards,
+                    const Clock& clock, const absl::Status& status, absl::Duration next_snapshot) {
   //@ daemon/collector/device_board.h
 }
 

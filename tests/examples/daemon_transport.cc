@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/base/clock.h"
+#include "daemon/transport/bus_lock.h"
 #include "daemon/transport/capturing_transport.h"
 #include "daemon/transport/i2c_dev.h"
 #include "daemon/transport/i2c_dev_transport.h"
@@ -23,6 +24,11 @@ absl::Status Read(const BlockRead& read);
 absl::Status UseCapturingTransport(std::unique_ptr<Transport> inner, const Clock& clock,
                                    const CapturingTransport::OnEnd& on_end) {
   //@ daemon/transport/capturing_transport.h
+  return absl::OkStatus();
+}
+
+absl::Status UseBusLock(const Transport& transport) {
+  //@ daemon/transport/bus_lock.h
   return absl::OkStatus();
 }
 

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What another client of a board of today reads beside the daemon, in each mode of its mailbox (sharing.py)."""
+
+import unittest
+
+import sharing
+
+BOARDS, COMMANDS = 2, 120
+
+
+class SharingTest(unittest.TestCase):
+    def measure(self, mode):
+        result = sharing.measure(mode, BOARDS, COMMANDS)
+        print(mode, result)
+        self.assertEqual(result["commands"] + result["errors"], COMMANDS)
+        return result
+
+    def test_off_is_right(self):
+        result = self.measure("off")
+        self.assertEqual((result["wrong"], result["failed"], result["values"]), (0, 0, 0), result)
+
+    def test_exclusive_is_wrong_and_counted(self):
+        result = self.measure("exclusive")
+        self.assertGreater(result["wrong"] + result["failed"], COMMANDS / 100, result)
+        self.assertGreater(result["values"], 0)
+
+    def test_shared_reads_beside_a_client(self):
+        """A client whose pauses are shorter than the mailbox has to be quiet is right but for the machine's own delays."""
+        result = self.measure("shared")
+        self.assertGreater(result["values"], 0, "the daemon has its turn")
+        self.assertLess(result["wrong"] + result["failed"], COMMANDS / 10, result)
+
+    def test_those_who_take_the_lock_are_right(self):
+        result = self.measure("shared, with its lock")
+        self.assertEqual((result["wrong"], result["failed"], result["wrong_values"]), (0, 0, []), result)
+        self.assertGreater(result["values"], 0, "the daemon has its turn")
+
