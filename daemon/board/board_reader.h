@@ -56,6 +56,8 @@ class BoardReader {
   // Adapts groups to the capabilities that were just read.
   void FollowCapabilities(absl::Duration now);
   void EstimateCost(BoardGroup group);
+  // EVENT_PENDING of a reply: the events are read next, if the bit was clear before.
+  void FollowHint(const BoardReply& reply, absl::Duration now);
   // After a reset, or with another board, as `group` has shown: what was known is no longer.
   void FollowReset(BoardGroup group, absl::Duration now);
 
@@ -70,6 +72,8 @@ class BoardReader {
   std::optional<GroupRound> round_;
   uint64_t round_bits_ = 0;
   absl::Duration last_command_ = -absl::InfiniteDuration();
+  bool has_pending_event_ = false;  // as the last reply says
+  absl::Duration last_hint_ = -absl::InfiniteDuration();
 };
 
 }  // namespace sideband::daemon
