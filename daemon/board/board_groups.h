@@ -113,7 +113,7 @@ inline constexpr GroupRow kBoardGroups[] = {
     {BoardGroup::kMetrics, "metrics", GroupClass::kInterval, announced::kMetrics, 1600},
     {BoardGroup::kMemory, "memory", GroupClass::kTenSeconds, announced::kMemory, 24},
     {BoardGroup::kPcie, "pcie", GroupClass::kTenSeconds, announced::kPcie, 4},
-    {BoardGroup::kNvlink, "nvlink", GroupClass::kTenSeconds, announced::kNvlink, 192},
+    {BoardGroup::kNvlink, "nvlink", GroupClass::kTenSeconds, announced::kNvlink, 512},
     {BoardGroup::kFlags, "flags", GroupClass::kTenSeconds, announced::kFlags, 3},
     {BoardGroup::kPowerLimits, "power_limits", GroupClass::kThirtySeconds, announced::kPowerLimits, 96},
     {BoardGroup::kEcc, "ecc", GroupClass::kThirtySeconds, announced::kEcc, 1024},

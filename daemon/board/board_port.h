@@ -25,11 +25,14 @@ struct Outputs {
 
 // Of a register that was not asked for, or of a command that has failed, 0.
 struct BoardReply {
-  mailbox::CommandWord word;  // with the board's status
+  mailbox::CommandWord word;  // with the board's status; `copy_data` is EVENT_PENDING (HasPendingEvent)
   uint32_t data = 0;
   uint32_t extended_data = 0;
   bool operator==(const BoardReply&) const = default;
 };
+
+// Bit 30 of a reply's word: at least one event is pending that the board does not mask.
+constexpr bool HasPendingEvent(const BoardReply& reply) { return reply.word.copy_data; }
 
 class BoardPort {
  public:

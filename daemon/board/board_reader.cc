@@ -9,6 +9,9 @@
 namespace sideband::daemon {
 namespace {
 
+// A board whose bit changes with each reply has its events read no more often than this.
+constexpr absl::Duration kHintPause = absl::Milliseconds(100);
+
 // Totals and facts that outlive a reset.
 bool Outlives(BoardGroup group) {
   return group == BoardGroup::kCapabilities || group == BoardGroup::kEvents || group == BoardGroup::kDriverMessages;
@@ -51,6 +54,7 @@ absl::StatusOr<BoardStep> BoardReader::Step(const BoardTime& now) {
       return reply.status();
     }
     interruptions_ = 0;
+    FollowHint(*reply, now.steady);
     round_->Take(*reply);
   }
   if (round_->Next() != nullptr) return BoardStep::kRan;
@@ -113,6 +117,15 @@ void BoardReader::EstimateCost(BoardGroup group) {
   GroupRound round(group, {}, memory_, unused, silent);
   PlanGroup(round);
   schedule_.SetCost(group, round.PlannedBits(port_traits_));
+}
+
+void BoardReader::FollowHint(const BoardReply& reply, absl::Duration now) {
+  // An event that cannot be cleared leaves the bit set, and is no reason to look again.
+  const bool was_pending = std::exchange(has_pending_event_, HasPendingEvent(reply));
+  if (was_pending || !has_pending_event_ || round_->group() == BoardGroup::kEvents) return;
+  if (now - last_hint_ < kHintPause) return;
+  last_hint_ = now;
+  schedule_.Hasten(BoardGroup::kEvents, now);
 }
 
 void BoardReader::FollowReset(BoardGroup group, absl::Duration now) {

@@ -59,6 +59,8 @@ class BoardReader {
   // Adapts groups to the capabilities that were just read.
   void FollowCapabilities(absl::Duration now);
   void EstimateCost(BoardGroup group);
+  // EVENT_PENDING of a reply: the events are read next, if the bit was clear before.
+  void FollowHint(const BoardReply& reply, absl::Duration now);
   // After a reset, or with another board, as `group` has shown: what was known is no longer.
   void FollowReset(BoardGroup group, absl::Duration now);
 
@@ -75,6 +77,8 @@ class BoardReader {
   uint64_t round_bits_ = 0;
   int interruptions_ = 0;  // of its next command
   absl::Duration last_command_ = -absl::InfiniteDuration();
+  bool has_pending_event_ = false;  // as the last reply says
+  absl::Duration last_hint_ = -absl::InfiniteDuration();
 };
 
 }  // namespace sideband::daemon

@@ -97,6 +97,9 @@ void CheckLinks(const BoardReading& reading) {
   for (const NvlinkStatus& link : reading.nvlink.links) {
     RC_ASSERT(link.bits_per_second.value_or(0) <= uint64_t{kNvlinkMbpsMax} * 1'000'000);
     RC_ASSERT(link.state.value_or(mailbox::NvlinkState::kOff) <= mailbox::NvlinkState::kDisabled);
+    for (const auto& rate : {link.data_tx_rate, link.data_rx_rate, link.raw_tx_rate, link.raw_rx_rate}) {
+      RC_ASSERT(IsWithin(rate, kBytesPerSecondMax));
+    }
   }
   RC_ASSERT(reading.pcie.generation.value_or(1) >= 1 && reading.pcie.generation.value_or(1) <= 5);
   RC_ASSERT(reading.pcie.lanes.value_or(1) >= 1 && reading.pcie.lanes.value_or(1) <= 32);

@@ -177,6 +177,48 @@ TEST_F(BoardReaderTest, KeepsToItsShareOfTheBus) {
   EXPECT_LE(AgeOf(BoardGroup::kPower), absl::Seconds(10));
 }
 
+TEST_F(BoardReaderTest, AnEventThatAReplyShowsIsReadNext) {
+  RunFor(absl::Seconds(3) + absl::Milliseconds(100));
+  board_.shows_pending_events = true;
+  board_.pending_events = mailbox::MaskOf(BoardEvent::kEccToggled);
+  // The temperature, the first of the next second, shows it. Without that, the power would come before the events.
+  board_.log.clear();
+  RunFor(absl::Seconds(1));
+  ASSERT_GE(board_.log.size(), 4u);
+  EXPECT_EQ(board_.log[0].word.opcode, Opcode::kGetTemp);
+  EXPECT_EQ(board_.log[1].word.opcode, Opcode::kRegisterAccess);
+  EXPECT_EQ(board_.log[2].word.opcode, Opcode::kRegisterAccess) << "it is cleared";
+  EXPECT_EQ(board_.log[3].word.opcode, Opcode::kGetPower);
+  EXPECT_EQ(reader_.reading()->events.counts.at(BoardEvent::kEccToggled).value, 1u);
+}
+
+TEST_F(BoardReaderTest, AnEventThatCannotBeClearedIsNoReasonToLookAgain) {
+  board_.shows_pending_events = true;
+  board_.errors[Opcode::kRegisterAccess] = mailbox::MailboxStatus::kErrNotAvailable;
+  board_.pending_events = mailbox::MaskOf(BoardEvent::kEccToggled);
+  RunFor(absl::Seconds(3));
+  board_.log.clear();
+  RunFor(absl::Seconds(10));
+  EXPECT_LE(board_.CountOf(Opcode::kRegisterAccess), 11u);
+}
+
+TEST_F(BoardReaderTest, HintsThatComeAndGoLeaveTheOthersTheirTurns) {
+  bool shows = false;
+  board_.lie = [&](const FakeBoard::Ran& ran) -> std::optional<BoardReply> {
+    if (ran.word.opcode != Opcode::kGetPower && ran.word.opcode != Opcode::kGetTemp) return std::nullopt;
+    BoardReply reply{.word = ran.word, .data = 1000};
+    reply.word.status = mailbox::MailboxStatus::kSuccess;
+    reply.word.copy_data = shows = !shows;
+    return reply;
+  };
+  RunFor(absl::Seconds(3));
+  board_.log.clear();
+  RunFor(absl::Seconds(10));
+  EXPECT_GE(board_.CountOf(Opcode::kGetPower), 9u);
+  EXPECT_GE(board_.CountOf(Opcode::kGetTemp), 9u);
+  EXPECT_LE(board_.CountOf(Opcode::kRegisterAccess), 31u);
+}
+
 TEST_F(BoardReaderTest, WaitsBetweenPolls) {
   board_.AnnounceScratch();
   board_.Announce(Capability::kMemoryCapacity);

@@ -114,6 +114,10 @@ struct NvlinkStatus {
   std::optional<uint64_t> bits_per_second;
   std::optional<bool> has_training_error, has_runtime_error;
   std::optional<RunningCount> replays, recoveries, flit_crc, data_crc;
+  // Bytes since the reader's start, of the data alone, and with the protocol (raw).
+  std::optional<RunningCount> data_tx, data_rx, raw_tx, raw_rx;
+  // Bytes per second between the two latest captures of metrics, likewise.
+  std::optional<double> data_tx_rate, data_rx_rate, raw_tx_rate, raw_rx_rate;
 };
 struct NvlinkReading {
   std::vector<NvlinkStatus> links;  // by number; at most kNvlinksMax

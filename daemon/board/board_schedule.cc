@@ -41,6 +41,8 @@ void BoardSchedule::MakeDue(BoardGroup group, absl::Duration now) {
   SetDue(group, now, std::min(PeriodOf(group), kPatienceMax));
 }
 
+void BoardSchedule::Hasten(BoardGroup group, absl::Duration now) { SetDue(group, now, absl::ZeroDuration()); }
+
 std::optional<BoardGroup> BoardSchedule::MostUrgent(absl::Duration now) const {
   std::optional<BoardGroup> urgent;
   for (const GroupRow& row : kBoardGroups) {

@@ -40,6 +40,8 @@ class BoardSchedule {
   void Deactivate(BoardGroup group);
   // Makes a group due at once, if it is active.
   void MakeDue(BoardGroup group, absl::Duration now);
+  // Likewise, and before all others that are not late.
+  void Hasten(BoardGroup group, absl::Duration now);
   // The bus time that a group is expected to take, in bit times. A group begins once that, or a full bucket, fits.
   void SetCost(BoardGroup group, uint64_t bits) { entries_[IndexOf(group)].cost = bits; }
   uint64_t CostOf(BoardGroup group) const { return entries_[IndexOf(group)].cost; }

@@ -25,6 +25,7 @@ absl::StatusOr<BoardReply> FakeBoard::Run(const mailbox::CommandWord& word, std:
   BoardReply reply = {.word = word};
   reply.word.execute = false;
   reply.word.status = answer.status;
+  reply.word.copy_data = shows_pending_events && pending_events != 0;
   if (outputs.data) reply.data = answer.data;
   if (outputs.extended_data) reply.extended_data = answer.extended_data;
   return reply;

@@ -62,6 +62,7 @@ class FakeBoard final : public BoardPort {
   std::array<uint32_t, 256> scratch = {};
   std::map<mailbox::AsyncType, Async> async;  // others are of status kNotSupported
   uint32_t pending_events = 0;
+  bool shows_pending_events = false;  // in each reply's word, as EVENT_PENDING
   std::deque<Bytes> messages;
   std::map<MetricScope, std::map<mailbox::MetricId, uint32_t>> metrics;
 

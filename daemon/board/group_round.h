@@ -95,7 +95,7 @@ class GroupRound {
   // Takes the reply to Next().
   void Take(const BoardReply& reply);
 
-  // `value` if it is within [least, most]; else it is counted, and reported once.
+  // `value` if it is within [least, most]; else nullopt, which Check reports.
   std::optional<double> Plausible(absl::string_view what, double value, double least, double most);
   // Reports that `what` is implausible if `is_plausible` is false, and that it no longer is.
   bool Check(absl::string_view what, bool is_plausible);

@@ -2,6 +2,7 @@
 #include "daemon/board/link_reader.h"
 
 #include "absl/strings/str_cat.h"
+#include "daemon/board/nvlink_traffic.h"
 #include "daemon/board/plausible.h"
 #include "proto/mailbox/link_info.h"
 
@@ -163,6 +164,7 @@ void TakeCount(GroupRound& round, uint32_t count) {
   for (size_t link = 0; link < count; ++link) {
     AddBandwidth(round, link);
     if (has_errors) AddErrors(round, link);
+    AddNvlinkTraffic(round, link);
   }
 }
 

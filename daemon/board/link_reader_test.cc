@@ -119,8 +119,9 @@ TEST_F(LinkReaderTest, MoreLinksThanThereCanBeAreNone) {
 }
 
 TEST_F(LinkReaderTest, AllLinksFitIntoTheBoundOfARound) {
-  for (const auto capability : {Capability::kNvlinkStateV2, Capability::kNvlinkErrors, Capability::kNvlinkTrainingError,
-                                Capability::kNvlinkRuntimeError}) {
+  for (const auto capability :
+       {Capability::kNvlinkStateV2, Capability::kNvlinkErrors, Capability::kNvlinkTrainingError,
+        Capability::kNvlinkRuntimeError, Capability::kNvlinkThroughput, Capability::kPerformanceMonitoring}) {
     board_.Announce(capability);
   }
   board_.lie = [](const FakeBoard::Ran& ran) {
@@ -128,7 +129,7 @@ TEST_F(LinkReaderTest, AllLinksFitIntoTheBoundOfARound) {
     reply.word.status = mailbox::MailboxStatus::kSuccess;
     return std::optional(reply);
   };
-  EXPECT_TRUE(Nvlinks().back().data_crc.has_value());
+  EXPECT_TRUE(Nvlinks().back().raw_rx_rate.has_value());
   EXPECT_LT(runner_.commands, RowOf(BoardGroup::kNvlink).commands_max);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/board/metric_words.h"
 #include "daemon/board/plausible.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
@@ -58,11 +59,10 @@ MetricKind KindOf(MetricId metric) {
   return MetricKind::kNotRead;
 }
 
-mailbox::CommandWord MetricCommand(MonitoringAction action, MetricId metric, const MetricScope& scope) {
+mailbox::CommandWord CommandOf(MonitoringAction action, MetricId metric, const MetricScope& scope) {
   uint8_t arg2 = scope.partition.value_or(mailbox::kWholeDevice);
   if (scope.compute_instance) arg2 |= mailbox::kComputeInstanceBit;
-  const auto arg1 = static_cast<uint8_t>(static_cast<int>(action) << 6 | static_cast<int>(metric));
-  return BoardCommand(Opcode::kPerformanceMonitoring, arg1, arg2);
+  return MetricCommand(action, metric, arg2);
 }
 
 // Data-in selects the compute instance in its second byte.
@@ -84,13 +84,10 @@ void TakeRatio(GroupRound& round, const MetricScope& scope, const MetricRow& row
   round.draft().metrics.scopes[scope].ratios[row.metric] = std::min(percent, kPercentMax) / kPercentMax;
 }
 
-// The unit is 1024^granularity bytes, in the lowest bits of the reply's word, where the echoed opcode has zeros.
 void TakeBandwidth(GroupRound& round, const MetricScope& scope, const MetricRow& row, const BoardReply& reply) {
-  constexpr int kGranularityMax = 3;
-  const int granularity = static_cast<int>(reply.word.opcode) & 7;
-  if (!round.Check(absl::StrCat(NameOf(scope, row), ", granularity"), granularity <= kGranularityMax)) return;
-  const double rate = static_cast<double>(uint64_t{reply.data} << 10 * granularity);
-  const auto plausible = round.Plausible(NameOf(scope, row), rate, 0, kBytesPerSecondMax);
+  const auto rate = BytesPerSecondOf(reply);
+  if (!round.Check(absl::StrCat(NameOf(scope, row), ", granularity"), rate.has_value())) return;
+  const auto plausible = round.Plausible(NameOf(scope, row), *rate, 0, kBytesPerSecondMax);
   if (plausible) round.draft().metrics.scopes[scope].bytes_per_second[row.metric] = *plausible;
 }
 
@@ -105,7 +102,7 @@ void AddMetric(GroupRound& round, const MetricScope& scope, const MetricRow& row
   const MetricKind kind = KindOf(row.metric);
   if (kind == MetricKind::kNotRead) return;
   if (kind == MetricKind::kBandwidth && !HasLink(round, row.metric)) return;
-  round.Add({.word = MetricCommand(MonitoringAction::kSnapshotMetric, row.metric, scope),
+  round.Add({.word = CommandOf(MonitoringAction::kSnapshotMetric, row.metric, scope),
              .data = DataOf(scope),
              .outputs = {.data = true},
              .take = [&round, scope, row, kind](const BoardReply& reply) {
@@ -146,7 +143,7 @@ void AddProbe(GroupRound& round, MetricId metric, const MetricScope& scope) {
   const auto take = [&round, metric, scope](const BoardReply& reply) {
     TakeProbe(round, metric, scope, reply.word.status);
   };
-  round.Add({.word = MetricCommand(MonitoringAction::kInstantaneous, metric, scope),
+  round.Add({.word = CommandOf(MonitoringAction::kInstantaneous, metric, scope),
              .data = DataOf(scope),
              .take = take,
              .refuse = take});
@@ -163,7 +160,7 @@ void AddSearch(GroupRound& round, uint8_t index) {
       AddProbe(round, metric, {.partition = partition});
     }
   };
-  round.Add({.word = MetricCommand(MonitoringAction::kInstantaneous, metric, {}), .take = take, .refuse = take});
+  round.Add({.word = CommandOf(MonitoringAction::kInstantaneous, metric, {}), .take = take, .refuse = take});
 }
 
 }  // namespace

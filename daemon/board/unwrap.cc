@@ -2,6 +2,7 @@
 #include "daemon/board/unwrap.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace sideband::daemon {
@@ -30,10 +31,29 @@ const RunningCount& CountUnwrapper::Add(uint64_t raw, const WrapRule& rule, absl
   return count_;
 }
 
+const RunningCount& CountUnwrapper::AddGain(uint64_t gain, absl::Time now) {
+  const bool is_known = last_ && *last_ <= std::numeric_limits<uint64_t>::max() - gain;
+  last_ = is_known ? *last_ + gain : 0;
+  if (!is_known) count_.created = now;
+  count_.value = *last_;
+  return count_;
+}
+
 RunningCount CountBook::Add(const CounterKey& key, uint64_t raw, int bits, absl::Time now) {
   Entry& entry = entries_[key];
   entry.time = now;
   return entry.unwrapper.Add(raw, {.bits = bits}, now);
+}
+
+RunningCount CountBook::AddGain(const CounterKey& key, uint64_t gain, absl::Time now) {
+  Entry& entry = entries_[key];
+  entry.time = now;
+  return entry.unwrapper.AddGain(gain, now);
+}
+
+void CountBook::Restart(const CounterKey& key) {
+  const auto found = entries_.find(key);
+  if (found != entries_.end()) found->second.unwrapper.Restart();
 }
 
 RunningCount CountBook::AddEnergy(const CounterKey& key, uint64_t raw_mj, double watts_max, absl::Time now) {

@@ -39,6 +39,9 @@ class CountUnwrapper {
   const RunningCount& Add(uint64_t raw, const WrapRule& rule, absl::Time now);
   // The board was reset: the next sample begins anew, even if it is above the last one.
   void Restart() { last_.reset(); }
+  // What the counter has gained since the last sample, of a board that says that alone. The first one after the start,
+  // or after Restart(), covers a time that is not known: the count then begins at 0.
+  const RunningCount& AddGain(uint64_t gain, absl::Time now);
   // The last content; nullopt before the first one and after Restart().
   std::optional<uint64_t> last() const { return last_; }
 
@@ -59,6 +62,9 @@ struct CounterKey {
 class CountBook {
  public:
   RunningCount Add(const CounterKey& key, uint64_t raw, int bits, absl::Time now);
+  RunningCount AddGain(const CounterKey& key, uint64_t gain, absl::Time now);
+  // A gain was lost: the next one begins anew.
+  void Restart(const CounterKey& key);
   // Energy in mJ of 64 bits, of which a board may fill the lower 32 alone: a fall from there is a wrap if the board
   // has used at most `watts_max` since.
   RunningCount AddEnergy(const CounterKey& key, uint64_t raw_mj, double watts_max, absl::Time now);

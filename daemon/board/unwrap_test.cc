@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace sideband::daemon {
 namespace {
 
@@ -49,6 +51,27 @@ TEST(CountBookTest, KeepsCountersApartAndRestartsAll) {
   EXPECT_EQ(book.Add(a, 12, 32, At(1)), (RunningCount{12, At(0)}));
   book.RestartAll();
   EXPECT_EQ(book.Add(a, 13, 32, At(2)), (RunningCount{13, At(2)}));
+}
+
+TEST(CountBookTest, GainsAddUpFromTheSecondOneOn) {
+  CountBook book;
+  const CounterKey key{BoardGroup::kNvlink, 9};
+  EXPECT_EQ(book.AddGain(key, 500, At(0)), (RunningCount{0, At(0)}));
+  EXPECT_EQ(book.AddGain(key, 7, At(1)), (RunningCount{7, At(0)}));
+  EXPECT_EQ(book.AddGain(key, 0, At(2)), (RunningCount{7, At(0)}));
+  book.Restart(key);
+  EXPECT_EQ(book.AddGain(key, 9, At(3)), (RunningCount{0, At(3)}));
+  book.RestartAll();
+  EXPECT_EQ(book.AddGain(key, 9, At(4)), (RunningCount{0, At(4)}));
+}
+
+TEST(CountBookTest, ASumOfGainsNeverWraps) {
+  CountBook book;
+  const CounterKey key{BoardGroup::kNvlink, 9};
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+  book.AddGain(key, 0, At(0));
+  EXPECT_EQ(book.AddGain(key, kMost, At(1)), (RunningCount{kMost, At(0)}));
+  EXPECT_EQ(book.AddGain(key, 1, At(2)), (RunningCount{0, At(2)}));
 }
 
 TEST(CountBookTest, EnergyOfTheLowDwordWrapsByPossiblePower) {

@@ -244,6 +244,13 @@ TEST_F(ConfigTest, TheMailboxOfABoardMayBeShared) {
   EXPECT_EQ(Error(device, with("quiet: 1s")), "c.yaml:5: quiet needs mailbox: shared");
 }
 
+TEST_F(ConfigTest, ABoardMayLackThePec) {
+  const std::string device = "    interval: 250ms\n";
+  EXPECT_TRUE(Load(kGood)->devices[0].has_pec);
+  EXPECT_FALSE(Load(absl::StrReplaceAll(kGood, {{device, device + "    pec: false\n"}}))->devices[0].has_pec);
+  EXPECT_EQ(Error(device, device + "    pec: none\n").substr(0, 9), "c.yaml:5:");
+}
+
 TEST_F(ConfigTest, ComplementOfADeviceMayBeGiven) {
   EXPECT_EQ(Load(kGood)->devices[0].complement.counters, Complement::kExclude);
   const std::string device = "    interval: 250ms\n";

@@ -187,6 +187,7 @@ DeviceConfig Device(const YamlMap& map, const ConfigContext& context) {
   ReadBus(map, context, device);
   context.errors.Take(map.DurationOr("interval", device.interval, kIntervalMin, kIntervalMax), device.interval);
   context.errors.Take(CaptureFile(map, context), device.capture_file);
+  context.errors.Take(map.BoolOr("pec", device.has_pec), device.has_pec);
   ReadRotation(map, context, device);
   ReadClocks(map, context, device.clocks);
   ReadComplement(map, context, device.complement);
@@ -232,7 +233,7 @@ std::vector<DeviceConfig> ReadDevices(const YamlMap& root, const ConfigContext& 
   std::set<std::string> names, captures, driven;
   for (const YamlNode& node : nodes) {
     const auto map = node.Map({"name", "bus", "bus_hz", "interval", "capture", "capture_plaintext", "rotation",
-                               "clocks", "complement", "sealing", "board"},
+                               "clocks", "complement", "sealing", "board", "pec"},
                               context.errors);
     if (!map) continue;
     DeviceConfig device = Device(*map, context);

@@ -34,6 +34,7 @@ struct DeviceConfig {
   ComplementSettings complement;
   SealedBy sealed_by = SealedBy::kDaemon;
   BoardSettings board;
+  bool has_pec = true;  // whether the board sends and checks the packet error code
 
   bool operator==(const DeviceConfig&) const = default;
 };

@@ -95,7 +95,15 @@ void FillLinks(BoardReading& reading) {
                            .replays = Count(1),
                            .recoveries = Count(2),
                            .flit_crc = Count(3),
-                           .data_crc = Count(4)},
+                           .data_crc = Count(4),
+                           .data_tx = Count(5),
+                           .data_rx = Count(6),
+                           .raw_tx = Count(7),
+                           .raw_rx = Count(8),
+                           .data_tx_rate = 1e9,
+                           .data_rx_rate = 2e9,
+                           .raw_tx_rate = 3e9,
+                           .raw_rx_rate = 4e9},
                           {.is_up = false}};
 }
 
@@ -192,12 +200,28 @@ sideband_mig_enabled{device="gpu0"} 0
 # HELP sideband_nvlink_bandwidth_bits_per_second Bandwidth of an NVLink, as it was set up.
 # TYPE sideband_nvlink_bandwidth_bits_per_second gauge
 sideband_nvlink_bandwidth_bits_per_second{device="gpu0",link="0"} 106250000000
+# HELP sideband_nvlink_data_bytes_per_second Bytes of data that an NVLink carries, between the latest two captures of metrics.
+# TYPE sideband_nvlink_data_bytes_per_second gauge
+sideband_nvlink_data_bytes_per_second{device="gpu0",link="0",direction="tx"} 1000000000
+sideband_nvlink_data_bytes_per_second{device="gpu0",link="0",direction="rx"} 2000000000
+# HELP sideband_nvlink_data_bytes_total Bytes of data that an NVLink has carried.
+# TYPE sideband_nvlink_data_bytes_total counter
+sideband_nvlink_data_bytes_total{device="gpu0",link="0",direction="tx"} 5
+sideband_nvlink_data_bytes_total{device="gpu0",link="0",direction="rx"} 6
 # HELP sideband_nvlink_errors_total Errors of an NVLink.
 # TYPE sideband_nvlink_errors_total counter
 sideband_nvlink_errors_total{device="gpu0",link="0",kind="replay"} 1
 sideband_nvlink_errors_total{device="gpu0",link="0",kind="recovery"} 2
 sideband_nvlink_errors_total{device="gpu0",link="0",kind="flit_crc"} 3
 sideband_nvlink_errors_total{device="gpu0",link="0",kind="data_crc"} 4
+# HELP sideband_nvlink_raw_bytes_per_second Bytes that an NVLink carries with its protocol, between the latest two captures of metrics.
+# TYPE sideband_nvlink_raw_bytes_per_second gauge
+sideband_nvlink_raw_bytes_per_second{device="gpu0",link="0",direction="tx"} 3000000000
+sideband_nvlink_raw_bytes_per_second{device="gpu0",link="0",direction="rx"} 4000000000
+# HELP sideband_nvlink_raw_bytes_total Bytes that an NVLink has carried with its protocol.
+# TYPE sideband_nvlink_raw_bytes_total counter
+sideband_nvlink_raw_bytes_total{device="gpu0",link="0",direction="tx"} 7
+sideband_nvlink_raw_bytes_total{device="gpu0",link="0",direction="rx"} 8
 # HELP sideband_nvlink_up 1 if the NVLink is up, also in its low-power state, else 0.
 # TYPE sideband_nvlink_up gauge
 sideband_nvlink_up{device="gpu0",link="0"} 1
@@ -325,7 +349,7 @@ TEST(BoardFamiliesTest, FamiliesAreSortedAndOccurOnce) {
   const std::vector<std::string> names = FamiliesOf(TextOf(FullReading()));
   EXPECT_TRUE(std::ranges::is_sorted(names));
   EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size());
-  EXPECT_EQ(names.size(), 33u + 4) << "those with a row, and those of the reading's metrics";
+  EXPECT_EQ(names.size(), 37u + 4) << "those with a row, and those of the reading's metrics";
 }
 
 TEST(BoardFamiliesTest, WhatIsUnknownIsAbsent) {

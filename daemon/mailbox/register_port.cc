@@ -37,6 +37,7 @@ const char* OutcomeName(Outcome outcome) {
 }
 
 absl::Status OutcomeStatus(Outcome outcome, uint8_t address) {
+  if (outcome == Outcome::kOk) return absl::OkStatus();  // of nearly all transactions, without a text
   const std::string where = absl::StrFormat("device at 0x%02x: ", address);
   switch (outcome) {
     case Outcome::kOk:

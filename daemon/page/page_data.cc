@@ -33,9 +33,6 @@ constexpr absl::string_view kOwnMetrics[] = {
     "sideband_tls_certificate_not_after_timestamp_seconds",
 };
 
-// As in /metrics: a board of which nothing was read for so long has no values any more.
-constexpr absl::Duration kBoardSilenceMax = absl::Seconds(30);
-
 nlohmann::json OwnMetrics(SelfMetrics& metrics) {
   nlohmann::json list = nlohmann::json::array();
   for (const MetricSample& sample : metrics.Samples(kOwnMetrics)) {
@@ -55,13 +52,11 @@ nlohmann::json AgesOf(const std::vector<VisibleDevice>& devices) {
 // nullopt for callers that may not see them.
 std::optional<nlohmann::json> BoardsOf(const PageData::Sources& sources, const Caller& caller,
                                        const std::vector<VisibleDevice>& devices) {
-  if (sources.boards == nullptr || !caller.May(Resource::Device(), Right::kRead)) return std::nullopt;
+  if (sources.boards == nullptr || !caller.May(Resource::Board(), Right::kRead)) return std::nullopt;
   const absl::Duration now = sources.reader.clock().Steady();
   nlohmann::json boards = nlohmann::json::object();
-  for (const VisibleDevice& device : devices) {
-    const auto reading = sources.boards->Newest(device.index);
-    const auto newest = reading == nullptr ? std::nullopt : NewestSample(*reading);
-    if (newest && newest->steady + kBoardSilenceMax >= now) boards[device.info->name] = BoardJson(*reading, now);
+  for (const VisibleBoard& board : VisibleBoards(*sources.boards, caller, devices, now)) {
+    boards[board.device] = BoardJson(*board.reading, now);
   }
   return boards;
 }

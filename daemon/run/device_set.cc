@@ -19,7 +19,8 @@ std::string Described(const DeviceConfig& device) {
 }  // namespace
 
 bool DeviceSet::GoesOn(const DeviceConfig& device, const DeviceConfig& wanted) {
-  return device.name == wanted.name && device.bus == wanted.bus && device.capture_file == wanted.capture_file;
+  return device.name == wanted.name && device.bus == wanted.bus && device.capture_file == wanted.capture_file &&
+         device.has_pec == wanted.has_pec;
 }
 
 const DeviceSet::Device* DeviceSet::Find(const DeviceConfig& wanted) const {

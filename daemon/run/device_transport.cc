@@ -8,6 +8,7 @@
 
 #include "daemon/transport/capturing_transport.h"
 #include "daemon/transport/i2c_dev_transport.h"
+#include "daemon/transport/no_pec_transport.h"
 #include "daemon/transport/unix_bus_transport.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_name.h"
@@ -23,6 +24,12 @@ std::unique_ptr<Transport> MakeTransport(const smbus::BusName& bus, I2cDev& i2c_
       return std::make_unique<I2cDevTransport>(bus.path, i2c_dev, I2cDevTransport::Options{});
   }
   return nullptr;
+}
+
+// Above a capture, which has what is on the bus.
+std::unique_ptr<Transport> WithPec(const DeviceConfig& device, std::unique_ptr<Transport> transport) {
+  if (device.has_pec) return transport;
+  return std::make_unique<NoPecTransport>(std::move(transport));
 }
 
 // Returns `transport`, wrapped in a CapturingTransport if a capture is configured.
@@ -44,7 +51,7 @@ absl::StatusOr<std::unique_ptr<Transport>> Captured(const DeviceConfig& device, 
 absl::StatusOr<DeviceTransport> MakeDeviceTransport(const DeviceConfig& device, I2cDev& i2c_dev, const Clock& clock) {
   SIDEBAND_ASSIGN_OR_RETURN(const smbus::BusName bus, smbus::ParseBusName(device.bus));
   SIDEBAND_ASSIGN_OR_RETURN(auto transport, Captured(device, MakeTransport(bus, i2c_dev), clock));
-  return DeviceTransport{std::move(transport), bus.address};
+  return DeviceTransport{WithPec(device, std::move(transport)), bus.address};
 }
 
 }  // namespace sideband::daemon

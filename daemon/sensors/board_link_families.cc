@@ -62,11 +62,51 @@ void WriteNvlinkErrors(BoardSeries& out) {
   }
 }
 
+// Of both directions.
+template <typename Value>
+struct Directions {
+  std::optional<Value> NvlinkStatus::*tx;
+  std::optional<Value> NvlinkStatus::*rx;
+};
+constexpr Directions<RunningCount> kDataBytes = {&NvlinkStatus::data_tx, &NvlinkStatus::data_rx};
+constexpr Directions<RunningCount> kRawBytes = {&NvlinkStatus::raw_tx, &NvlinkStatus::raw_rx};
+constexpr Directions<double> kDataRates = {&NvlinkStatus::data_tx_rate, &NvlinkStatus::data_rx_rate};
+constexpr Directions<double> kRawRates = {&NvlinkStatus::raw_tx_rate, &NvlinkStatus::raw_rx_rate};
+
+template <const Directions<RunningCount>& kBytes>
+void WriteNvlinkBytes(BoardSeries& out) {
+  const auto& links = out.reading().nvlink.links;
+  for (size_t i = 0; i < links.size(); ++i) {
+    const std::string link = absl::StrCat(i);
+    out.Count({{"link", link}, {"direction", "tx"}}, links[i].*kBytes.tx);
+    out.Count({{"link", link}, {"direction", "rx"}}, links[i].*kBytes.rx);
+  }
+}
+
+template <const Directions<double>& kRates>
+void WriteNvlinkRates(BoardSeries& out) {
+  const auto& links = out.reading().nvlink.links;
+  for (size_t i = 0; i < links.size(); ++i) {
+    const std::string link = absl::StrCat(i);
+    out.Gauge({{"link", link}, {"direction", "tx"}}, links[i].*kRates.tx);
+    out.Gauge({{"link", link}, {"direction", "rx"}}, links[i].*kRates.rx);
+  }
+}
+
 constexpr BoardFamilyRow kFamilies[] = {
     {"sideband_nvlink_bandwidth_bits_per_second", MetricType::kGauge, BoardGroup::kNvlink,
      "Bandwidth of an NVLink, as it was set up.", WriteNvlinkBandwidth},
+    {"sideband_nvlink_data_bytes_per_second", MetricType::kGauge, BoardGroup::kNvlink,
+     "Bytes of data that an NVLink carries, between the latest two captures of metrics.", WriteNvlinkRates<kDataRates>},
+    {"sideband_nvlink_data_bytes_total", MetricType::kCounter, BoardGroup::kNvlink,
+     "Bytes of data that an NVLink has carried.", WriteNvlinkBytes<kDataBytes>},
     {"sideband_nvlink_errors_total", MetricType::kCounter, BoardGroup::kNvlink, "Errors of an NVLink.",
      WriteNvlinkErrors},
+    {"sideband_nvlink_raw_bytes_per_second", MetricType::kGauge, BoardGroup::kNvlink,
+     "Bytes that an NVLink carries with its protocol, between the latest two captures of metrics.",
+     WriteNvlinkRates<kRawRates>},
+    {"sideband_nvlink_raw_bytes_total", MetricType::kCounter, BoardGroup::kNvlink,
+     "Bytes that an NVLink has carried with its protocol.", WriteNvlinkBytes<kRawBytes>},
     {"sideband_nvlink_up", MetricType::kGauge, BoardGroup::kNvlink,
      "1 if the NVLink is up, also in its low-power state, else 0.", WriteNvlinkUp},
     {"sideband_pcie_link_errors_total", MetricType::kCounter, BoardGroup::kPcie, "Errors of the board's PCIe link.",

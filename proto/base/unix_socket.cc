@@ -5,8 +5,11 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/descriptor.h"
@@ -15,6 +18,9 @@
 
 namespace sideband {
 namespace {
+
+// Of one call: most answers have less than the first; a peer that sends single bytes costs no more than the second.
+constexpr size_t kStepBytesMin = 512, kStepBytesMax = 16384;
 
 bool IsTransient(int error) { return error == EINTR || error == EAGAIN || error == EWOULDBLOCK; }
 
@@ -55,29 +61,37 @@ absl::Status UnixExchange::Await(short events) {
 
 absl::Status UnixExchange::Send(ByteSpan bytes) {
   while (!bytes.empty()) {
-    SIDEBAND_RETURN_IF_ERROR(Await(POLLOUT));
+    // The socket's buffer is empty before an exchange, so that there is nothing to wait for.
     // Without SIGPIPE: in sim/i2cdev the process is a foreign program, which does not expect the signal.
     const ssize_t size = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (size < 0 && IsTransient(errno)) continue;
+    if (size < 0 && IsTransient(errno)) {
+      SIDEBAND_RETURN_IF_ERROR(Await(POLLOUT));
+      continue;
+    }
     if (size < 0) return UnixSocketError(kind_, path_, errno);
     bytes = bytes.subspan(static_cast<size_t>(size));
   }
   return absl::OkStatus();
 }
 
+absl::Status UnixExchange::ReceiveSome(size_t size, Bytes& bytes) {
+  SIDEBAND_RETURN_IF_ERROR(Await(POLLIN));
+  const size_t before = bytes.size();
+  bytes.resize(before + std::clamp(size - before, kStepBytesMin, kStepBytesMax));
+  // Does not block even if poll() reported readiness wrongly: the deadline would be missed.
+  const ssize_t step = recv(socket_, bytes.data() + before, bytes.size() - before, MSG_DONTWAIT);
+  const int error = errno;
+  bytes.resize(before + static_cast<size_t>(std::max<ssize_t>(step, 0)));
+  if (step < 0 && !IsTransient(error)) return UnixSocketError(kind_, path_, error);
+  if (step == 0) return absl::UnavailableError(absl::StrCat(kind_, " ", path_, ": the far end closed the connection"));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Bytes> UnixExchange::Receive(size_t size) {
-  Bytes bytes(size);
-  for (size_t received = 0; received < size;) {
-    SIDEBAND_RETURN_IF_ERROR(Await(POLLIN));
-    // Does not block even if poll() reported readiness wrongly: the deadline would be missed.
-    const ssize_t step = recv(socket_, bytes.data() + received, size - received, MSG_DONTWAIT);
-    if (step < 0 && IsTransient(errno)) continue;
-    if (step < 0) return UnixSocketError(kind_, path_, errno);
-    if (step == 0) {
-      return absl::UnavailableError(absl::StrCat(kind_, " ", path_, ": the far end closed the connection"));
-    }
-    received += static_cast<size_t>(step);
-  }
+  Bytes bytes = std::exchange(ahead_, {});
+  while (bytes.size() < size) SIDEBAND_RETURN_IF_ERROR(ReceiveSome(size, bytes));
+  ahead_.assign(bytes.begin() + static_cast<std::ptrdiff_t>(size), bytes.end());
+  bytes.resize(size);
   return bytes;
 }
 

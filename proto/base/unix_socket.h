@@ -35,15 +35,19 @@ class UnixExchange {
   // DEADLINE_EXCEEDED after the timeout, UNAVAILABLE if the peer has closed the connection. After an error the socket
   // must not be used again.
   absl::Status Send(ByteSpan bytes);
+  // What the peer has sent beyond `size` is kept for the next call: the parts of a message cost one system call.
   absl::StatusOr<Bytes> Receive(size_t size);
 
  private:
   absl::Status Await(short events);
+  // Appends what has come, to at least `size` bytes in all as soon as it has.
+  absl::Status ReceiveSome(size_t size, Bytes& bytes);
 
   const int socket_;
   const absl::string_view kind_;
   const std::string& path_;
   const absl::Duration deadline_;
+  Bytes ahead_;  // received, and not asked for yet
 };
 
 }  // namespace sideband

@@ -28,6 +28,18 @@ TEST_F(UnixExchangeTest, SendsAndReceivesWholeMessages) {
   EXPECT_EQ(*there.Receive(1), (Bytes{3}));
 }
 
+TEST_F(UnixExchangeTest, PartsMayComeTogetherOrApart) {
+  UnixExchange here(ends_[0], "port", path_, absl::Seconds(30)), there(ends_[1], "port", path_, absl::Seconds(30));
+  const Bytes large(100'000, 7);
+  ASSERT_TRUE(here.Send(Bytes{1, 2, 3, 4}).ok());
+  EXPECT_EQ(*there.Receive(1), (Bytes{1}));
+  ASSERT_TRUE(here.Send(Bytes{5}).ok());
+  EXPECT_EQ(*there.Receive(0), (Bytes{}));
+  EXPECT_EQ(*there.Receive(4), (Bytes{2, 3, 4, 5}));
+  ASSERT_TRUE(here.Send(large).ok());
+  EXPECT_EQ(*there.Receive(large.size()), large);
+}
+
 TEST_F(UnixExchangeTest, APartOfAnAnswerIsNone) {
   ASSERT_EQ(write(ends_[1], "ab", 2), 2);
   UnixExchange exchange(ends_[0], "port", path_, absl::Milliseconds(20));

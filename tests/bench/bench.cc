@@ -20,6 +20,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "tests/bench/base_commands.h"
+#include "tests/bench/board_cost.h"
 #include "tests/bench/clock_cost.h"
 #include "tests/bench/clocked_device.h"
 #include "tests/bench/curve.h"
@@ -141,6 +142,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"clocks", [](const Options&) { return MeasureClockCost(); }},
     {"clocked-device", [](const Options& options) { return MeasureClockedDevice(options.scratch); }},
     {"base-commands", [](const Options& options) { return MeasureBaseCommands(options.chip); }},
+    {"board-cost", [](const Options&) { return MeasureBoardCost("deploy/examples"); }},
     {"mailbox-budget", [](const Options&) { return MailboxBudgets(); }},
     {"session-overhead", [](const Options&) { return MeasureSessionOverhead(); }},
     {"hpc-access", [](const Options& options) { return MeasureHpcAccess(options.chip, options.scratch); }},

@@ -219,6 +219,11 @@ class DaemonTest(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""), result)
         self.assertIn("fresh", result.stdout)
 
+    def test_a_board_without_pec(self):
+        self.start_daemon(", pec: false, board: {mailbox: exclusive}")
+        programs.wait_until(lambda: self.value("sideband_power_watts", sensor="total") is not None, "a sensor")
+        self.assertIsNone(self.value("sideband_bus_transfers_total", outcome="bad_pec"))
+
     def test_a_board_that_is_away_has_no_sensors(self):
         self.start_daemon(", board: {mailbox: exclusive}")
         programs.wait_until(lambda: self.value("sideband_device_up") == 1, "the board")
@@ -234,6 +239,8 @@ class DaemonTest(unittest.TestCase):
         self.await_value(1, "sideband_row_remap_state", state="pending")
         programs.wait_until(lambda: self.value("sideband_partition_sm_activity_ratio", partition="2", instance="0")
                             is not None, "the partitions' second capture")
+        programs.wait_until(lambda: self.value("sideband_nvlink_raw_bytes_per_second", link="0", direction="tx")
+                            is not None, "the links' traffic after captures")
         page, seen = documented(), set()
         for family in text_format.text_string_to_metric_families(self.site.get("operator", "/metrics")[1]):
             for sample in family.samples:

@@ -24,12 +24,15 @@
 #include "daemon/board/fake_board.h"
 #include "daemon/board/group_plans.h"
 #include "daemon/board/group_round.h"
+#include "daemon/board/metric_words.h"
+#include "daemon/board/nvlink_traffic.h"
 #include "daemon/board/round_runner.h"
 #include "daemon/board/unwrap.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/async_request.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
+#include "proto/mailbox/performance_metric.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::daemon {
@@ -39,10 +42,13 @@ using mailbox::AsyncType;
 using mailbox::Capability;
 using mailbox::CommandWord;
 using mailbox::MailboxStatus;
+using mailbox::MetricId;
+using mailbox::MonitoringAction;
 using mailbox::Opcode;
 using mailbox::PowerSource;
 
 void Show(uint32_t dword);
+void Show(double value);
 
 void UseBoardCapabilities() {
   //@ daemon/board/board_capabilities.h
@@ -86,6 +92,14 @@ void UseDwordReader(GroupRound& round) {
 
 void UseAsyncReader(GroupRound& round) {
   //@ daemon/board/async_reader.h
+}
+
+void UseMetricWords(const BoardReply& reply) {
+  //@ daemon/board/metric_words.h
+}
+
+void UseNvlinkTraffic(GroupRound& round, size_t count) {
+  //@ daemon/board/nvlink_traffic.h
 }
 
 void WaitUntil(absl::Duration steady_time);

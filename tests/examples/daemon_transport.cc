@@ -5,10 +5,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/base/clock.h"
+#include "daemon/mailbox/register_port.h"
 #include "daemon/transport/bus_lock.h"
 #include "daemon/transport/capturing_transport.h"
 #include "daemon/transport/i2c_dev.h"
 #include "daemon/transport/i2c_dev_transport.h"
+#include "daemon/transport/no_pec_transport.h"
 #include "daemon/transport/smbus_shape.h"
 #include "daemon/transport/transport.h"
 #include "daemon/transport/unix_bus_transport.h"
@@ -39,6 +41,10 @@ void UseI2cDev() {
 absl::Status UseI2cDevTransport(const smbus::Transfer& transfer) {
   //@ daemon/transport/i2c_dev_transport.h
   return absl::OkStatus();
+}
+
+void UseNoPecTransport(std::unique_ptr<Transport> inner, const RegisterPort::OnOutcome& on_outcome) {
+  //@ daemon/transport/no_pec_transport.h
 }
 
 absl::Status UseSmbusShape(const smbus::Transfer& transfer) {
