@@ -15,6 +15,7 @@
 #include "daemon/page/board_json.h"
 #include "daemon/page/message_json.h"
 #include "daemon/view/snapshot_message.h"
+#include "daemon/view/visible_boards.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
