@@ -10,17 +10,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 
 namespace sideband::client {
 
-// The name of `number` in a table whose rows are an enumerator and a name; nullptr without a row.
+// Of a row that is an enumerator and a name, and perhaps a word for Prometheus.
+template <typename Row>
+std::pair<uint32_t, const char*> NumberAndName(const Row& row) {
+  if constexpr (requires { row.word; }) {
+    const auto& [item, name, word] = row;
+    return {static_cast<uint32_t>(item), name};
+  } else {
+    const auto& [item, name] = row;
+    return {static_cast<uint32_t>(item), name};
+  }
+}
+
+// The name of `number` in a table of such rows; nullptr without a row.
 template <typename Row, size_t kRows>
 const char* FindName(const Row (&rows)[kRows], uint32_t number) {
-  for (const auto& [item, name] : rows) {
-    if (static_cast<uint32_t>(item) == number) return name;
+  for (const Row& row : rows) {
+    const auto [item, name] = NumberAndName(row);
+    if (item == number) return name;
   }
   return nullptr;
 }
