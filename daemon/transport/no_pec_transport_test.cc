@@ -3,10 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
+#include <memory>
+#include <utility>
 #include <vector>
 
-#include "daemon/mailbox/register_port.h"
+#include "proto/smbus/pec.h"
 
 namespace sideband::daemon {
 namespace {
@@ -39,41 +40,53 @@ class BoardWithoutPec final : public Transport {
   Outcome outcome = Outcome::kOk;
 };
 
+// As callers make them, with a PEC.
+Transfer WriteOf(uint8_t code, const Bytes& block) {
+  Bytes bytes = {code, static_cast<uint8_t>(block.size())};
+  bytes.insert(bytes.end(), block.begin(), block.end());
+  const uint8_t address = smbus::AddressByte(0x4F, /*read=*/false);
+  bytes.push_back(smbus::Pec(bytes, smbus::Pec({&address, 1})));
+  return {{Message::Write(0x4F, bytes)}};
+}
+const Transfer kRead = {{Message::Write(0x4F, {0x5D}), Message::Read(0x4F, 6)}};
+
+// 0: the PEC at the end of a read is right.
+uint8_t RestOf(const Bytes& read) {
+  const uint8_t before[] = {smbus::AddressByte(0x4F, /*read=*/false), 0x5D, smbus::AddressByte(0x4F, /*read=*/true)};
+  return smbus::Pec(read, smbus::Pec(before));
+}
+
 class NoPecTransportTest : public testing::Test {
  protected:
   NoPecTransportTest() {
     auto board = std::make_unique<BoardWithoutPec>();
     board_ = board.get();
     transport_ = std::make_unique<NoPecTransport>(std::move(board));
-    port_ = std::make_unique<RegisterPort>(*transport_, 0x4F,
-                                           [this](absl::string_view outcome) { outcomes_.emplace_back(outcome); });
   }
 
   BoardWithoutPec* board_;
   std::unique_ptr<NoPecTransport> transport_;
-  std::vector<std::string> outcomes_;
-  std::unique_ptr<RegisterPort> port_;
 };
 
-TEST_F(NoPecTransportTest, RegistersAreWrittenAndRead) {
-  ASSERT_TRUE(port_->Write(0x5D, 0x1234'5678).ok());
+TEST_F(NoPecTransportTest, AWriteHasNoPecOnTheBus) {
+  ASSERT_EQ(transport_->Execute(WriteOf(0x5D, {0x78, 0x56, 0x34, 0x12}))->outcome, Outcome::kOk);
   EXPECT_EQ(board_->log[0], (Transfer{{Message::Write(0x4F, {0x5D, 4, 0x78, 0x56, 0x34, 0x12})}}));
-  EXPECT_EQ(port_->Read(0x5D).value(), 0x1234'5678u);
-  EXPECT_EQ(board_->log[1], (Transfer{{Message::Write(0x4F, {0x5D}), Message::Read(0x4F, 5)}}));
-  EXPECT_EQ(outcomes_, (std::vector<std::string>{"ok", "ok"}));
   EXPECT_EQ(transport_->block_bytes_max(), 77u);
 }
 
-TEST_F(NoPecTransportTest, ABlockOfAnotherLengthIsRefused) {
-  board_->content[0] = 3;
-  EXPECT_EQ(port_->Read(0x5D).status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(outcomes_[0], "bad_length");
+TEST_F(NoPecTransportTest, AReadGetsOne) {
+  board_->content = {4, 1, 2, 3, 0x80};
+  const auto result = transport_->Execute(kRead);
+  EXPECT_EQ(board_->log[0], (Transfer{{Message::Write(0x4F, {0x5D}), Message::Read(0x4F, 5)}}));
+  const Bytes& read = result->read.at(0);
+  EXPECT_EQ(Bytes(read.begin(), read.begin() + 5), board_->content);
+  EXPECT_EQ(read.size(), 6u);
+  EXPECT_EQ(RestOf(read), 0);
 }
 
 TEST_F(NoPecTransportTest, AFailureOnTheWireStaysOne) {
   board_->outcome = Outcome::kAddressNack;
-  EXPECT_EQ(port_->Read(0x5D).status().code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(outcomes_[0], "address_nack");
+  EXPECT_EQ(*transport_->Execute(kRead), (TransferResult{.outcome = Outcome::kAddressNack}));
 }
 
 TEST_F(NoPecTransportTest, OtherTransactionsAreLeftAsTheyAre) {
