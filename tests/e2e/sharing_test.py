@@ -25,7 +25,7 @@ class SharingTest(unittest.TestCase):
         self.assertGreater(result["values"], 0)
 
     def test_shared_reads_beside_a_client(self):
-        """A client whose pauses are shorter than the mailbox has to be quiet is right but for the machine's own delays."""
+        """A client whose pauses are short is wrong at most where the machine delays a step of it."""
         result = self.measure("shared")
         self.assertGreater(result["values"], 0, "the daemon has its turn")
         self.assertLess(result["wrong"] + result["failed"], COMMANDS / 10, result)
