@@ -28,6 +28,11 @@ void BurstGate::Look(const mailbox::CommandWord& status, bool is_own, absl::Dura
 
 void BurstGate::Wait(absl::Duration now) { next_look_ = now + std::min(kRetry, options_.quiet / kLooks); }
 
+void BurstGate::Retreat(absl::Duration now) {
+  status_.reset();
+  next_look_ = now + options_.interval;
+}
+
 void BurstGate::Open(absl::Duration now) {
   left_ = options_.commands;
   begin_ = now;

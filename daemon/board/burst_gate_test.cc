@@ -116,6 +116,15 @@ TEST_F(BurstGateTest, ALockThatAnotherProgramHasIsTriedAgainSoon) {
   EXPECT_EQ(hasty.next_look(), now_ + absl::Milliseconds(1));
 }
 
+TEST_F(BurstGateTest, AfterAnErrorTheLooksBeginAnew) {
+  EXPECT_FALSE(LookUntil(now_ + absl::Milliseconds(75), kTheirs));
+  const absl::Duration error = now_;
+  gate_.Retreat(now_);
+  EXPECT_EQ(gate_.next_look(), error + absl::Seconds(1));
+  EXPECT_TRUE(LookUntil(error + absl::Seconds(2), kTheirs));
+  EXPECT_EQ(now_, error + absl::Milliseconds(1100));
+}
+
 TEST_F(BurstGateTest, TheLastLookIsTheOneAfterQuiet) {
   const absl::Duration start = now_;
   EXPECT_FALSE(gate_.IsLastLook(start));

@@ -12,7 +12,9 @@ absl::StatusOr<bool> BoardBursts::MayRun(absl::Duration due, absl::Duration now)
   if (gate_.IsOpen()) return GoOn(due, now);
   // The looks precede the command that they are for.
   if (now < NextTime(due)) return false;
-  return LookAgain(now);
+  auto is_open = LookAgain(now);
+  if (!is_open.ok()) gate_.Retreat(now);
+  return is_open;
 }
 
 absl::StatusOr<bool> BoardBursts::GoOn(absl::Duration due, absl::Duration now) {

@@ -167,9 +167,10 @@ class MailboxSession {
   // the extension. Waits up to a second for its end, since boards are slow. The board's status is part of the reply,
   // whatever it is, and only the outputs that are asked for are read, unless the command has failed. ABORTED: another
   // controller's commands were in the way of each of the `runs_max` runs. On the shared registers the status is read
-  // again after the outputs: it shows whether they are still this command's. Not recognised are another controller's
-  // command before the first status of a command whose reply does not echo it (EchoesItself), the same command of
-  // another controller, and data that it writes to the data registers before the outputs are read.
+  // again after the outputs: it shows whether they are still this command's; and a quantity of 0 is read twice, since
+  // clients write zeros before their commands. Not recognised are another controller's command before the first status
+  // of a command whose reply does not echo it (EchoesItself), the same command of another controller, and other data
+  // that it writes to the data registers before they are read.
   struct BaseOutputs {
     bool data = false, extended_data = false;
   };
@@ -222,6 +223,9 @@ class MailboxSession {
                                                   std::span<const absl::Duration> pauses);
   // That `before`, the status of a base command, is still there.
   absl::Status CheckUnchanged(const mailbox::CommandWord& before);
+  // Again after interference, `runs_max` times in all.
+  absl::StatusOr<BaseReply> RunBaseUndisturbed(const mailbox::CommandWord& command, std::optional<uint32_t> data,
+                                               const BaseOutputs& outputs, int runs_max);
   absl::StatusOr<BaseReply> RunBaseOnce(const mailbox::CommandWord& command, std::optional<uint32_t> data,
                                         const BaseOutputs& outputs);
   // Positions the stream's windows at an offset and returns the length of the stream.

@@ -764,6 +764,23 @@ TEST_F(MailboxSessionTest, AnotherControllersDataIsNotABaseCommands) {
   }
 }
 
+// Of another controller that writes its inputs between this one's command and the read of its data.
+TEST_F(MailboxSessionTest, AQuantityOfZeroIsReadTwice) {
+  AnswerAll({.data = 0});
+  EXPECT_EQ(session_.RunBase(kGetEnergy, std::nullopt, {.data = true})->data, 0u);
+  EXPECT_EQ(device_.commands.size(), 2u);
+  EXPECT_EQ(outcomes_["interference"], 0);
+  device_.answer = [left = 1](const FakeMailbox::Command&) mutable {
+    return FakeMailbox::Reply{.data = left-- > 0 ? 0u : 7u};
+  };
+  EXPECT_EQ(session_.RunBase(kGetEnergy, std::nullopt, {.data = true})->data, 7u);
+  EXPECT_EQ(outcomes_["interference"], 1);
+  AnswerAll({.data = 0});
+  device_.commands.clear();
+  ASSERT_TRUE(session_.RunBase({.opcode = mailbox::Opcode::kGetMiscFlags, .execute = true}, {}, {.data = true}).ok());
+  EXPECT_EQ(device_.commands.size(), 1u) << "flags may well be 0";
+}
+
 TEST_F(MailboxSessionTest, ABaseCommandIsNotRepeatedBeyondItsRuns) {
   Interfere(1, {.opcode = mailbox::Opcode::kGetTemp, .execute = true});
   EXPECT_EQ(session_.RunBase(kGetEnergy, std::nullopt, {}, /*runs_max=*/1).status().code(), StatusCode::kAborted);
