@@ -25,6 +25,7 @@ class NoPecTransport final : public Transport {
   // changed.
   absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
   size_t block_bytes_max() const override { return inner_->block_bytes_max(); }
+  LockFile lock_file() const override { return inner_->lock_file(); }
 
  private:
   absl::StatusOr<smbus::TransferResult> Read(const smbus::Transfer& transfer);

@@ -34,6 +34,7 @@ class BoardWithoutPec final : public Transport {
     return TransferResult{.read = {read}};
   }
   size_t block_bytes_max() const override { return 77; }
+  LockFile lock_file() const override { return {.path = "bus"}; }
 
   std::vector<Transfer> log;
   Bytes content = {4, 0, 0, 0, 0};  // with its count
