@@ -73,6 +73,7 @@ TEST_F(NoPecTransportTest, AWriteHasNoPecOnTheBus) {
   ASSERT_EQ(transport_->Execute(WriteOf(0x5D, {0x78, 0x56, 0x34, 0x12}))->outcome, Outcome::kOk);
   EXPECT_EQ(board_->log[0], (Transfer{{Message::Write(0x4F, {0x5D, 4, 0x78, 0x56, 0x34, 0x12})}}));
   EXPECT_EQ(transport_->block_bytes_max(), 77u);
+  EXPECT_EQ(transport_->lock_file().path, "bus");
 }
 
 TEST_F(NoPecTransportTest, AReadGetsOne) {
