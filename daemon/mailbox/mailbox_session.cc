@@ -55,14 +55,19 @@ absl::Status OfBookmark(const absl::Status& status) {
   return absl::ResourceExhaustedError("BOOKMARK: the scope has a pending one");
 }
 
-// Whether it reads a quantity that a board that runs hardly has at zero.
-bool IsOfQuantity(const CommandWord& command) {
+// Whether it changes nothing, and either hardly has a result of zero, or few commands are like it.
+bool IsReadAgain(const CommandWord& command) {
   switch (command.opcode) {
     case Opcode::kGetTemp:
     case Opcode::kGetExtTemp:
     case Opcode::kGetPower:
     case Opcode::kGetThermParam:
     case Opcode::kGetEnergy:
+    case Opcode::kScratchRead:
+    case Opcode::kGetNvlinkInfo:
+    case Opcode::kGetPcieLink:
+    case Opcode::kGetEccV6:
+    case Opcode::kGetRowRemap:
       return true;
     case Opcode::kGetClock:
       return command.arg1 <= static_cast<uint8_t>(mailbox::ClockItem::kMaximum);
@@ -227,7 +232,7 @@ absl::StatusOr<MailboxSession::BaseReply> MailboxSession::RunBase(const CommandW
                                                                   const BaseOutputs& outputs, int runs_max) {
   const auto reply = RunBaseUndisturbed(command, data, outputs, runs_max);
   const bool is_zero = reply.ok() && reply->word.status == MailboxStatus::kSuccess && outputs.data && reply->data == 0;
-  if (!is_zero || !shares_registers() || !IsOfQuantity(command)) return reply;
+  if (!is_zero || !shares_registers() || !IsReadAgain(command)) return reply;
   // Public clients write zeros to the data register before each of their commands. A zero may be theirs, and the status
   // does not tell.
   const auto again = RunBaseUndisturbed(command, data, outputs, runs_max);

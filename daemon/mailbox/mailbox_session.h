@@ -167,10 +167,10 @@ class MailboxSession {
   // the extension. Waits up to a second for its end, since boards are slow. The board's status is part of the reply,
   // whatever it is, and only the outputs that are asked for are read, unless the command has failed. ABORTED: another
   // controller's commands were in the way of each of the `runs_max` runs. On the shared registers the status is read
-  // again after the outputs: it shows whether they are still this command's; and a quantity of 0 is read twice, since
-  // clients write zeros before their commands. Not recognised are another controller's command before the first status
-  // of a command whose reply does not echo it (EchoesItself), the same command of another controller, and other data
-  // that it writes to the data registers before they are read.
+  // again after the outputs: it shows whether they are still this command's; and where zeros are rare, one is read
+  // twice, since clients write zeros before their commands. Not recognised are another controller's command before the
+  // first status of a command whose reply does not echo it (EchoesItself), the same command of another controller, and
+  // other data that it writes to the data registers before they are read.
   struct BaseOutputs {
     bool data = false, extended_data = false;
   };
