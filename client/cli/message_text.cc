@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -29,7 +30,9 @@ std::string KindsText(const v1::Device& device) {
   });
 }
 
-bool HasCounters(const v1::Device& device) { return device.reference_clock_hz() != 0; }
+bool HasCounters(const v1::Device& device) {
+  return device.boot_id() != 0 || absl::c_linear_search(device.kinds(), v1::Device::KIND_COUNTERS);
+}
 
 std::string StateText(v1::ScopeCounters::State state) {
   return Word(v1::ScopeCounters::State_Name(state), "STATE_", state);

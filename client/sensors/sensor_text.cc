@@ -44,6 +44,7 @@ constexpr struct {
     {"_hertz", HertzText},
     {"_bytes_per_second", BandwidthText},
     {"_bits_per_second", BitsText},
+    {"_bytes_total", BytesText},
     {"_bytes", BytesText},
     {"_ratio", ShareText},
 };

@@ -31,6 +31,9 @@ TEST(SensorTextTest, ValuesHaveTheUnitOfTheirName) {
   Add("sideband_clock_hertz", 1.4e9, device);
   Add("sideband_board_sm_activity_ratio", 0.372, device);
   Add("sideband_pcie_link_width", 16, device);
+  v1::Sensor& bytes = Add("sideband_nvlink_data_bytes_total", 5e9, device);
+  bytes.set_count(5'000'000'000);
+  bytes.set_count_per_unit(1);
   v1::Sensor& errors = Add("sideband_ecc_errors_total", 12'345, device);
   errors.set_count(12'345);
   errors.set_count_per_unit(1);
@@ -44,6 +47,7 @@ TEST(SensorTextTest, ValuesHaveTheUnitOfTheirName) {
             "gpu0    clock              -              1.40 GHz\n"
             "gpu0    board_sm_activity  -                37.2 %\n"
             "gpu0    pcie_link_width    -                    16\n"
+            "gpu0    nvlink_data        -                5.00 GB\n"
             "gpu0    ecc_errors         -                12,345\n"
             "gpu0    energy             -               1.50 kJ\n");
 }

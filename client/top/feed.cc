@@ -71,13 +71,13 @@ absl::Status Feed::List() {
   return absl::OkStatus();
 }
 
-// An older daemon has no such service, and a board may have gone: an error leaves the last sensors.
+// An older daemon has no such service. After an error nothing is known.
 void Feed::ReadSensors() {
   bool has_board = false;
   Read([&](const Model& model) { has_board = model.HasBoard(); });
   if (!has_board) return;
   const auto sensors = client_->GetSensors({});
-  if (sensors.ok()) Change([&](Model& model) { model.Apply(*sensors); });
+  Change([&](Model& model) { model.Apply(sensors.ok() ? *sensors : v1::GetSensorsResponse()); });
 }
 
 bool Feed::Tick() {

@@ -73,6 +73,7 @@ void Model::Apply(const v1::ListDevicesResponse& response, absl::Time now) {
     entry.clock_hz = device.reference_clock_hz();
     entry.since = std::min(entry.since, now);
     entry.has_board = std::ranges::find(device.kinds(), v1::Device::KIND_BOARD) != device.kinds().end();
+    if (!entry.has_board) entry.board.reset();
   }
   devices_ = std::move(listed);
 }

@@ -104,6 +104,7 @@ bool IsReached(const BoardReading& reading, TempSensor sensor, ThermParam thresh
 bool IsHot(const BoardReading& reading) {
   return (reading.margin.celsius && *reading.margin.celsius <= 0) ||
          IsReached(reading, TempSensor::kGpu0, ThermParam::kSlowdown) ||
+         IsReached(reading, TempSensor::kGpu0, ThermParam::kSoftwareSlowdown) ||
          IsReached(reading, TempSensor::kMemory, ThermParam::kMemorySlowdown);
 }
 

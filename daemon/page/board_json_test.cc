@@ -72,6 +72,7 @@ TEST(BoardJsonTest, ABoardIsHotFromItsThresholdsOn) {
   };
   EXPECT_TRUE(is_hot(TempSensor::kGpu0, 90, ThermParam::kSlowdown));
   EXPECT_FALSE(is_hot(TempSensor::kGpu0, 89.9, ThermParam::kSlowdown));
+  EXPECT_TRUE(is_hot(TempSensor::kGpu0, 90, ThermParam::kSoftwareSlowdown));
   EXPECT_FALSE(is_hot(TempSensor::kGpu0, 95, ThermParam::kTarget));
   EXPECT_TRUE(is_hot(TempSensor::kMemory, 90, ThermParam::kMemorySlowdown));
   EXPECT_FALSE(is_hot(TempSensor::kMemory, 95, ThermParam::kSlowdown)) << "of another part";

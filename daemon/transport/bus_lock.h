@@ -27,8 +27,8 @@ class BusLock {
   BusLock(const BusLock&) = delete;
   BusLock& operator=(const BusLock&) = delete;
 
-  // Does not block. True if the lock is held now, also if it was before. A file that is made has mode 0660, and stays:
-  // after its removal there would be two locks. UNAVAILABLE if the file cannot be opened.
+  // Does not block. True if the lock is held now, also if it was before. A file that is made has mode 0660 less the
+  // umask, and stays: after its removal there would be two locks. UNAVAILABLE if the file cannot be opened.
   absl::StatusOr<bool> TryAcquire();
   void Release();
   bool is_held() const { return is_held_; }

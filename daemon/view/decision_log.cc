@@ -21,13 +21,13 @@ std::string NameOf(const Resource& resource) {
       return resource.context;
     case Kind::kEvent:
     case Kind::kGateGroup:
-    case Kind::kPartition:
       return resource.event;
     case Kind::kDevice:
     case Kind::kVm:
     case Kind::kSelfMetrics:
     case Kind::kAuditLog:
     case Kind::kBoard:
+    case Kind::kPartition:
       break;
   }
   return "";
@@ -84,14 +84,12 @@ std::string DecisionLog::Title(const Subject& subject) {
       return whose + (subject.is_context_level ? " context events" : " events");
     case Kind::kGateGroup:
       return whose + " gate groups";
-    case Kind::kPartition:
-      return "metrics of partitions";
-    case Kind::kBoard:
-      return "board";
     case Kind::kDevice:
     case Kind::kVm:
     case Kind::kSelfMetrics:
     case Kind::kAuditLog:
+    case Kind::kBoard:
+    case Kind::kPartition:
       break;
   }
   return whose + (subject.right == Right::kSeal ? " sealed" : "");

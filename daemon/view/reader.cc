@@ -106,7 +106,8 @@ std::vector<VisibleDevice> Reader::DevicesToScrape(const Caller& caller) {
   const auto listed = store_.devices();
   // The caller's VM may be on a device whose topology is not known yet.
   for (const StoredDevice& stored : *listed) {
-    if (store_.Newest(stored.id) == nullptr) visible.push_back({.index = stored.id, .info = stored.info});
+    const bool is_known = store_.Newest(stored.id) != nullptr || HasPartition(caller, stored.info->name);
+    if (!is_known) visible.push_back({.index = stored.id, .info = stored.info});
   }
   return visible;
 }

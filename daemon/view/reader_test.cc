@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/view/fake_world.h"
@@ -32,6 +36,24 @@ TEST_F(ReaderTest, StrangersAreNobody) {
 TEST_F(ReaderTest, OnlyOperatorsSeeADeviceThatWasNeverHeardOf) {
   EXPECT_EQ(Seen("ops"), "gpu0 away; gpu1 away; ");
   EXPECT_EQ(Seen("tenant-a"), "");
+}
+
+TEST_F(ReaderTest, AScrapeShowsADeviceOnceThatATenantHasAPartitionOf) {
+  world_.policy.Replace(*Policy::Parse(R"(version: 1
+tenants:
+  - name: a
+    identities: ["spiffe://example.org/tenant-a"]
+    vms: [{uuid: 00000000-0000-0000-0000-0000000000ff}]
+    partitions: [{device: gpu1, gpu_instance: 1}]
+)",
+                                       "policy.yaml"));
+  std::vector<std::string> names;
+  for (const VisibleDevice& device :
+       world_.reader.DevicesToScrape(*world_.reader.Identify(CredentialsOf("tenant-a")))) {
+    names.push_back(device.info->name);
+  }
+  std::ranges::sort(names);
+  EXPECT_EQ(names, (std::vector<std::string>{"gpu0", "gpu1"}));
 }
 
 TEST_F(ReaderTest, AScrapeShowsADeviceThatAVmMayBeOn) {

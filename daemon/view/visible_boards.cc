@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/view/visible_boards.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -9,12 +10,14 @@
 namespace sideband::daemon {
 namespace {
 
-// Flags and memory are read each ten seconds.
-constexpr absl::Duration kSilenceMax = absl::Seconds(30);
+// Every group waits for the device's interval at least, and a reading of many partitions beside another client of the
+// mailbox takes most of a minute.
+constexpr absl::Duration kSilenceMin = absl::Minutes(1);
+constexpr int kIntervals = 3;  // as of snapshots
 
-bool StillAnswers(const BoardReading& reading, absl::Duration now) {
+bool StillAnswers(const BoardReading& reading, absl::Duration interval, absl::Duration now) {
   const auto newest = NewestSample(reading);
-  return newest && newest->steady + kSilenceMax >= now;
+  return newest && newest->steady + std::max(kSilenceMin, kIntervals * interval) >= now;
 }
 
 BoardPart PartOf(const Caller& caller, const std::string& device, const BoardReading& reading) {
@@ -37,7 +40,7 @@ std::vector<VisibleBoard> VisibleBoards(const BoardStore& boards, const Caller& 
   std::vector<VisibleBoard> visible;
   for (const VisibleDevice& device : devices) {
     auto reading = boards.Newest(device.index);
-    if (reading == nullptr || !StillAnswers(*reading, steady_now)) continue;
+    if (reading == nullptr || !StillAnswers(*reading, device.info->interval, steady_now)) continue;
     BoardPart part = PartOf(caller, device.info->name, *reading);
     if (!part.is_nothing()) visible.push_back({device.info->name, std::move(reading), std::move(part)});
   }

@@ -23,8 +23,9 @@ struct VisibleBoard {
   BoardPart part = BoardPart::Whole();          // never nothing
 };
 
-// Of `devices`, in their order, those whose board is read and still answers: one of which nothing was read for half a
-// minute has no values any more. `steady_now` is of the clock of the readings. Thread-safe.
+// Of `devices`, in their order, those whose board is read and still answers: one of which nothing was read for a
+// minute, or for three intervals of its device, has no values any more. `steady_now` is of the clock of the readings.
+// Thread-safe.
 std::vector<VisibleBoard> VisibleBoards(const BoardStore& boards, const Caller& caller,
                                         const std::vector<VisibleDevice>& devices, absl::Duration steady_now);
 

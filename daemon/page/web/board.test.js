@@ -102,17 +102,17 @@ test('the time of a message is of the driver, whose clock may be anything', () =
   assert.equal(messageTime(2 ** 32 - 1), '2106-02-07 06:28:15Z');
 });
 
-function modelOf(clock, boards, ages = { gpu0: 1 }) {
-  const device = { name: 'gpu0', uuid: '', boot_id: '0', state: 'STATE_FRESH', interval: '1s', reference_clock_hz: clock };
+function modelOf(kinds, boards, ages = { gpu0: 1 }) {
+  const device = { name: 'gpu0', uuid: '', boot_id: '0', state: 'STATE_FRESH', interval: '1s', reference_clock_hz: '0', kinds };
   return buildModel({ devices: [device], boards, ages, own_metrics: [], scopes: [], snapshots: [] }).devices[0];
 }
 
 test('the kind of a device is what it has', () => {
-  assert.equal(modelOf('1000', {}).kind, 'counters');
-  assert.equal(modelOf('1000', { gpu0: kFull }).kind, 'counters and board');
-  assert.equal(modelOf('0', { gpu0: kFull }).kind, 'board');
-  assert.equal(modelOf('0', {}).kind, 'board', 'also while its sensors are silent');
-  assert.equal(modelOf('0', {}, {}).kind, undefined, 'a device that has not answered may have anything');
-  assert.equal(modelOf('1000', undefined).kind, undefined, 'operators alone see boards');
-  assert.equal(modelOf('0', { gpu0: kFull }).board, kFull);
+  assert.equal(modelOf(['KIND_COUNTERS'], {}).kind, 'counters');
+  assert.equal(modelOf(['KIND_COUNTERS'], { gpu0: kFull }).kind, 'counters and board');
+  assert.equal(modelOf([], { gpu0: kFull }).kind, 'board');
+  assert.equal(modelOf([], {}).kind, 'board', 'also while its sensors are silent');
+  assert.equal(modelOf([], {}, {}).kind, undefined, 'a device that has not answered may have anything');
+  assert.equal(modelOf(['KIND_COUNTERS'], undefined).kind, undefined, 'operators alone see boards');
+  assert.equal(modelOf([], { gpu0: kFull }).board, kFull);
 });

@@ -110,6 +110,7 @@ function buildDevice(message, snapshot, scopes, age) {
     state: kStates[message.state] ?? 'unknown',
     interval: secondsOf(message.interval),
     clockHertz: Number(message.reference_clock_hz),
+    hasCounters: message.kinds.includes('KIND_COUNTERS'),
     bootId: message.boot_id,
     age,
     referenceNs: snapshot?.reference_time_ns,
@@ -166,7 +167,7 @@ export function daemonProblems(own, nowSeconds) {
 // What the device has; undefined if that is not known, and for callers that see no boards.
 function kindOf(device, boards) {
   if (boards === undefined || device.age === undefined) return undefined;
-  if (device.clockHertz === 0) return 'board';
+  if (!device.hasCounters) return 'board';
   return boards[device.name] ? 'counters and board' : 'counters';
 }
 

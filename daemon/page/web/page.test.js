@@ -60,7 +60,7 @@ function statusOf(seconds, value, rest = {}) {
     time: seconds + 0.5,
     ages: { gpu0: 0.5 },
     own_metrics: [],
-    devices: [{ name: 'gpu0', uuid: 'd', boot_id: '5', state: 'STATE_FRESH', interval: '1s', reference_clock_hz: '100' }],
+    devices: [{ name: 'gpu0', uuid: 'd', boot_id: '5', state: 'STATE_FRESH', interval: '1s', reference_clock_hz: '100', kinds: ['KIND_COUNTERS'] }],
     scopes: [kVm1, kSecret],
     snapshots: [
       {
