@@ -47,7 +47,7 @@ TEST(SensorTextTest, ValuesHaveTheUnitOfTheirName) {
             "gpu0    clock              -              1.40 GHz\n"
             "gpu0    board_sm_activity  -                37.2 %\n"
             "gpu0    pcie_link_width    -                    16\n"
-            "gpu0    nvlink_data        -                5.00 GB\n"
+            "gpu0    nvlink_data        -               5.00 GB\n"
             "gpu0    ecc_errors         -                12,345\n"
             "gpu0    energy             -               1.50 kJ\n");
 }

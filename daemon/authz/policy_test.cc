@@ -193,7 +193,7 @@ TEST(PolicyTest, ReadsPartitions) {
 TEST(PolicyTest, MistakesOfPartitions) {
   for (const auto& [from, to, message] : std::vector<std::array<const char*, 3>>{
            {"gpu1, gpu_instance: 2", "gpu0, gpu_instance: 2", "p.yaml:9: GPU instance 2 of gpu0 is given twice"},
-           {"gpu_instance: 3", "gpu_instance: 64", "p.yaml:8: 64 is out of range, 0 to 63"},
+           {"gpu_instance: 3", "gpu_instance: 64", "p.yaml:8: expected a whole number from 0 to 63"},
            {"device: gpu1, ", "", "p.yaml:9: key 'device' is missing"},
            {", gpu_instance: 2}]", "}]", "p.yaml:9: key 'gpu_instance' is missing"},
            {"gpu_instance: 3", "instance: 3", "p.yaml:8: unknown key 'instance' (did you mean 'gpu_instance'?)"},
