@@ -373,13 +373,26 @@ TEST(BoardFamiliesTest, DevicesShareAFamily) {
   last.clocks.performance_state = 14;
   EXPECT_EQ(BoardFamiliesText(MetricsFormat::kText,
                               {{"gpu1", std::make_shared<const BoardReading>(first)},
-                               {"gpu2", nullptr},
                                {"gpu0", std::make_shared<const BoardReading>(last)}},
                               kNow),
             "# HELP sideband_performance_state Performance state of the board: 0 is the fastest.\n"
             "# TYPE sideband_performance_state gauge\n"
             "sideband_performance_state{device=\"gpu1\"} 0\n"
             "sideband_performance_state{device=\"gpu0\"} 14\n");
+}
+
+TEST(BoardFamiliesTest, APartOfABoardIsMetricsOfItsPartitions) {
+  BoardPart part;
+  part.Add(/*partition=*/2, MetricId::kSmActivity);
+  BoardReading reading = FullReading();
+  for (const uint8_t partition : {1, 2}) {
+    reading.metrics.scopes[{.partition = partition}].ratios = {{MetricId::kSmActivity, 0.5},
+                                                               {MetricId::kDramUsage, 0.25}};
+  }
+  EXPECT_THAT(
+      BoardFamiliesText(MetricsFormat::kText, {{"gpu0", std::make_shared<const BoardReading>(reading), part}}, kNow),
+      testing::EndsWith("# TYPE sideband_partition_sm_activity_ratio gauge\n"
+                        "sideband_partition_sm_activity_ratio{device=\"gpu0\",partition=\"2\"} 0.5\n"));
 }
 
 TEST(BoardFamiliesTest, LabelsAreEscaped) {

@@ -313,7 +313,7 @@ class BoardPageTest(unittest.TestCase):
         self.open("tenant-a")
         body = self.page.text("body")[0]
         for text in (body, self.site.get("tenant-a", "/page/status")[1]):
-            for word in ("gpu1", "board", "kind", "°C", "Xid"):
+            for word in ("gpu1", "board", "KIND_BOARD", "°C", "Xid"):
                 self.assertNotIn(word, text)
 
     def test_a_phone_needs_no_scrolling_to_the_side(self):
