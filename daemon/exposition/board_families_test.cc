@@ -385,14 +385,16 @@ TEST(BoardFamiliesTest, APartOfABoardIsMetricsOfItsPartitions) {
   BoardPart part;
   part.Add(/*partition=*/2, MetricId::kSmActivity);
   BoardReading reading = FullReading();
+  reading.metrics = {};
   for (const uint8_t partition : {1, 2}) {
     reading.metrics.scopes[{.partition = partition}].ratios = {{MetricId::kSmActivity, 0.5},
                                                                {MetricId::kDramUsage, 0.25}};
   }
-  EXPECT_THAT(
-      BoardFamiliesText(MetricsFormat::kText, {{"gpu0", std::make_shared<const BoardReading>(reading), part}}, kNow),
-      testing::EndsWith("# TYPE sideband_partition_sm_activity_ratio gauge\n"
-                        "sideband_partition_sm_activity_ratio{device=\"gpu0\",partition=\"2\"} 0.5\n"));
+  const std::string text =
+      BoardFamiliesText(MetricsFormat::kText, {{"gpu0", std::make_shared<const BoardReading>(reading), part}}, kNow);
+  EXPECT_THAT(FamiliesOf(text), testing::ElementsAre("sideband_partition_sm_activity_ratio"));
+  EXPECT_THAT(text,
+              testing::EndsWith(" gauge\nsideband_partition_sm_activity_ratio{device=\"gpu0\",partition=\"2\"} 0.5\n"));
 }
 
 TEST(BoardFamiliesTest, LabelsAreEscaped) {
