@@ -107,9 +107,8 @@ class CollectorThread {
   void PublishBoardAlone();
   bool HasHadCounters() const;
   // Runs the triggers and the changes of turns, answers the peeks that wait, and reads the board, one of each after the
-  // other: one, and
-  // more while no snapshot is due at `next`. A due snapshot therefore waits for one question of a peek at most, and
-  // peeks are answered also if collections take the whole interval.
+  // other: one, and more while no snapshot is due at `next`. A due snapshot therefore waits for one question of a peek
+  // at most, and peeks are answered also if collections take the whole interval.
   void AnswerAsked(absl::Duration next) ABSL_LOCKS_EXCLUDED(mu_);
   // Runs or answers one of what waits; false if nothing does. No kind can keep another waiting.
   bool AnswerNext(absl::Duration next);
