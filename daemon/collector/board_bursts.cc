@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "absl/cleanup/cleanup.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -24,12 +23,18 @@ absl::StatusOr<bool> BoardBursts::GoOn(absl::Duration due, absl::Duration now) {
     return false;
   }
   if (!has_paused_) return true;
-  absl::Cleanup end = [&] { End(now); };
+  const auto status = session_.ReadStatus();
+  // Otherwise another client has begun in the pause.
+  if (status.ok() && session_.IsOwn(*status)) return true;
+  End(now);
+  if (!status.ok()) return status.status();
+  return false;
+}
+
+absl::StatusOr<bool> BoardBursts::Look(absl::Duration now) {
   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::CommandWord status, session_.ReadStatus());
-  // Another client has begun in the pause.
-  if (!session_.IsOwn(status)) return false;
-  std::move(end).Cancel();
-  return true;
+  gate_.Look(status, session_.IsOwn(status), now);
+  return lock_.is_held() && gate_.IsQuiet();
 }
 
 absl::StatusOr<bool> BoardBursts::LookAgain(absl::Duration now) {
@@ -39,11 +44,11 @@ absl::StatusOr<bool> BoardBursts::LookAgain(absl::Duration now) {
     SIDEBAND_ASSIGN_OR_RETURN(const bool is_held, lock_.TryAcquire());
     if (!is_held) return false;
   }
-  absl::Cleanup release = [this] { lock_.Release(); };
-  SIDEBAND_ASSIGN_OR_RETURN(const mailbox::CommandWord status, session_.ReadStatus());
-  gate_.Look(status, session_.IsOwn(status), now);
-  if (!lock_.is_held() || !gate_.IsQuiet()) return false;
-  std::move(release).Cancel();
+  const auto is_free = Look(now);
+  if (!is_free.ok() || !*is_free) {
+    lock_.Release();
+    return is_free;
+  }
   gate_.Open(now);
   has_paused_ = false;
   return true;

@@ -42,6 +42,8 @@ class BoardBursts {
   // Of an open burst: whether it goes on with a command that is due at `due`.
   absl::StatusOr<bool> GoOn(absl::Duration due, absl::Duration now);
   absl::StatusOr<bool> LookAgain(absl::Duration now);
+  // Whether the mailbox is quiet, and the bus locked.
+  absl::StatusOr<bool> Look(absl::Duration now);
 
   MailboxSession& session_;
   BusLock& lock_;
