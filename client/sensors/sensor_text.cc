@@ -119,9 +119,11 @@ std::string BoardEventLine(const v1::WatchBoardEventsResponse& event) {
                           "\n");
     case v1::WatchBoardEventsResponse::kMessagesLost:
       return absl::StrCat(event.device(), ": ", event.messages_lost(), " messages of the driver were lost\n");
-    default:
-      return "";
+    case v1::WatchBoardEventsResponse::kSyncResponse:
+    case v1::WatchBoardEventsResponse::EVENT_NOT_SET:
+      break;
   }
+  return "";
 }
 
 }  // namespace sideband::client

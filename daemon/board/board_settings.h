@@ -17,7 +17,7 @@ struct BoardSettings {
   double bus_share = 0.3;  // of the bus's time, above 0 and at most 1
   // Whether other clients use them, too, at the registers that a device without version 2 has for all.
   bool is_shared = false;
-  // Of a shared mailbox: the most commands of an interval, and how long nobody has run one before them. All public
+  // Of a shared mailbox: the most commands of an interval, and how long no command was run before them. All public
   // clients but one of the kernel's drivers read an answer within 100 ms after its command (smbpbi-facts.md, 2.4).
   uint32_t burst = 16;  // at least 1
   absl::Duration quiet = absl::Milliseconds(120);

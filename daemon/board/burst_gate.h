@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // When commands may run on a mailbox that others use, too: in bursts, one in an interval at most, and only after
-// nobody has run a command for a while, as far as the command register shows it. Time is an argument (a steady
-// clock's).
+// the command register has shown no other command for a while. Time is an argument (a steady clock's).
 //   BurstGate gate({.commands = 16, .quiet = absl::Milliseconds(120), .interval = absl::Seconds(1)});
 //   if (now >= gate.next_look()) gate.Look(ReadStatus(), /*is_own=*/false, now);
 //   if (gate.IsQuiet()) gate.Open(now);

@@ -182,9 +182,9 @@ class MailboxSession {
                                     const BaseOutputs& outputs, int runs_max = kRunsMax);
   // Whether other clients use the registers of the commands, too: of version 1, and without the extension.
   bool shares_registers() const { return registers_ == mailbox::kSharedRegisters; }
-  // The command register: a read, which disturbs nobody.
+  // The command register: a read, which disturbs no other controller.
   absl::StatusOr<mailbox::CommandWord> ReadStatus();
-  // Whether `status` is the echo of this session's last command, after which nobody else has run another one then.
+  // Whether `status` echoes this session's last command: then no other controller has run one since.
   bool IsOwn(const mailbox::CommandWord& status) const;
   // Gives another controller time to finish.
   void GiveWay() const { wait_(kPauseMax); }
