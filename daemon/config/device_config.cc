@@ -153,9 +153,10 @@ void ReadBursts(const YamlMap& section, const ConfigContext& context, BoardSetti
 
 // `board: {mailbox: shared, bus_share: 0.3, burst: 16, quiet: 120ms}`.
 void ReadBoard(const YamlMap& map, const ConfigContext& context, BoardSettings& board) {
+  board.is_read = board.is_shared = true;
   const auto section = context.Section(map, "board", {"mailbox", "bus_share", "burst", "quiet"});
   if (!section) return;
-  BoardMailbox mailbox = BoardMailbox::kExclusive;
+  BoardMailbox mailbox = BoardMailbox::kShared;
   const bool is_known = context.errors.Take(
       OneOfOr(
           *section, "mailbox", mailbox,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/serve/bus_server.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,8 +11,10 @@
 #include <span>
 #include <utility>
 
+#include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_frame.h"
+#include "proto/smbus/bus_socket.h"
 #include "proto/smbus/monitor_frame.h"
 
 namespace sideband::mcu {
@@ -19,11 +22,19 @@ namespace {
 
 bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
+// A lock needs a file that can be opened, not one that can be written. It stays: after its removal there would be two.
+absl::Status MakeLockFile(const std::string& path) {
+  constexpr mode_t kMode = 0660;
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kMode));
+  return file.is_open() ? absl::OkStatus() : ErrnoStatus(errno, path);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BusServer>> BusServer::Listen(const std::string& path, smbus::Bus& bus,
                                                              Elapsed elapsed) {
   SIDEBAND_ASSIGN_OR_RETURN(auto listener, UnixListener::Listen(path, "bus"));
+  SIDEBAND_RETURN_IF_ERROR(MakeLockFile(smbus::LockPathOf(path)));
   return std::unique_ptr<BusServer>(new BusServer(std::move(listener), bus, std::move(elapsed)));
 }
 

@@ -30,7 +30,8 @@ class BusServer {
   using Elapsed = std::function<absl::Duration()>;
 
   // ALREADY_EXISTS if a server answers at `path` or `path` is no socket. The socket of a dead server is replaced. The
-  // destructor removes the socket. `bus` must outlive the server.
+  // destructor removes the socket. Beside it the file is made that programs lock (smbus::LockPathOf), which stays.
+  // `bus` must outlive the server.
   static absl::StatusOr<std::unique_ptr<BusServer>> Listen(const std::string& path, smbus::Bus& bus, Elapsed elapsed);
   ~BusServer();
   BusServer(const BusServer&) = delete;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/serve/bus_server.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -191,6 +193,15 @@ TEST_F(BusServerTest, ADeadSocketIsReplaced) {
   ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
   close(fd);
   EXPECT_TRUE(BusServer::Listen(path_, bus_, elapsed_).ok());
+}
+
+TEST_F(BusServerTest, TheFileToLockIsThereForWhoMayNotMakeOne) {
+  const int file = open("bus.sock.lock", O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(file, 0);
+  EXPECT_EQ(flock(file, LOCK_EX | LOCK_NB), 0);
+  server_.reset();
+  EXPECT_TRUE(BusServer::Listen(path_, bus_, elapsed_).ok()) << "a lock is none on the socket";
+  close(file);
 }
 
 TEST_F(BusServerTest, AFileIsNotReplaced) {
