@@ -40,6 +40,8 @@ void ClearValues(BoardGroup group, BoardReading& reading) {
       return void(reading.pcie = {});
     case BoardGroup::kNvlink:
       return void(reading.nvlink = {});
+    case BoardGroup::kDecoders:
+      return void(reading.decoders = {});
     case BoardGroup::kFlags:
       return void(reading.flags = {});
     case BoardGroup::kPowerLimits:

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -123,6 +124,11 @@ struct NvlinkReading {
   std::vector<NvlinkStatus> links;  // by number; at most kNvlinksMax
 };
 
+struct DecoderReading {
+  // 0 to 1, by metric (kNvdecPerInstance, kNvjpgPerInstance) and number.
+  std::map<std::pair<mailbox::MetricId, uint8_t>, double> ratios;
+};
+
 struct FlagReading {
   std::map<mailbox::MiscFlag, bool> flags;
   std::optional<uint8_t> fabric_manager;  // 0 not running, 1 running, 2 timeout, 3 error
@@ -184,6 +190,7 @@ struct BoardReading {
   MemoryReading memory;
   PcieReading pcie;
   NvlinkReading nvlink;
+  DecoderReading decoders;
   FlagReading flags;
   PowerLimitReading power_limits;
   EccReading ecc;

@@ -3,6 +3,7 @@
 
 #include "daemon/board/capability_reader.h"
 #include "daemon/board/clock_reader.h"
+#include "daemon/board/decoder_reader.h"
 #include "daemon/board/ecc_reader.h"
 #include "daemon/board/event_reader.h"
 #include "daemon/board/flag_reader.h"
@@ -49,6 +50,8 @@ void PlanGroup(GroupRound& round) {
       return PlanPcie(round);
     case BoardGroup::kNvlink:
       return PlanNvlink(round);
+    case BoardGroup::kDecoders:
+      return PlanDecoders(round);
     case BoardGroup::kFlags:
       return PlanFlags(round);
     case BoardGroup::kPowerLimits:

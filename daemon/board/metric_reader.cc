@@ -78,10 +78,9 @@ std::string NameOf(const MetricScope& scope, const MetricRow& row) {
 }
 
 void TakeRatio(GroupRound& round, const MetricScope& scope, const MetricRow& row, const BoardReply& reply) {
-  // s24.8, as temperatures are.
-  const double percent = mailbox::DegreesOf(reply.data);
-  if (!round.Check(NameOf(scope, row), percent >= 0 && percent < kPercentExcess)) return;
-  round.draft().metrics.scopes[scope].ratios[row.metric] = std::min(percent, kPercentMax) / kPercentMax;
+  const auto ratio = RatioOf(reply);
+  if (round.Check(NameOf(scope, row), ratio.has_value()))
+    round.draft().metrics.scopes[scope].ratios[row.metric] = *ratio;
 }
 
 void TakeBandwidth(GroupRound& round, const MetricScope& scope, const MetricRow& row, const BoardReply& reply) {

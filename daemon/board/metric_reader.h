@@ -2,8 +2,8 @@
 //
 // GPU_PERFORMANCE_MONITORING: metrics of the whole device, of its partitions (GPU instances) and of their compute
 // instances, all of one captured snapshot; and which partitions there are. Plausible: percentages from 0 to 100, a
-// little above being 100. Metrics for each link are read with the links (nvlink_traffic.h); those for each NVDEC and
-// NVJPG are not read.
+// little above being 100. Metrics for each link are read with the links (nvlink_traffic.h), those for each NVDEC and
+// NVJPG by themselves (decoder_reader.h).
 #ifndef SIDEBAND_DAEMON_BOARD_METRIC_READER_H_
 #define SIDEBAND_DAEMON_BOARD_METRIC_READER_H_
 

@@ -3,13 +3,17 @@
 // Command and reply words of GPU_PERFORMANCE_MONITORING (docs/design/smbpbi-facts.md, 3.4).
 //   const auto word = MetricCommand(MonitoringAction::kSnapshotMetric, MetricId::kPcieTx, mailbox::kWholeDevice);
 //   if (const auto rate = BytesPerSecondOf(reply)) Show(*rate);
+//   if (const auto ratio = RatioOf(reply)) Show(*ratio);
 #ifndef SIDEBAND_DAEMON_BOARD_METRIC_WORDS_H_
 #define SIDEBAND_DAEMON_BOARD_METRIC_WORDS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
 #include "daemon/board/board_port.h"
+#include "daemon/board/plausible.h"
+#include "proto/mailbox/board_items.h"
 #include "proto/mailbox/performance_metric.h"
 #include "proto/mailbox/word.h"
 
@@ -27,6 +31,13 @@ inline std::optional<double> BytesPerSecondOf(const BoardReply& reply) {
   const int granularity = static_cast<int>(reply.word.opcode) & 7;
   if (granularity > kGranularityMax) return std::nullopt;
   return static_cast<double>(uint64_t{reply.data} << 10 * granularity);
+}
+
+// Of a metric that is a percentage, in s24.8 as temperatures are: 0 to 1. nullopt: it is implausible.
+inline std::optional<double> RatioOf(const BoardReply& reply) {
+  const double percent = mailbox::DegreesOf(reply.data);
+  if (percent < 0 || percent >= kPercentExcess) return std::nullopt;
+  return std::min(percent, kPercentMax) / kPercentMax;
 }
 
 }  // namespace sideband::daemon

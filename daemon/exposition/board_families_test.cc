@@ -105,6 +105,9 @@ void FillLinks(BoardReading& reading) {
                            .raw_tx_rate = 3e9,
                            .raw_rx_rate = 4e9},
                           {.is_up = false}};
+  reading.decoders.ratios = {{{MetricId::kNvdecPerInstance, 0}, 0.5},
+                             {{MetricId::kNvdecPerInstance, 6}, 1},
+                             {{MetricId::kNvjpgPerInstance, 0}, 0}};
 }
 
 void FillState(BoardReading& reading) {
@@ -144,6 +147,13 @@ sideband_board_events_total{device="gpu0",event="reset_required"} 0
 # HELP sideband_board_info 1, with the identity of the board.
 # TYPE sideband_board_info gauge
 sideband_board_info{device="gpu0",part_number="900-1",serial="165\"\\7",driver_version="550.54"} 1
+# HELP sideband_board_nvdec_per_instance_ratio Share of the time in which a video decoder was active, between the latest two captures of metrics.
+# TYPE sideband_board_nvdec_per_instance_ratio gauge
+sideband_board_nvdec_per_instance_ratio{device="gpu0",decoder="0"} 0.5
+sideband_board_nvdec_per_instance_ratio{device="gpu0",decoder="6"} 1
+# HELP sideband_board_nvjpg_per_instance_ratio Share of the time in which a JPEG decoder was active, between the latest two captures of metrics.
+# TYPE sideband_board_nvjpg_per_instance_ratio gauge
+sideband_board_nvjpg_per_instance_ratio{device="gpu0",decoder="0"} 0
 # HELP sideband_board_pcie_tx_bytes_per_second Bytes sent by PCIe, of the whole device.
 # TYPE sideband_board_pcie_tx_bytes_per_second gauge
 sideband_board_pcie_tx_bytes_per_second{device="gpu0"} 1048576

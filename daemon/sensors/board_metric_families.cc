@@ -46,9 +46,9 @@ constexpr MetricHelp kBandwidths[] = {
     {MetricId::kNvlinkDataRx, "Bytes of data received by NVLink"},
 };
 
-// Those for each link and each decoder.
-constexpr size_t kMetricsNotRead = 6;
-static_assert(std::size(kRatios) + std::size(kBandwidths) + kMetricsNotRead == mailbox::kMetricCount);
+// Those for each link are families of the links, those for each decoder of the decoders.
+constexpr size_t kMetricsOfParts = 6;
+static_assert(std::size(kRatios) + std::size(kBandwidths) + kMetricsOfParts == mailbox::kMetricCount);
 
 using Values = std::map<MetricId, double> MetricValues::*;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "daemon/sensors/board_clock_families.h"
+#include "daemon/sensors/board_decoder_families.h"
 #include "daemon/sensors/board_link_families.h"
 #include "daemon/sensors/board_memory_families.h"
 #include "daemon/sensors/board_metric_families.h"
@@ -17,8 +18,8 @@ namespace {
 
 std::vector<SensorFamily> SortedFamilies() {
   std::vector<SensorFamily> families;
-  for (const auto& rows : {BoardThermalFamilies(), BoardClockFamilies(), BoardMemoryFamilies(), BoardLinkFamilies(),
-                           BoardStateFamilies()}) {
+  for (const auto& rows : {BoardThermalFamilies(), BoardClockFamilies(), BoardMemoryFamilies(), BoardDecoderFamilies(),
+                           BoardLinkFamilies(), BoardStateFamilies()}) {
     for (const BoardFamilyRow& row : rows) {
       families.push_back(
           {.name = row.name, .type = row.type, .group = row.group, .help = row.help, .write = row.write});
