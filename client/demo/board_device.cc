@@ -24,9 +24,7 @@ std::string BoardChipFile(const std::string& example) {
 
 std::vector<DemoStep> BoardSteps(const std::string& device, const std::string& tenant, const DemoPorts& ports) {
   // The first metrics come with the board's second capture.
-  const std::string partitions =
-      absl::StrCat("for i in $(seq 40); do ", Samples("partition_(sm_activity|dram_usage)_ratio", device, ports),
-                   " && break; sleep 0.25; done");
+  const std::string partitions = Repeated(Samples("partition_(sm_activity|dram_usage)_ratio", device, ports));
   return {{.title = absl::StrCat("Beside devices with counters, ", device,
                                  " is a board of today: it has neither a clock nor a boot of counters"),
            .command = "sideband --config operator.yaml devices",

@@ -32,6 +32,9 @@ struct DemoStep {
 // The command that scrapes all that `user` sees.
 std::string ScrapeCommand(const std::string& user, const DemoPorts& ports);
 
+// A command for sh that runs another one until it succeeds, 40 times at most, a quarter of a second apart.
+std::string Repeated(const std::string& command);
+
 // `events` must contain at least one event. `sums` is how the counts of VMs and contexts relate to the wholes'.
 std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports,
                                     const std::vector<std::string>& events, Sums sums);

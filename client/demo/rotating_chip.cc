@@ -46,9 +46,9 @@ std::string ExactTwinFile(const std::string& example) {
 
 std::vector<DemoStep> RotationSteps(const std::string& device, const std::string& twin) {
   // The contexts of both devices end a second after the start; until then their cycles differ.
-  const std::string compare = absl::StrCat("for i in $(seq 40); do sideband --config operator.yaml get --device ",
-                                           device, " --device ", twin, " --vm vm4 --bounds | awk -v show='", kShown,
-                                           "' -v skip='^(l2_|resident_)' -f compare.awk && break; sleep 0.25; done");
+  const std::string compare = Repeated(absl::StrCat("sideband --config operator.yaml get --device ", device,
+                                                    " --device ", twin, " --vm vm4 --bounds | awk -v show='", kShown,
+                                                    "' -v skip='^(l2_|resident_)' -f compare.awk"));
   return {{.title = absl::StrCat(device, " has 6 counters for 40 events, which take turns: what is counted together"),
            .command = absl::StrCat("sideband --config operator.yaml rotation plan --device ", device),
            .present = {"tensor_active_cycles"}},
