@@ -3,7 +3,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/board/metric_words.h"
-#include "daemon/board/plausible.h"
 #include "proto/mailbox/performance_metric.h"
 
 namespace sideband::daemon {
