@@ -42,7 +42,7 @@ tenants:
 auditors: [{name: audit, identities: ["spiffe://example.org/auditor"]}]
 )";
 // The same after partition 2 was given to the other tenant.
-constexpr char kOtherPolicy[] = R"(version: 2
+constexpr char kOtherPolicy[] = R"(version: 1
 operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
 tenants:
   - {name: a, identities: ["spiffe://example.org/tenant-a"], partitions: [{device: gpu1, gpu_instance: 2}]}
