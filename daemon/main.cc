@@ -73,8 +73,10 @@
 #include "daemon/view/exchange_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
+#include "daemon/view/partition_tenure.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_queries.h"
 #include "proto/base/build_version.h"
 #include "proto/base/command_line.h"
@@ -154,7 +156,8 @@ GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& bu
                                 const HistoryReader& history, SealerSet& sealers, const PeekReader& peeks,
                                 const CountingQueries& counting, RotationSink& rotation, const MarkQueries& marks,
                                 ExchangeBook* exchanges, const ExchangeQueries& exchange_queries,
-                                const SensorQueries& sensors, const Admin& admin) {
+                                const SensorQueries& sensors, const SensorHistoryReader& past_sensors,
+                                const Admin& admin) {
   const QuotaConfig& quotas = config.quotas;
   Gate::Options gate = GateOptions(config, budget);
   gate.inherited_socket = inherited_socket;
@@ -172,6 +175,7 @@ GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& bu
           .exchanges = exchanges,
           .exchange_queries = &exchange_queries,
           .sensors = &sensors,
+          .sensor_history = &past_sensors,
           .admin = &admin,
           .gate = std::move(gate)};
 }
@@ -255,7 +259,8 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
 
   SystemI2cDev i2c_dev;
   Store store({});
-  KeptHistory history(config.history, store, *metrics);
+  BoardStore boards;
+  KeptHistory history(config.history, store, boards, *metrics);
   PolicyHolder policy(std::move(files.policy), std::move(files.keys));
   const std::unique_ptr<TokenVerifier> tokens = MakeTokenVerifier(config, clock);
   Reader reader(store, policy, clock, *audit.sink, tokens.get());
@@ -285,8 +290,9 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   MarkBook mark_book(std::random_device{}(), {.per_second = config.marks.per_vm_per_second, .kept = config.marks.kept});
   const MarkQueries marks(reader, mark_book, mark_router);
   LineBook lines;
-  BoardStore boards;
   const SensorQueries sensors(reader, boards);
+  const PartitionTenure tenure(policy, history.sensors());
+  const SensorHistoryReader past_sensors(sensors, history.sensors(), tenure);
   DeviceSet devices(
       {.store = store,
        .boards = boards,
@@ -331,7 +337,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   SIDEBAND_ASSIGN_OR_RETURN(
       const auto grpc,
       GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers, live, counting_queries, rotations,
-                                    marks, exchanges.get(), exchange_queries, sensors, admin),
+                                    marks, exchanges.get(), exchange_queries, sensors, past_sensors, admin),
                         reader, *metrics));
   // A call that waits would keep the server from stopping.
   const absl::Cleanup answer_waiting_calls = [&] {

@@ -9,31 +9,14 @@
 #include "client/cli/history_render.h"
 #include "client/cli/json.h"
 #include "client/cli/options.h"
+#include "client/cli/past_options.h"
 #include "client/cli/render.h"
 #include "client/cli/selection.h"
-#include "client/cli/when_option.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {
 namespace {
-
-constexpr absl::Duration kStepMin = absl::Milliseconds(1);
-constexpr absl::Duration kStepMax = absl::Hours(24 * 366);
-
-// A CLI11 validator: returns the error message, or an empty text.
-std::string CheckStep(const std::string& text) {
-  absl::Duration step;
-  const bool good = absl::ParseDuration(text, &step) && step >= kStepMin && step <= kStepMax;
-  return good ? "" : absl::StrCat("'", text, "' is no duration from 1ms to 8784h");
-}
-
-void SetTime(absl::Time from, google::protobuf::Timestamp& to) {
-  // Rounds down, also before 1970: a Timestamp's nanos are never negative.
-  const int64_t seconds = absl::ToUnixSeconds(from);
-  to.set_seconds(seconds);
-  to.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(from - absl::FromUnixSeconds(seconds))));
-}
 
 class GetCommand final : public Command {
  public:
@@ -42,12 +25,7 @@ class GetCommand final : public Command {
 
   void Define(CLI::App& app) override {
     filter_.AddTo(app);
-    CLI::Option* const since = since_.AddTo(app, "--since", "The past from then on; a duration is so long ago");
-    until_.AddTo(app, "--until", "Up to when; default: now")->needs(since);
-    app.add_option("--step", step_, "One point, the first, of each so long; default: all that the daemon has")
-        ->check(CheckStep)
-        ->type_name("DURATION")
-        ->needs(since);
+    CLI::Option* const since = past_.AddTo(app);
     app.add_flag("--bounds", has_bounds_, "Also between what numbers the truth lies where a count is an estimate")
         ->excludes(since);
     format_.AddTo(app);
@@ -61,21 +39,15 @@ class GetCommand final : public Command {
 
   absl::Status Run(CommandContext& context) override {
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
-    SIDEBAND_RETURN_IF_ERROR(CheckTimes(context.Now()));
+    SIDEBAND_RETURN_IF_ERROR(past_.Check(context.Now()));
     const auto selection = Selection::Resolve(filter_, *client);
     if (!selection.ok()) return ExplainNotFound(selection.status(), filter_, *client);
     const absl::Status status =
-        since_.text.empty() ? RunSnapshot(*selection, *client, context) : RunHistory(*selection, *client, context);
+        past_.is_wanted() ? RunHistory(*selection, *client, context) : RunSnapshot(*selection, *client, context);
     return ExplainNotFound(status, filter_, *client);
   }
 
  private:
-  absl::Status CheckTimes(absl::Time now) const {
-    const auto since = since_.At(now), until = until_.At(now);
-    const bool is_backwards = since && until && *until < *since;
-    return is_backwards ? absl::InvalidArgumentError("--until is before --since") : absl::OkStatus();
-  }
-
   absl::Status RunSnapshot(const Selection& selection, TelemetryClient& client, CommandContext& context) const {
     v1::GetSnapshotRequest request;
     *request.mutable_filter() = selection.filter();
@@ -102,21 +74,11 @@ class GetCommand final : public Command {
     if (notes.empty() && shown.events.empty()) context.Note("nothing that this caller may see matches");
   }
 
-  v1::GetHistoryRequest HistoryRequest(const Selection& selection, absl::Time now) const {
+  absl::Status RunHistory(const Selection& selection, TelemetryClient& client, CommandContext& context) const {
     v1::GetHistoryRequest request;
     *request.mutable_filter() = selection.filter();
-    if (const auto since = since_.At(now)) SetTime(*since, *request.mutable_since());
-    if (const auto until = until_.At(now)) SetTime(*until, *request.mutable_until());
-    absl::Duration step;
-    if (absl::ParseDuration(step_, &step)) {
-      request.mutable_step()->set_seconds(absl::IDivDuration(step, absl::Seconds(1), &step));
-      request.mutable_step()->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(step)));
-    }
-    return request;
-  }
-
-  absl::Status RunHistory(const Selection& selection, TelemetryClient& client, CommandContext& context) const {
-    auto response = client.GetHistory(HistoryRequest(selection, context.Now()));
+    past_.FillIn(context.Now(), request);
+    auto response = client.GetHistory(request);
     if (absl::IsUnimplemented(response.status())) {
       return MarkRemote(absl::UnimplementedError("the daemon has no history: it is older than this program"));
     }
@@ -142,9 +104,7 @@ class GetCommand final : public Command {
   }
 
   FilterOptions filter_;
-  WhenOption since_;
-  WhenOption until_;
-  std::string step_;
+  PastOptions past_;
   bool has_bounds_ = false;
   FormatOption format_;
 };

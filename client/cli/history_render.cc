@@ -16,6 +16,7 @@
 #include "client/cli/json.h"
 #include "client/cli/message_text.h"
 #include "client/cli/number_text.h"
+#include "client/cli/time_column.h"
 #include "proto/base/boot_id.h"
 #include "proto/base/visible.h"
 
@@ -140,13 +141,6 @@ std::string Notes(const Entry& entry) {
   return absl::StrJoin(notes, ",");
 }
 
-// The shortest format that is unambiguous for the points' days.
-std::string TimeFormat(const v1::DeviceHistory& device, const TableStyle& style) {
-  if (style.wide || device.points().empty()) return "%Y-%m-%dT%H:%M:%E3SZ";
-  const auto day = [](const v1::HistoryPoint& point) { return point.host_time().seconds() / (24 * 3600); };
-  return day(*device.points().begin()) == day(*device.points().rbegin()) ? "%H:%M:%E3SZ" : "%m-%d %H:%M:%SZ";
-}
-
 std::string Heading(const v1::DeviceHistory& device, const std::string& step, const TableStyle& style) {
   const int points = device.points_size();
   const std::string range = points == 0 ? ""
@@ -171,7 +165,8 @@ std::string DeviceTable(const v1::DeviceHistory& device, const std::string& step
                {"RATE", kRight},
                {"COVER", kRight, Fit::kRare},
                {"NOTES", kLeft, Fit::kIfAny}});
-  const std::string format = TimeFormat(device, style);
+  const std::string format = TimeColumnFormat(ToTime(device.points().begin()->host_time()),
+                                              ToTime(device.points().rbegin()->host_time()), style);
   ForEach(device, [&](const Entry& entry) {
     const v1::Scope& scope = entry.series.scope();
     const auto marked = [&](std::string text) {

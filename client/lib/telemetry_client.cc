@@ -264,6 +264,13 @@ absl::StatusOr<v1::GetSensorsResponse> TelemetryClient::GetSensors(const v1::Get
       options_, cancellation_);
 }
 
+absl::StatusOr<v1::GetSensorHistoryResponse> TelemetryClient::GetSensorHistory(
+    const v1::GetSensorHistoryRequest& request) {
+  return Call<v1::GetSensorHistoryResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->sensors->GetSensorHistory(&context, in, &out); },
+      request, options_, cancellation_);
+}
+
 absl::StatusOr<bool> TelemetryClient::IsServing() {
   SIDEBAND_ASSIGN_OR_RETURN(const auto response, Call<HealthCheckResponse>(
                                                      [this](auto& context, auto& in, auto& out) {

@@ -59,6 +59,7 @@ class TelemetryClient {
   absl::StatusOr<v1::ListClocksResponse> ListClocks(const v1::ListClocksRequest& request);
   absl::StatusOr<v1::ListSensorsResponse> ListSensors(const v1::ListSensorsRequest& request);
   absl::StatusOr<v1::GetSensorsResponse> GetSensors(const v1::GetSensorsRequest& request);
+  absl::StatusOr<v1::GetSensorHistoryResponse> GetSensorHistory(const v1::GetSensorHistoryRequest& request);
   absl::StatusOr<v1::GetCountingResponse> GetCounting(const v1::GetCountingRequest& request);
   absl::StatusOr<v1::SetCountingResponse> SetCounting(const v1::SetCountingRequest& request);
   absl::StatusOr<v1::GetRotationResponse> GetRotation(const v1::GetRotationRequest& request);

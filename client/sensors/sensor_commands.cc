@@ -2,15 +2,18 @@
 #include "client/sensors/sensor_commands.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/json.h"
 #include "client/cli/options.h"
+#include "client/cli/past_options.h"
 #include "client/cli/reconnection.h"
 #include "client/cli/stream.h"
 #include "client/lib/rpc_status.h"
+#include "client/sensors/sensor_history_text.h"
 #include "client/sensors/sensor_text.h"
 #include "proto/base/status_macros.h"
 
@@ -40,20 +43,26 @@ class SensorsCommand final : public Command {
         ->take_all()
         ->expected(1)
         ->allow_extra_args(false);
-    app.add_flag("--list", is_list_, "Names and meanings in place of values");
-    format_.AddWithoutCsvTo(app);
+    CLI::Option* const list = app.add_flag("--list", is_list_, "Names and meanings in place of values");
+    past_.AddTo(app)->excludes(list);
+    format_.AddTo(app);
     app.footer(
-        "For operators; tenants see the metrics of the partitions that the policy grants them.\n"
+        "For operators; tenants see the metrics of the partitions that the policy grants them. CSV is of the past:\n"
+        "it needs --since. Rates of the past are between one value of a counter and the next.\n"
         "Examples:\n"
         "  sideband sensors --device gpu0\n"
-        "  sideband sensors --name sideband_temperature_celsius --format json");
+        "  sideband sensors --name sideband_temperature_celsius --format json\n"
+        "  sideband sensors --name sideband_power_watts --since 10m --step 10s");
   }
 
   absl::Status Run(CommandContext& context) override {
+    if (format_.csv() && !past_.is_wanted()) return absl::InvalidArgumentError("--format csv needs --since");
+    SIDEBAND_RETURN_IF_ERROR(past_.Check(context.Now()));
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
     v1::SensorFilter filter;
     filter.set_device(device_);
     for (const std::string& name : names_) filter.add_names(name);
+    if (past_.is_wanted()) return GetPast(*client, filter, context);
     return is_list_ ? List(*client, filter, context) : Get(*client, filter, context);
   }
 
@@ -89,9 +98,32 @@ class SensorsCommand final : public Command {
     return response.ok() ? Print(*response, &SensorNamesTable, context) : Explained(response.status());
   }
 
+  absl::Status GetPast(TelemetryClient& client, const v1::SensorFilter& filter, CommandContext& context) const {
+    v1::GetSensorHistoryRequest request;
+    *request.mutable_filter() = filter;
+    past_.FillIn(context.Now(), request);
+    const auto response = client.GetSensorHistory(request);
+    if (absl::IsUnimplemented(response.status())) {
+      return MarkRemote(
+          absl::UnimplementedError("the daemon has no history of sensors: it is older than this program"));
+    }
+    if (!response.ok()) return Explained(response.status());
+    NoteEmptyPast(*response, context);
+    if (format_.json()) return context.out().Write(SensorHistoryJson(*response));
+    return context.out().Write(format_.csv() ? SensorHistoryCsv(*response)
+                                             : SensorHistoryTables(*response, context.StyleOf(format_.style)));
+  }
+
+  static void NoteEmptyPast(const v1::GetSensorHistoryResponse& response, CommandContext& context) {
+    if (response.devices().empty()) return context.Note(kNoBoard);
+    const auto has_columns = [](const v1::DeviceSensorHistory& device) { return device.columns_size() > 0; };
+    if (std::ranges::none_of(response.devices(), has_columns)) context.Note("the history has nothing in that time");
+  }
+
   std::string device_;
   std::vector<std::string> names_;
   bool is_list_ = false;
+  PastOptions past_;
   FormatOption format_;
 };
 

@@ -49,28 +49,6 @@ constexpr struct {
     {"_ratio", ShareText},
 };
 
-struct NameAndValue {
-  std::string name, value;
-};
-
-NameAndValue TextsOf(const v1::Sensor& sensor, const TableStyle& style) {
-  const absl::string_view name = absl::StripPrefix(sensor.name(), "sideband_");
-  for (const auto& [suffix, text] : kUnits) {
-    if (absl::EndsWith(name, suffix)) {
-      return {std::string(absl::StripSuffix(name, suffix)), text(sensor.value(), style)};
-    }
-  }
-  const std::string short_name(absl::StripSuffix(name, "_total"));
-  if (sensor.has_count() && sensor.count_per_unit() == 1) return {short_name, CountText(sensor.count(), style)};
-  return {short_name, PlainText(sensor.value(), style)};
-}
-
-std::string LabelsText(const v1::Sensor& sensor) {
-  return absl::StrJoin(sensor.labels(), " ", [](std::string* out, const v1::SensorLabel& label) {
-    absl::StrAppend(out, label.name(), "=", label.value());
-  });
-}
-
 void AddInfo(const std::string& device, const v1::Sensor& sensor, Table& table) {
   for (const v1::SensorLabel& label : sensor.labels()) table.Add({device, "board", label.name(), label.value()});
 }
@@ -83,6 +61,29 @@ std::string MessageText(const v1::DriverMessage& message) {
 
 }  // namespace
 
+SensorTexts TextsOf(const v1::Sensor& sensor, const TableStyle& style) {
+  const absl::string_view name = absl::StripPrefix(sensor.name(), "sideband_");
+  for (const auto& [suffix, text] : kUnits) {
+    if (absl::EndsWith(name, suffix)) {
+      return {std::string(absl::StripSuffix(name, suffix)), text(sensor.value(), style)};
+    }
+  }
+  const std::string short_name(absl::StripSuffix(name, "_total"));
+  if (sensor.has_count() && sensor.count_per_unit() == 1) return {short_name, CountText(sensor.count(), style)};
+  return {short_name, PlainText(sensor.value(), style)};
+}
+
+std::string LabelsText(const google::protobuf::RepeatedPtrField<v1::SensorLabel>& labels) {
+  return absl::StrJoin(labels, " ", [](std::string* out, const v1::SensorLabel& label) {
+    absl::StrAppend(out, label.name(), "=", label.value());
+  });
+}
+
+std::string SensorRateText(absl::string_view name, double per_second, const TableStyle& style) {
+  if (absl::EndsWith(name, "_joules_total")) return ScaledText(per_second, "W", style);
+  return ScaledText(per_second, absl::EndsWith(name, "_bytes_total") ? "B/s" : "/s", style);
+}
+
 std::string SensorsTable(const v1::GetSensorsResponse& response, const TableStyle& style) {
   Table table({{"DEVICE"}, {"SENSOR"}, {"OF"}, {"VALUE", kRight, Table::Fit::kEnd}});
   for (const v1::DeviceSensors& device : response.devices()) {
@@ -91,8 +92,8 @@ std::string SensorsTable(const v1::GetSensorsResponse& response, const TableStyl
         AddInfo(device.device(), sensor, table);
         continue;
       }
-      NameAndValue texts = TextsOf(sensor, style);
-      table.Add({device.device(), std::move(texts.name), LabelsText(sensor), std::move(texts.value)});
+      SensorTexts texts = TextsOf(sensor, style);
+      table.Add({device.device(), std::move(texts.name), LabelsText(sensor.labels()), std::move(texts.value)});
     }
   }
   return table.Render(style);

@@ -7,10 +7,21 @@
 
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "client/cli/table.h"
 #include "sideband/v1/sensors.pb.h"
 
 namespace sideband::client {
+
+struct SensorTexts {
+  std::string name;   // without "sideband_" and the unit
+  std::string value;  // with the unit
+};
+SensorTexts TextsOf(const v1::Sensor& sensor, const TableStyle& style);
+// "sensor=gpu kind=current".
+std::string LabelsText(const google::protobuf::RepeatedPtrField<v1::SensorLabel>& labels);
+// A counter's gain per second, in the unit that its name has without the time.
+std::string SensorRateText(absl::string_view name, double per_second, const TableStyle& style);
 
 // A row for each sensor: its name without "sideband_" and the unit, its labels, and its value with the unit. A sensor
 // of information has a row for each of its labels.

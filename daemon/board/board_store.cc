@@ -23,15 +23,33 @@ std::shared_ptr<const BoardReading> BoardStore::Newest(size_t device) const {
 }
 
 void BoardStore::Publish(size_t device, std::shared_ptr<const BoardReading> reading) {
-  absl::MutexLock lock(&mu_);
-  // A device that was removed meanwhile has no settings any more.
-  if (settings_.contains(device)) newest_[device] = std::move(reading);
+  absl::MutexLock publishing(&publishing_mu_);
+  {
+    absl::MutexLock lock(&mu_);
+    // A device that was removed meanwhile has no settings any more.
+    const auto found = settings_.find(device);
+    if (found == settings_.end() || !found->second.is_read) return;
+    newest_[device] = reading;
+  }
+  // mu_ is free here, so that listeners may read the store.
+  for (BoardListener* listener : listeners_) listener->OnPublish(device, reading);
 }
 
 void BoardStore::Forget(size_t device) {
+  absl::MutexLock publishing(&publishing_mu_);
   absl::MutexLock lock(&mu_);
   settings_.erase(device);
   newest_.erase(device);
+}
+
+void BoardStore::AddListener(BoardListener& listener) {
+  absl::MutexLock lock(&publishing_mu_);
+  listeners_.insert(&listener);
+}
+
+void BoardStore::RemoveListener(BoardListener& listener) {
+  absl::MutexLock lock(&publishing_mu_);
+  listeners_.erase(&listener);
 }
 
 }  // namespace sideband::daemon

@@ -26,12 +26,23 @@ class GrpcServer::Impl {
         health_(reader),
         registry_(reader, options.streams_per_identity_max),
         gate_(std::move(gate)),
-        context_{reader,           metrics,           registry_,
-                 quota_,           under_way_,        options.history,
-                 *gate_,           options.sealers,   options.peeks,
-                 options.counting, options.admin,     options.rotation,
-                 options.marks,    options.exchanges, options.exchange_queries,
-                 options.sensors} {}
+        context_{reader,
+                 metrics,
+                 registry_,
+                 quota_,
+                 under_way_,
+                 options.history,
+                 *gate_,
+                 options.sealers,
+                 options.peeks,
+                 options.counting,
+                 options.admin,
+                 options.rotation,
+                 options.marks,
+                 options.exchanges,
+                 options.exchange_queries,
+                 options.sensors,
+                 options.sensor_history} {}
   ~Impl() { Stop(absl::ZeroDuration()); }
 
   absl::Status Start(bool reflection);

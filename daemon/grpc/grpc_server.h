@@ -31,6 +31,7 @@
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/rotation_queries.h"
+#include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_queries.h"
 
 namespace sideband::daemon {
@@ -58,7 +59,9 @@ class GrpcServer {
     // nullptr: calls of Challenge and Exchange are FAILED_PRECONDITION; must outlive the server
     const ExchangeQueries* exchange_queries = nullptr;
     const SensorQueries* sensors =
-        nullptr;                   // nullptr: calls of Sensors are FAILED_PRECONDITION; must outlive the server
+        nullptr;  // nullptr: calls of Sensors are FAILED_PRECONDITION; must outlive the server
+    // nullptr: GetSensorHistory is FAILED_PRECONDITION; must outlive the server
+    const SensorHistoryReader* sensor_history = nullptr;
     const Admin* admin = nullptr;  // nullptr: calls of Admin are FAILED_PRECONDITION; must outlive the server
     Gate::Options gate;            // `listener` and `local_operators` are overwritten with those above
   };

@@ -19,6 +19,7 @@
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/rotation_queries.h"
+#include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_queries.h"
 
 namespace sideband::daemon {
@@ -42,6 +43,7 @@ struct ServiceContext {
   const ExchangeQueries* exchange_queries =
       nullptr;                             // nullptr: calls of Challenge and Exchange are FAILED_PRECONDITION
   const SensorQueries* sensors = nullptr;  // nullptr: no board is read
+  const SensorHistoryReader* sensor_history = nullptr;  // nullptr: no history of sensors is kept
 };
 
 }  // namespace sideband::daemon

@@ -24,6 +24,7 @@
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/queries.h"
+#include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_queries.h"
 #include "proto/base/status_macros.h"
 
@@ -328,6 +329,14 @@ auto GetSensorsQuery(const ServiceContext& context) {
   };
 }
 
+auto SensorHistoryQuery(const ServiceContext& context) {
+  return [history = context.sensor_history](Reader&, const Caller& caller,
+                                            const sideband::v1::GetSensorHistoryRequest& request)
+             -> absl::StatusOr<sideband::v1::GetSensorHistoryResponse> {
+    return history == nullptr ? NoHistory() : history->Get(caller, request);
+  };
+}
+
 absl::StatusOr<BoardEventSubscription> MakeBoardEventSubscription(
     const ServiceContext& context, const Credentials& peer, const sideband::v1::WatchBoardEventsRequest& request) {
   if (context.sensors == nullptr) return NoSensors();
@@ -392,6 +401,7 @@ std::unique_ptr<grpc::Service> NewTelemetryService(const ServiceContext& context
 }
 
 std::unique_ptr<grpc::Service> NewSensorsService(const ServiceContext& context) {
+  using sideband::v1::GetSensorHistoryRequest, sideband::v1::GetSensorHistoryResponse;
   using sideband::v1::GetSensorsRequest, sideband::v1::GetSensorsResponse;
   using sideband::v1::ListSensorsRequest, sideband::v1::ListSensorsResponse;
   return std::make_unique<RawService>(
@@ -399,6 +409,8 @@ std::unique_ptr<grpc::Service> NewSensorsService(const ServiceContext& context) 
       std::vector<RawService::Method>{
           Unary<ListSensorsRequest, ListSensorsResponse>(context, {"Sensors/ListSensors"}, ListSensorsQuery(context)),
           Unary<GetSensorsRequest, GetSensorsResponse>(context, {"Sensors/GetSensors"}, GetSensorsQuery(context)),
+          Unary<GetSensorHistoryRequest, GetSensorHistoryResponse>(context, {"Sensors/GetSensorHistory"},
+                                                                   SensorHistoryQuery(context)),
           ServerStream<sideband::v1::WatchBoardEventsRequest>(context, {"Sensors/WatchBoardEvents"},
                                                               &MakeBoardEventSubscription),
       });

@@ -6,39 +6,6 @@
 namespace sideband::daemon {
 namespace {
 
-// Maps small differences of either sign to small numbers: 0, -1, 1, -2, … to 0, 1, 2, 3, …
-uint64_t ZigZag(uint64_t difference) {
-  return difference << 1 ^ static_cast<uint64_t>(static_cast<int64_t>(difference) >> 63);
-}
-
-uint64_t UnZigZag(uint64_t number) { return number >> 1 ^ (0 - (number & 1)); }
-
-// Writes differences as tokens: a non-zero difference as itself, a run of n zeros as 0 and n - 1.
-template <typename Sink>
-class TokenWriter {
- public:
-  explicit TokenWriter(Sink& sink) : sink_(sink) {}
-
-  void Add(uint64_t difference) {
-    if (difference == 0) {
-      ++zeros_;
-      return;
-    }
-    EndRun();
-    sink_.Varint(ZigZag(difference));
-  }
-  void EndRun() {
-    if (zeros_ == 0) return;
-    sink_.Varint(0);
-    sink_.Varint(zeros_ - 1);
-    zeros_ = 0;
-  }
-
- private:
-  Sink& sink_;
-  uint64_t zeros_ = 0;
-};
-
 std::array<uint64_t, 5> Numbers(const FrameHeader& header) {
   return {header.publication, header.snapshot_id, header.reference_time_ns, header.host_time_ns,
           header.host_time_error_ns};
@@ -51,22 +18,11 @@ void EncodeHeader(const FrameHeader& before, const FrameHeader& now, Sink& sink)
   for (size_t i = 0; i < numbers.size(); ++i) sink.Varint(ZigZag(numbers[i] - old_numbers[i]));
 }
 
-bool DecodeVarint(ByteSpan& bytes, uint64_t& value) {
-  value = 0;
-  for (size_t i = 0; i < bytes.size() && i < kVarintBytesMax; ++i) {
-    value |= static_cast<uint64_t>(bytes[i] & 0x7F) << (7 * i);
-    if ((bytes[i] & 0x80) != 0) continue;
-    bytes = bytes.subspan(i + 1);
-    return true;
-  }
-  return false;
-}
-
 bool DecodeHeader(ByteSpan& bytes, FrameHeader& header) {
   for (uint64_t* number : {&header.publication, &header.snapshot_id, &header.reference_time_ns, &header.host_time_ns,
                            &header.host_time_error_ns}) {
     uint64_t difference;
-    if (!DecodeVarint(bytes, difference)) return false;
+    if (!ReadVarint(bytes, difference)) return false;
     *number += UnZigZag(difference);
   }
   return true;
@@ -97,15 +53,6 @@ FrameHeader FrameHeader::Of(const DeviceSnapshot& snapshot) {
           .reference_time_ns = snapshot.data.reference_time_ns,
           .host_time_ns = static_cast<uint64_t>(absl::ToUnixNanos(snapshot.host_time)),
           .host_time_error_ns = static_cast<uint64_t>(absl::ToInt64Nanoseconds(snapshot.host_time_error))};
-}
-
-void BoundedSink::VarintAtTheEnd(uint64_t value) {
-  uint8_t number[kVarintBytesMax];
-  const uint8_t* const number_end = WriteVarint(value, number);
-  // Sticky: a later, shorter number must not be written after a gap.
-  full_ = full_ || number_end - number > end_ - at_;
-  if (full_) return;
-  for (const uint8_t* byte = number; byte != number_end; ++byte) *at_++ = *byte;
 }
 
 template <typename Sink>
@@ -141,20 +88,7 @@ void EncodeDifferences(const FrameHeader& before, const FrameHeader& now, std::s
 }
 
 bool DecodeFrame(ByteSpan& bytes, FrameHeader& header, std::span<uint64_t> values) {
-  if (!DecodeHeader(bytes, header)) return false;
-  for (size_t at = 0; at < values.size();) {
-    uint64_t token;
-    if (!DecodeVarint(bytes, token)) return false;
-    if (token != 0) {
-      values[at++] += UnZigZag(token);
-      continue;
-    }
-    uint64_t more;
-    // A run must not exceed the remaining values.
-    if (!DecodeVarint(bytes, more) || more >= values.size() - at) return false;
-    at += more + 1;
-  }
-  return true;
+  return DecodeHeader(bytes, header) && AddTokens(bytes, values);
 }
 
 }  // namespace sideband::daemon

@@ -13,12 +13,12 @@
 #ifndef SIDEBAND_DAEMON_HISTORY_FRAME_H_
 #define SIDEBAND_DAEMON_HISTORY_FRAME_H_
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "daemon/history/tokens.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "proto/base/bytes.h"
 
@@ -45,60 +45,6 @@ inline uint64_t StatusOf(const mailbox::BlockHeader& block) {
 }
 inline mailbox::BlockState StateOfStatus(uint64_t status) { return static_cast<mailbox::BlockState>(status & 3); }
 inline uint16_t FlagsOfStatus(uint64_t status) { return static_cast<uint16_t>(status >> 2); }
-
-// Sinks encode a number with 7 bits per byte, low bits first; the top bit is set in all bytes but the last.
-inline constexpr size_t kVarintBytesMax = 10;
-
-class CountingSink {
- public:
-  void Varint(uint64_t value) { size_ += value == 0 ? 1 : (static_cast<size_t>(std::bit_width(value)) + 6) / 7; }
-  size_t size() const { return size_; }
-
- private:
-  size_t size_ = 0;
-};
-
-inline uint8_t* WriteVarint(uint64_t value, uint8_t* at) {
-  for (; value >= 0x80; value >>= 7) *at++ = static_cast<uint8_t>(value) | 0x80;
-  *at++ = static_cast<uint8_t>(value);
-  return at;
-}
-
-// Writes into borrowed memory until a number does not fit. It is then full and ignores all further numbers.
-class BoundedSink {
- public:
-  explicit BoundedSink(std::span<uint8_t> room) : begin_(room.data()), at_(begin_), end_(begin_ + room.size()) {}
-  void Varint(uint64_t value) {
-    if (static_cast<size_t>(end_ - at_) >= kVarintBytesMax) [[likely]] {
-      at_ = WriteVarint(value, at_);
-    } else {
-      VarintAtTheEnd(value);
-    }
-  }
-  bool full() const { return full_; }
-  size_t size() const { return static_cast<size_t>(at_ - begin_); }
-
- private:
-  void VarintAtTheEnd(uint64_t value);
-
-  uint8_t* const begin_;
-  uint8_t* at_;
-  uint8_t* const end_;
-  bool full_ = false;
-};
-
-class GrowingSink {
- public:
-  explicit GrowingSink(ByteSpan start) : bytes_(start.begin(), start.end()) {}
-  void Varint(uint64_t value) {
-    uint8_t number[kVarintBytesMax];
-    bytes_.insert(bytes_.end(), number, WriteVarint(value, number));
-  }
-  ByteSpan written() const { return bytes_; }
-
- private:
-  std::vector<uint8_t> bytes_;
-};
 
 // `before` is the previous snapshot in the chunk, of the same layout, or nullptr for a chunk's first frame.
 // Instantiated for CountingSink and BoundedSink.

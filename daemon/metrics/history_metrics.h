@@ -22,7 +22,10 @@ namespace sideband::daemon {
 class HistoryMetrics {
  public:
   void HistoryHeld(size_t bytes, size_t max_bytes);
+  // How much of that is of sensors.
+  void SensorHistoryHeld(size_t bytes);
   void HistorySpan(absl::string_view device, absl::Duration span);
+  void SensorHistorySpan(absl::string_view device, absl::Duration span);
 
  protected:
   // Registers its families; throws what prometheus-cpp does.

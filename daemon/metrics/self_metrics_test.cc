@@ -90,10 +90,14 @@ TEST(SelfMetricsTest, UpdatesComeBeforeTheText) {
   metrics->SetUpdate([](SelfMetrics& of) {
     of.HistoryHeld(1000, 2000);
     of.HistorySpan("gpu0", absl::Milliseconds(1500));
+    of.SensorHistoryHeld(300);
+    of.SensorHistorySpan("gpu0", absl::Milliseconds(2500));
   });
   const std::string text = metrics->Serialize();
   for (const char* line : {"sideband_history_bytes 1000\n", "sideband_history_max_bytes 2000\n",
-                           "sideband_history_span_seconds{device=\"gpu0\"} 1.5\n"}) {
+                           "sideband_history_span_seconds{device=\"gpu0\"} 1.5\n",
+                           "sideband_sensor_history_bytes 300\n",
+                           "sideband_sensor_history_span_seconds{device=\"gpu0\"} 2.5\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }
@@ -122,6 +126,7 @@ TEST(SelfMetricsTest, AForgottenDeviceHasNoSeries) {
     metrics->RatioOverOne(device);
     metrics->ConfidentialityRefused(device, 1);
     metrics->HistorySpan(device, absl::Seconds(1));
+    metrics->SensorHistorySpan(device, absl::Seconds(1));
     metrics->Counting(device, {.revision = 1});
     metrics->CountingChange(device, absl::StatusCode::kOk);
   }

@@ -52,8 +52,8 @@ void DeviceSet::RemoveOthers(const std::vector<DeviceConfig>& devices, std::vect
       continue;
     }
     at->second.collector->Stop();
-    parts_.history.Remove(at->second.id);
     parts_.boards.Forget(at->second.id);
+    parts_.history.Remove(at->second.id);
     parts_.marks.Forget(at->second.id);
     // What is pending for it must not be committed to a device that takes its name.
     parts_.counting.Forget(at->first);
@@ -88,7 +88,10 @@ void DeviceSet::Update(Device& device, const DeviceConfig& wanted, std::shared_p
 void DeviceSet::FollowBoard(Device& device, const BoardSettings& wanted) {
   device.config.board = wanted;
   // What is no longer read is no longer shown.
-  if (!wanted.is_read) parts_.boards.Forget(device.id);
+  if (!wanted.is_read) {
+    parts_.boards.Forget(device.id);
+    parts_.history.RemoveSensors(device.id);
+  }
   parts_.boards.SetSettings(device.id, wanted);
 }
 

@@ -2,10 +2,8 @@
 #include "daemon/sensors/board_metric_families.h"
 
 #include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <map>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 
@@ -58,14 +56,11 @@ void WriteDevice(MetricId metric, BoardSeries& out) {
   if (values != out.reading().metrics.scopes.end()) out.Gauge({}, Find(values->second.*kValues, metric));
 }
 
-std::string NumberOrNothing(std::optional<uint8_t> number) { return number ? absl::StrCat(*number) : ""; }
-
 template <Values kValues>
 void WritePartitions(MetricId metric, BoardSeries& out) {
   for (const auto& [scope, values] : out.reading().metrics.scopes) {
     if (!scope.partition || !out.part().Shows(*scope.partition, metric)) continue;
-    out.Gauge({{"partition", absl::StrCat(*scope.partition)}, {"instance", NumberOrNothing(scope.compute_instance)}},
-              Find(values.*kValues, metric));
+    out.PartitionGauge(scope, Find(values.*kValues, metric));
   }
 }
 

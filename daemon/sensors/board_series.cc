@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 namespace sideband::daemon {
 namespace {
 
@@ -28,6 +30,15 @@ void BoardSeries::Info(std::span<const std::pair<absl::string_view, std::string>
   const LabelList known = Known(labels);
   if (!known.empty()) TakeGauge(known, 1);
 }
+
+void BoardSeries::PartitionGauge(const MetricScope& scope, std::optional<double> value) {
+  if (!value) return;
+  const std::string partition = absl::StrCat(*scope.partition);
+  const std::string instance = scope.compute_instance ? absl::StrCat(*scope.compute_instance) : "";
+  TakePartitionGauge(*scope.partition, Known(Labels{{"partition", partition}, {"instance", instance}}), *value);
+}
+
+void BoardSeries::TakePartitionGauge(uint8_t, SensorLabels labels, double value) { TakeGauge(labels, value); }
 
 void BoardSeries::Count(Labels labels, const std::optional<RunningCount>& count) {
   if (count) TakeCount(Known(labels), *count, 1);

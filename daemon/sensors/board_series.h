@@ -53,11 +53,15 @@ class BoardSeries {
   // A sample 1, with the labels that have a value; none if none has.
   void Info(std::span<const std::pair<absl::string_view, std::string>> labels);
   void Count(Labels labels, const std::optional<RunningCount>& count);
+  // Of a partition, or of one of its compute instances, by the labels `partition` and `instance`.
+  void PartitionGauge(const MetricScope& scope, std::optional<double> value);
   // Of a count of thousandths of the family's unit, such as millijoules.
   void MilliCount(Labels labels, const std::optional<RunningCount>& count);
 
  protected:
   virtual void TakeGauge(SensorLabels labels, double value) = 0;
+  // Of a partition; unless overridden, it is taken as any other gauge.
+  virtual void TakePartitionGauge(uint8_t partition, SensorLabels labels, double value);
   // The sample is the count divided by `per_unit`, which is 1 or 1000.
   virtual void TakeCount(SensorLabels labels, const RunningCount& count, uint32_t per_unit) = 0;
 

@@ -2,6 +2,7 @@
 #include "daemon/sensors/sensor_families.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,7 @@ std::vector<SensorFamily> SortedFamilies() {
                         .type = MetricType::kGauge,
                         .group = BoardGroup::kMetrics,
                         .help = std::move(family.help),
-                        .is_of_partitions = family.is_of_partitions,
+                        .partition_metric = family.is_of_partitions ? std::optional(family.metric) : std::nullopt,
                         .write = std::bind_front(family.write, family.metric)});
   }
   std::ranges::sort(families, {}, &SensorFamily::name);

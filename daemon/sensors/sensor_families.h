@@ -9,6 +9,7 @@
 #define SIDEBAND_DAEMON_SENSORS_SENSOR_FAMILIES_H_
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -16,6 +17,7 @@
 #include "daemon/sensors/board_part.h"
 #include "daemon/sensors/board_series.h"
 #include "proto/exposition/text.h"
+#include "proto/mailbox/performance_metric.h"
 
 namespace sideband::daemon {
 
@@ -24,8 +26,9 @@ struct SensorFamily {
   MetricType type;
   BoardGroup group;  // whose time is that of the samples
   std::string help;
-  // Whether it is of partitions, and leaves out those that are not shown. Others are for who sees the whole board.
-  bool is_of_partitions = false;
+  // Of a family of partitions: which metric. It leaves out the partitions that are not shown. Others are for who sees
+  // the whole board.
+  std::optional<mailbox::MetricId> partition_metric;
   std::function<void(BoardSeries& out)> write;  // thread-safe
 };
 
@@ -34,8 +37,11 @@ std::span<const SensorFamily> SensorFamilies();
 
 // Whether the family may have samples for who sees the part.
 inline bool IsShown(const SensorFamily& family, const BoardPart& part) {
-  return part.is_whole() || family.is_of_partitions;
+  return part.is_whole() || family.partition_metric.has_value();
 }
+
+// The family of the groups' ages, which is not measured: its samples change with the time at which they are asked for.
+inline constexpr char kSampleAges[] = "sideband_board_sample_age_seconds";
 
 }  // namespace sideband::daemon
 

@@ -61,7 +61,7 @@ int64_t ValuesPerPoint(const std::vector<ShownRow>& rows) {
 }
 
 void DeviceHistoryBuilder::Add(const ChunkView& chunk, const ChunkView* next) {
-  const bool is_in_window = window_.Overlaps(chunk);
+  const bool is_in_window = window_.Overlaps(chunk.first, chunk.last);
   // Outside of the window, a chunk matters only for `oldest`.
   if (!is_in_window && message_.has_oldest()) return;
   Enter(chunk);
@@ -97,7 +97,7 @@ bool DeviceHistoryBuilder::IsWanted(const ChunkReader& frame, const ChunkView* n
   if (!window_.Has(header.host_time())) return false;
   // Other frames are in the chunk for another reason, possibly the end of a row that the caller may not see.
   if (header.publication % frame.view().every == 0) {
-    if (window_.step == absl::ZeroDuration() || last_step_ != StepOf(header.host_time())) return true;
+    if (window_.step == absl::ZeroDuration() || last_step_ != window_.StepOf(header.host_time())) return true;
   }
   // The last counts of a row that ends, which no later frame has.
   return frame.is_last() && frame.view().is_final && next != nullptr && EndsARow(next->layout());
@@ -121,7 +121,7 @@ void DeviceHistoryBuilder::AddPoint(const ChunkReader& frame) {
   point.set_snapshot_id(static_cast<uint32_t>(header.snapshot_id));
   values_left_ -= ValuesPerPoint({});
   for (Row& row : rows_) AddToSeries(frame, row);
-  if (window_.step != absl::ZeroDuration()) last_step_ = StepOf(header.host_time());
+  if (window_.step != absl::ZeroDuration()) last_step_ = window_.StepOf(header.host_time());
 }
 
 void DeviceHistoryBuilder::AddToSeries(const ChunkReader& frame, Row& row) {

@@ -21,20 +21,12 @@
 #include "daemon/history/chunk.h"
 #include "daemon/history/layout.h"
 #include "daemon/snapshot/device_snapshot.h"
+#include "daemon/view/history_window.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/topology_views.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
-
-struct HistoryWindow {
-  absl::Time since = absl::InfinitePast();
-  absl::Time until = absl::InfiniteFuture();
-  absl::Duration step;  // zero: every frame
-
-  bool Overlaps(const ChunkView& chunk) const { return chunk.last >= since && chunk.first <= until; }
-  bool Has(absl::Time time) const { return since <= time && time <= until; }
-};
 
 // A row of a layout that the caller may see, with those of its counters that the caller may see.
 struct ShownRow {
@@ -93,7 +85,6 @@ class DeviceHistoryBuilder {
   static void AddCoverage(const ChunkReader& frame, Row& row, size_t i, sideband::v1::HistoryColumn& column);
   sideband::v1::HistorySeries& StartSeries(const Layout& layout, Row& row);
   uint32_t EventIndex(const std::string& name);
-  int64_t StepOf(absl::Time time) const { return absl::ToUnixNanos(time) / absl::ToInt64Nanoseconds(window_.step); }
 
   const DeviceInfo& device_;
   const RowFilter& filter_;

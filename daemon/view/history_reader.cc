@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/message/time_message.h"
 #include "daemon/view/device_history.h"
+#include "daemon/view/history_window.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/topology_views.h"
 #include "proto/base/status_macros.h"
@@ -19,34 +20,6 @@ namespace {
 
 using sideband::v1::GetHistoryRequest;
 using sideband::v1::GetHistoryResponse;
-
-// Round numbers of time; from a day on, doubled.
-absl::Duration RoundStepAtLeast(absl::Duration least) {
-  for (const int milliseconds : {10, 20, 50, 100, 200, 500}) {
-    if (absl::Milliseconds(milliseconds) >= least) return absl::Milliseconds(milliseconds);
-  }
-  for (const int seconds : {1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 6 * 3600, 12 * 3600}) {
-    if (absl::Seconds(seconds) >= least) return absl::Seconds(seconds);
-  }
-  absl::Duration step = absl::Hours(24);
-  while (step < least) step *= 2;
-  return step;
-}
-
-absl::StatusOr<HistoryWindow> WindowOf(const GetHistoryRequest& request) {
-  HistoryWindow window;
-  if (request.has_since()) {
-    SIDEBAND_ASSIGN_OR_RETURN(window.since, TimeOf(request.since(), "since"));
-  }
-  if (request.has_until()) {
-    SIDEBAND_ASSIGN_OR_RETURN(window.until, TimeOf(request.until(), "until"));
-  }
-  if (window.since > window.until) return absl::InvalidArgumentError("since: is after until");
-  if (request.has_step()) {
-    SIDEBAND_ASSIGN_OR_RETURN(window.step, PositiveDurationOf(request.step(), "step"));
-  }
-  return window;
-}
 
 // A request with the history that may answer it.
 class Question {
@@ -62,7 +35,7 @@ class Question {
   }
 
   absl::Status Check();
-  absl::StatusOr<GetHistoryResponse> Answer(HistoryWindow window);
+  absl::StatusOr<GetHistoryResponse> Answer(const HistoryWindow& window);
 
  private:
   struct Past {
@@ -71,7 +44,7 @@ class Question {
   };
 
   std::optional<GetHistoryResponse> Build(const HistoryWindow& window);
-  // Computes the time span of the history in the window, and estimates its points and the values per point.
+  // Estimates what the window has.
   void Measure(const HistoryWindow& window);
 
   Reader& reader_;
@@ -79,9 +52,7 @@ class Question {
   const RowFilter filter_;
   TopologyViews views_;
   std::vector<Past> pasts_;
-  absl::Duration span_;
-  double points_ = 0;
-  double values_per_point_ = 0;
+  AnswerSize size_;
 };
 
 // A past object may be named like a present object: its owner sees it in the past.
@@ -109,7 +80,7 @@ void Question::Measure(const HistoryWindow& window) {
     double points = 0;
     const Layout* newest = nullptr;
     for (const ChunkView& chunk : past.chunks) {
-      if (!window.Overlaps(chunk)) continue;
+      if (!window.Overlaps(chunk.first, chunk.last)) continue;
       const absl::Time from = std::max(chunk.first, window.since);
       const absl::Time to = std::min(chunk.last, window.until);
       first = std::min(first, from);
@@ -121,10 +92,10 @@ void Question::Measure(const HistoryWindow& window) {
     if (newest == nullptr) continue;
     const auto rows = ShownRows(*past.info, *newest, *views_.Of(*past.info, newest->topology), filter_);
     if (rows.empty()) continue;
-    points_ = std::max(points_, points);
-    values_per_point_ += static_cast<double>(ValuesPerPoint(rows));
+    size_.points = std::max(size_.points, points);
+    size_.values_per_point += static_cast<double>(ValuesPerPoint(rows));
   }
-  span_ = std::max(last - first, absl::ZeroDuration());
+  size_.span = std::max(last - first, absl::ZeroDuration());
 }
 
 // nullopt where the response would be too large.
@@ -145,18 +116,10 @@ std::optional<GetHistoryResponse> Question::Build(const HistoryWindow& window) {
   return response;
 }
 
-absl::StatusOr<GetHistoryResponse> Question::Answer(HistoryWindow window) {
+absl::StatusOr<GetHistoryResponse> Question::Answer(const HistoryWindow& window) {
   Measure(window);
-  const double points_max = static_cast<double>(kHistoryValuesMax) / std::max(values_per_point_, 1.0);
-  const absl::Duration least = span_ / std::max(points_max, 1.0);
-  // By the estimate, a shorter step exceeds the limit.
-  if (points_ > points_max && window.step < least) window.step = RoundStepAtLeast(least);
-  for (;;) {
-    if (auto response = Build(window)) return *std::move(response);
-    // A longer step would not remove further points.
-    if (window.step > span_) break;
-    window.step = RoundStepAtLeast(window.step + absl::Nanoseconds(1));
-  }
+  auto response = AnswerWithin(window, size_, [this](const HistoryWindow& part) { return Build(part); });
+  if (response) return *std::move(response);
   return absl::ResourceExhaustedError(
       absl::StrCat("the answer has more than ", kHistoryValuesMax,
                    " numbers even at the longest step: name a VM, a context or events"));

@@ -6,22 +6,15 @@
 #ifndef SIDEBAND_DAEMON_VIEW_HISTORY_READER_H_
 #define SIDEBAND_DAEMON_VIEW_HISTORY_READER_H_
 
-#include <cstddef>
-#include <cstdint>
-
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/history/history.h"
 #include "daemon/snapshot/store.h"
+#include "daemon/view/history_window.h"
 #include "daemon/view/reader.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
-
-// The size limit of a response. Clients accept this size by default: it is gRPC's default limit.
-inline constexpr size_t kHistoryAnswerBytesMax = 4 << 20;
-// The maximum number of integers in a response; each takes at most ten bytes.
-inline constexpr int64_t kHistoryValuesMax = 400'000;
 
 enum class HistoryRows { kAll, kWithoutContexts };
 

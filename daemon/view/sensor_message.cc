@@ -14,18 +14,6 @@ namespace {
 
 using sideband::v1::SensorDescription;
 
-// Sensor::groups has the ages.
-constexpr char kAges[] = "sideband_board_sample_age_seconds";
-
-template <typename Message>
-void SetLabels(SensorLabels labels, Message& out) {
-  for (const auto& [name, value] : labels) {
-    sideband::v1::SensorLabel& label = *out.add_labels();
-    label.set_name(std::string(name));
-    label.set_value(std::string(value));
-  }
-}
-
 class ValueSeries final : public BoardSeries {
  public:
   ValueSeries(const SensorFamily& family, const BoardSight& sight, sideband::v1::DeviceSensors& out)
@@ -85,7 +73,8 @@ void AddAll(const VisibleBoard& board, const SensorNames& names, absl::Duration 
   out.set_device(board.device);
   const BoardSight sight = {*board.reading, board.part, now};
   for (const SensorFamily& family : SensorFamilies()) {
-    if (!IsShown(family, board.part) || family.name == kAges) continue;
+    // Sensor::groups has the ages.
+    if (!IsShown(family, board.part) || family.name == kSampleAges) continue;
     if (!names.empty() && !names.contains(family.name)) continue;
     Series series(family, sight, out);
     family.write(series);

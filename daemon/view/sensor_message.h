@@ -17,6 +17,16 @@ namespace sideband::daemon {
 // Names of families; empty: all.
 using SensorNames = std::set<std::string>;
 
+// `labels` are pairs of names and values.
+template <typename Labels, typename Message>
+void SetLabels(const Labels& labels, Message& out) {
+  for (const auto& [name, value] : labels) {
+    sideband::v1::SensorLabel& label = *out.add_labels();
+    label.set_name(std::string(name));
+    label.set_value(std::string(value));
+  }
+}
+
 // Those that have a value, in the order of their families' names. `steady_now` as for VisibleBoards. The ages of groups
 // are in `groups`, and in no sensor.
 void AddSensors(const VisibleBoard& board, const SensorNames& names, absl::Duration steady_now,

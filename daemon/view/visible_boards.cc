@@ -20,20 +20,27 @@ bool StillAnswers(const BoardReading& reading, absl::Duration interval, absl::Du
   return newest && newest->steady + std::max(kSilenceMin, kIntervals * interval) >= now;
 }
 
-BoardPart PartOf(const Caller& caller, const std::string& device, const BoardReading& reading) {
+std::set<uint8_t> PartitionsOf(const BoardReading& reading) {
+  std::set<uint8_t> partitions;
+  for (const auto& [scope, values] : reading.metrics.scopes) {
+    if (scope.partition) partitions.insert(*scope.partition);
+  }
+  return partitions;
+}
+
+}  // namespace
+
+BoardPart VisiblePart(const Caller& caller, const std::string& device, const std::set<uint8_t>& partitions) {
   if (caller.May(Resource::Board(), Right::kRead)) return BoardPart::Whole();
   BoardPart part;
-  for (const auto& [scope, values] : reading.metrics.scopes) {
-    if (!scope.partition) continue;
+  for (const uint8_t partition : partitions) {
     for (const mailbox::MetricRow& row : mailbox::kMetrics) {
-      const Resource metric = Resource::Partition(device, *scope.partition, row.word);
-      if (caller.May(metric, Right::kRead)) part.Add(*scope.partition, row.metric);
+      const Resource metric = Resource::Partition(device, partition, row.word);
+      if (caller.May(metric, Right::kRead)) part.Add(partition, row.metric);
     }
   }
   return part;
 }
-
-}  // namespace
 
 std::vector<VisibleBoard> VisibleBoards(const BoardStore& boards, const Caller& caller,
                                         const std::vector<VisibleDevice>& devices, absl::Duration steady_now) {
@@ -41,7 +48,7 @@ std::vector<VisibleBoard> VisibleBoards(const BoardStore& boards, const Caller& 
   for (const VisibleDevice& device : devices) {
     auto reading = boards.Newest(device.index);
     if (reading == nullptr || !StillAnswers(*reading, device.info->interval, steady_now)) continue;
-    BoardPart part = PartOf(caller, device.info->name, *reading);
+    BoardPart part = VisiblePart(caller, device.info->name, PartitionsOf(*reading));
     if (!part.is_nothing()) visible.push_back({device.info->name, std::move(reading), std::move(part)});
   }
   return visible;

@@ -5,7 +5,9 @@
 #ifndef SIDEBAND_DAEMON_VIEW_VISIBLE_BOARDS_H_
 #define SIDEBAND_DAEMON_VIEW_VISIBLE_BOARDS_H_
 
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,9 @@ struct VisibleBoard {
   std::shared_ptr<const BoardReading> reading;  // never nullptr; shared with the boards' store
   BoardPart part = BoardPart::Whole();          // never nothing
 };
+
+// The part of the device's board that the caller may see, if the board has these partitions. Thread-safe.
+BoardPart VisiblePart(const Caller& caller, const std::string& device, const std::set<uint8_t>& partitions);
 
 // Of `devices`, in their order, those whose board is read and still answers: one of which nothing was read for a
 // minute, or for three intervals of its device, has no values any more. `steady_now` is of the clock of the readings.

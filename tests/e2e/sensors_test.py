@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards' sensors and events over gRPC: `sideband sensors`, `sideband board events`, and the rights to them.
+"""Boards' sensors and events over gRPC: `sideband sensors`, now and in the past, `sideband board events`, and the rights
+to them.
 
 The device is deploy/examples/chip-board.yaml: two partitions, and nothing but SMBPBI's base commands. A fault plan has
 raised an Xid. Tenant A has partition 2, tenant B one metric of partition 1; nobody has a VM there.
 """
 
+import calendar
+import datetime
 import json
 import shutil
+import signal
 import unittest
 
 from prometheus_client import parser as text_format
@@ -93,6 +97,86 @@ class SensorsTest(unittest.TestCase):
             self.assertEqual(sensor["count_per_unit"], "1000")
             self.assertAlmostEqual(int(sensor["count"]) / 1000, sensor["value"])
 
+    @classmethod
+    def past(cls, user, *arguments):
+        """{(name, labels): its columns' messages}, of one device."""
+        result = cls.site.sideband(user, "sensors", "--since", "1h", "--format", "json", *arguments)
+        if result.returncode != 0:
+            raise AssertionError(result)
+        columns = {}
+        for device in json.loads(result.stdout)["devices"]:
+            for column in device["columns"]:
+                labels = tuple(sorted((label["name"], label["value"]) for label in column["labels"]))
+                columns.setdefault((column["name"], labels), []).append(column)
+        return columns
+
+    def test_the_past_has_what_the_present_has(self):
+        """For each user the same series; at the time of the newest value that value."""
+        for user in ("operator", "tenant-a", "tenant-b"):
+            programs.wait_until(lambda: set(self.past(user)) == set(self.sensors(user)), "the same sensors: " + user)
+        now = self.site.sideband("operator", "sensors", "--format", "json", "--name", "sideband_energy_joules_total")
+        device, = json.loads(now.stdout)["devices"]
+        group, = device["groups"]
+        for sensor in device["sensors"]:
+            labels = tuple(sorted((label["name"], label["value"]) for label in sensor["labels"]))
+            column = self.past("operator", "--name", sensor["name"])[sensor["name"], labels][-1]
+            self.assertEqual(column["created"], sensor["created"])
+            held = dict(zip(column["host_times_ns"], column["counts"]))
+            self.assertIn((nanoseconds(group["host_time"]), sensor["count"]), held.items())
+
+    def test_past_counts_only_grow_and_rates_are_their_differences(self):
+        def columns():
+            found = [column for columns in self.past("operator", "--name", "sideband_energy_joules_total").values()
+                     for column in columns]
+            return found if all(len(column["counts"]) >= 4 for column in found) else None
+        for column in programs.wait_until(columns, "some readings"):
+            counts, times = ([int(number) for number in column[key]] for key in ("counts", "host_times_ns"))
+            rates = column["rates_per_second"]
+            self.assertEqual(counts, sorted(counts))
+            self.assertEqual(times, sorted(set(times)))
+            self.assertIsNone(rates[0])
+            for i in range(1, len(counts)):
+                self.assertAlmostEqual(rates[i], (counts[i] - counts[i - 1]) / 1000 / ((times[i] - times[i - 1]) / 1e9),
+                                       places=3)
+
+    def test_a_table_and_csv_of_the_past(self):
+        result = self.site.sideband("operator", "sensors", "--since", "1h", "--until", "0s", "--step", "1s", "--name",
+                                    "sideband_power_watts")
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result)
+        self.assertRegex(result.stdout, r"\Agpu0  \d+ values?  \S+Z to \S+Z  step 1s\n  history since \S+Z\n"
+                                        r"TIME +SENSOR +OF +VALUE\n")
+        self.assertRegex(result.stdout, r"(?m)^\S+Z +power +sensor=total +\d+\.\d W$")
+        lines = self.site.sideband("tenant-b", "sensors", "--since", "1h", "--format", "csv").stdout.splitlines()
+        self.assertEqual(lines[0], "device,host_time,name,labels,group,value,count,count_per_unit,created,"
+                                   "rate_per_second,restarted")
+        self.assertRegex(lines[1], r"^gpu0,\S+Z,sideband_partition_dram_usage_ratio,partition=1,metrics,[0-9.e-]+,,,,,no$")
+
+    def test_options_of_the_past(self):
+        for arguments, error in ((("--format", "csv"), "--format csv needs --since"),
+                                 (("--since", "1m", "--until", "2m"), "--until is before --since"),
+                                 (("--step", "1s"), "--since"), (("--since", "1m", "--list"), "--list"),
+                                 (("--since", "soon"), "'soon' is neither a duration")):
+            result = self.site.sideband("operator", "sensors", *arguments)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), result)
+            self.assertIn(error, result.stderr)
+
+    def test_before_the_past_there_is_nothing(self):
+        result = self.site.sideband("operator", "sensors", "--since", "2001-01-01T00:00:00Z", "--until",
+                                    "2001-01-02T00:00:00Z")
+        self.assertEqual((result.returncode, result.stderr), (0, "sideband: the history has nothing in that time\n"))
+        self.assertRegex(result.stdout, r"\Agpu0  0 values  history since \S+Z\n\Z")
+
+    def test_its_size_is_told_to_the_operator_only(self):
+        values = dict(line.rsplit(" ", 1) for line in self.site.get("operator", "/metrics")[1].splitlines()
+                      if "_history_" in line and line.startswith("sideband_"))
+        size = float(values["sideband_sensor_history_bytes"])
+        self.assertGreater(size, 1000)
+        self.assertLess(size, (16 << 20) / 8)
+        self.assertGreater(float(values["sideband_history_bytes"]), size)
+        self.assertEqual(float(values["sideband_history_max_bytes"]), 16 << 20)
+        self.assertGreater(float(values['sideband_sensor_history_span_seconds{device="gpu0"}']), 0)
+        self.assertNotIn("_history_", self.site.get("tenant-a", "/metrics")[1])
+
     def test_a_tenant_sees_its_partition(self):
         def partitions(user):
             return {(name, dict(labels)["partition"]) for name, labels in self.sensors(user)}
@@ -111,9 +195,11 @@ class SensorsTest(unittest.TestCase):
             result = self.site.sideband("tenant-b", "sensors", *arguments)
             self.assertEqual((result.returncode, result.stdout), (1, ""), result)
             return result.stderr
-        self.assertEqual(refusal("--name", "sideband_power_watts"),
-                         refusal("--name", "sideband_no_such").replace("sideband_no_such", "sideband_power_watts"))
-        self.assertIn("no sensors that you may read: device 'gpu9'", refusal("--device", "gpu9"))
+        for past in ((), ("--since", "1h")):
+            absent = refusal(*past, "--name", "sideband_no_such")
+            for other in ("sideband_power_watts", "sideband_partition_sm_activity_ratio"):
+                self.assertEqual(refusal(*past, "--name", other), absent.replace("sideband_no_such", other))
+            self.assertIn("no sensors that you may read: device 'gpu9'", refusal(*past, "--device", "gpu9"))
 
     def test_board_events_are_the_operators(self):
         result = self.site.sideband("operator", "board", "events", "--device", "gpu0")
@@ -133,20 +219,75 @@ class SensorsTest(unittest.TestCase):
         self.assertRegex(self.site.sideband("tenant-a", "devices").stdout, r"(?m)^gpu0 +fresh +500ms +- +-$")
 
     def test_nobody_sees_anything(self):
-        for arguments in (("sensors",), ("sensors", "--list"), ("board", "events")):
+        for arguments in (("sensors",), ("sensors", "--list"), ("sensors", "--since", "1h"), ("board", "events")):
             result = self.site.sideband("nobody", *arguments)
             self.assertEqual((result.returncode, result.stdout), (1, ""), result)
             self.assertIn("the caller's identity is not in the policy", result.stderr)
 
     def test_requests_are_audited(self):
         self.site.sideband("tenant-a", "sensors", "--device", "gpu9")
+        self.site.sideband("tenant-a", "sensors", "--since", "1h", "--device", "gpu9")
+        self.site.sideband("tenant-b", "sensors", "--since", "1h")
         # A thread of its own writes the log.
-        programs.wait_until(lambda: ("Sensors/GetSensors", "tenant-a", "deny") in self.audited(), "the entry")
+        programs.wait_until(lambda: {("Sensors/GetSensors", "tenant-a", "deny"),
+                                     ("Sensors/GetSensorHistory", "tenant-a", "deny"),
+                                     ("Sensors/GetSensorHistory", "tenant-b", "allow")} <= self.audited(), "the entries")
 
     def audited(self):
         entries = [json.loads(line) for line in self.site.read("audit.jsonl").splitlines()]
         return {(entry["endpoint"], entry["role"].split(":")[-1].strip(), entry["decision"]) for entry in entries
                 if entry["kind"] == "access"}
+
+
+def nanoseconds(time):
+    """A time of JSON as nanoseconds since 1970, in decimal digits."""
+    seconds, _, fraction = time.rstrip("Z").partition(".")
+    whole = calendar.timegm(datetime.datetime.fromisoformat(seconds).timetuple())
+    return "%d%09d" % (whole, int(fraction.ljust(9, "0")))
+
+
+class ReloadTest(unittest.TestCase):
+    """What reloads do to the history of sensors."""
+
+    def setUp(self):
+        self.site = site_layout.Site("500ms")
+        self.addCleanup(self.site.close)
+        shutil.copy(programs.runfile("deploy/examples/chip-board.yaml"), self.site.folder + "/chip.yaml")
+        self.config = self.site.read("sidebandd.yaml").decode().replace(
+            "interval: 500ms}", "interval: 500ms, board: {mailbox: exclusive}}")
+        site_layout.write(self.site.folder, "policy.yaml", POLICY)
+        site_layout.write(self.site.folder, "sidebandd.yaml", self.config)
+        device = self.site.start_device("--persona", "nvidia")
+        programs.wait_until(lambda: "serving" in device.log() or device.ended(), "the device's bus")
+        self.site.start_daemon()
+
+    def reload(self):
+        self.site.daemon.signal(signal.SIGHUP)
+        programs.wait_until(lambda: "policy version 2 is in force" in self.site.daemon.log(), "the reload")
+
+    def times(self, user):
+        """When the readings were whose DRAM usages of partitions the user sees, in nanoseconds since 1970."""
+        result = self.site.sideband(user, "sensors", "--since", "1h", "--format", "json")
+        return sorted(int(time) for device in json.loads(result.stdout)["devices"] for column in device["columns"]
+                      if column["name"] == "sideband_partition_dram_usage_ratio" for time in column["host_times_ns"])
+
+    def test_the_past_of_a_partition_is_that_of_its_tenant(self):
+        before = programs.wait_until(lambda: self.times("tenant-b"), "a past")
+        # The tenants exchange their partitions.
+        policy = POLICY.replace("gpu_instance: 1", "gpu_instance: 0").replace("gpu_instance: 2", "gpu_instance: 1")
+        site_layout.write(self.site.folder, "policy.yaml", policy.replace("gpu_instance: 0", "gpu_instance: 2"))
+        self.reload()
+        after = programs.wait_until(lambda: self.times("tenant-a"), "a past of its own")
+        self.assertGreater(after[0], before[-1])
+        self.assertLessEqual(self.times("operator")[0], before[0])
+
+    def test_without_memory_there_is_none(self):
+        programs.wait_until(lambda: self.times("operator"), "a past")
+        site_layout.write(self.site.folder, "sidebandd.yaml", self.config + "history: {max_bytes: 0}\n")
+        self.reload()
+        result = self.site.sideband("operator", "sensors", "--since", "5m")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertEqual(result.stderr, "sideband: localhost:%d: this daemon keeps no history\n" % self.site.grpc_port)
 
 
 class PolicyTest(unittest.TestCase):

@@ -25,6 +25,7 @@
 #include "client/cli/only_device.h"
 #include "client/cli/options.h"
 #include "client/cli/output.h"
+#include "client/cli/past_options.h"
 #include "client/cli/reconnection.h"
 #include "client/cli/sealed_options.h"
 #include "client/cli/sealed_stream.h"
@@ -32,6 +33,7 @@
 #include "client/cli/stream.h"
 #include "client/cli/table.h"
 #include "client/cli/terminal.h"
+#include "client/cli/time_column.h"
 #include "client/cli/watch_lines.h"
 #include "client/cli/when_option.h"
 #include "client/lib/cancellation.h"
@@ -129,6 +131,10 @@ void UseTable(Output& out, const TableStyle& style) {
   //@ client/cli/table.h
 }
 
+void UseTimeColumn(absl::Time first, absl::Time last, absl::Time time, Table& table, const TableStyle& style) {
+  //@ client/cli/time_column.h
+}
+
 void SetTime(absl::Time from, google::protobuf::Timestamp& to);
 
 class WhenCommand {
@@ -137,6 +143,15 @@ class WhenCommand {
   }
 
   WhenOption since_;
+};
+
+class PastCommand {
+  absl::Status UsePastOptions(CLI::App& app, CommandContext& context, v1::GetHistoryRequest& request) {
+    //@ client/cli/past_options.h
+    return absl::OkStatus();
+  }
+
+  PastOptions past_;
 };
 
 bool Print(const v1::SubscribeResponse& response);

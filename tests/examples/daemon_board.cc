@@ -129,7 +129,7 @@ void UseBoardSettings(size_t device, BoardStore& boards) {
 
 void Show(const BoardReading& reading);
 
-void UseBoardStore(size_t device, const BoardReader& reader, BoardStore& boards) {
+void UseBoardStore(size_t device, const BoardReader& reader, BoardStore& boards, BoardListener& history) {
   //@ daemon/board/board_store.h
 }
 

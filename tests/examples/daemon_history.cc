@@ -12,6 +12,7 @@
 #include "daemon/history/history.h"
 #include "daemon/history/layout.h"
 #include "daemon/history/thin.h"
+#include "daemon/history/tokens.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
 #include "proto/base/bytes.h"
@@ -22,6 +23,7 @@ namespace {
 void Use(absl::Time time, uint64_t count);
 void Use(const FrameHeader& header, uint64_t count);
 void Use(const FrameHeader& header, std::span<const uint64_t> values);
+void Use(std::span<const uint64_t> values);
 void StartChunk(const Layout& layout);
 void Keep(const ChunkView& view);
 
@@ -48,6 +50,11 @@ void UseLayout(const Layout& layout, const std::shared_ptr<const DeviceSnapshot>
 
 void UseThin(const ChunkView* previous, const ChunkView& oldest) {
   //@ daemon/history/thin.h
+}
+
+void UseTokens(std::span<uint8_t> free_bytes, std::span<const uint64_t> before, std::span<const uint64_t> now,
+               ByteSpan bytes, std::span<uint64_t> values) {
+  //@ daemon/history/tokens.h
 }
 
 }  // namespace

@@ -73,7 +73,8 @@ absl::Status UseFlags(int argc, char** argv) {
   return absl::OkStatus();
 }
 
-void UseKeptHistory(const Config& config, Store& store, const std::unique_ptr<SelfMetrics>& metrics) {
+void UseKeptHistory(const Config& config, Store& store, BoardStore& boards,
+                    const std::unique_ptr<SelfMetrics>& metrics) {
   //@ daemon/run/kept_history.h
 }
 

@@ -2,11 +2,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/audit/audit_sink.h"
 #include "daemon/authz/absent_names.h"
@@ -34,7 +36,9 @@
 #include "daemon/view/fake_live_reader.h"
 #include "daemon/view/fake_past.h"
 #include "daemon/view/history_reader.h"
+#include "daemon/view/history_window.h"
 #include "daemon/view/mark_queries.h"
+#include "daemon/view/partition_tenure.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/queries.h"
 #include "daemon/view/reader.h"
@@ -42,6 +46,8 @@
 #include "daemon/view/rotation_queries.h"
 #include "daemon/view/rotation_settings.h"
 #include "daemon/view/row_filter.h"
+#include "daemon/view/sensor_columns.h"
+#include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_message.h"
 #include "daemon/view/sensor_queries.h"
 #include "daemon/view/snapshot_message.h"
@@ -208,6 +214,30 @@ void UseSensorMessage(const VisibleBoard& board, const SensorNames& names, absl:
 absl::Status UseSensorQueries(Reader& reader, const BoardStore& boards, const Caller& caller,
                               const sideband::v1::GetSensorsRequest& request) {
   //@ daemon/view/sensor_queries.h
+  return absl::OkStatus();
+}
+
+absl::StatusOr<sideband::v1::GetHistoryResponse> UseHistoryWindow(const sideband::v1::GetHistoryRequest& request,
+                                                                  const AnswerSize& size) {
+  const auto Build = [](const HistoryWindow&) { return std::optional<sideband::v1::GetHistoryResponse>(); };
+  //@ daemon/view/history_window.h
+  return absl::ResourceExhaustedError("");
+}
+
+void UsePartitionTenure(PolicyHolder& policy_holder, SensorHistory& history, const SensorChunkView& chunk,
+                        const Caller& caller) {
+  //@ daemon/view/partition_tenure.h
+}
+
+void UseSensorColumns(const HistoryWindow& window, int64_t& values_left, const std::vector<SensorChunkView>& chunks,
+                      const std::vector<size_t>& shown, sideband::v1::GetSensorHistoryResponse& response) {
+  //@ daemon/view/sensor_columns.h
+}
+
+absl::Status UseSensorHistoryReader(const SensorQueries& sensors, const SensorHistory& history,
+                                    const PartitionTenure& tenure, const Caller& caller,
+                                    const sideband::v1::GetSensorHistoryRequest& request) {
+  //@ daemon/view/sensor_history_reader.h
   return absl::OkStatus();
 }
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// --since, --until and --step of the commands that print the past.
+//   past_.AddTo(app);
+//   SIDEBAND_RETURN_IF_ERROR(past_.Check(context.Now()));
+//   if (past_.is_wanted()) past_.FillIn(context.Now(), request);
+#ifndef SIDEBAND_CLIENT_CLI_PAST_OPTIONS_H_
+#define SIDEBAND_CLIENT_CLI_PAST_OPTIONS_H_
+
+#include <google/protobuf/duration.pb.h>
+#include <google/protobuf/timestamp.pb.h>
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "client/cli/when_option.h"
+
+namespace sideband::client {
+
+// Must outlive the parsing. Not thread-safe.
+class PastOptions {
+ public:
+  // Malformed values are rejected, as are the others without --since. Returns --since.
+  CLI::Option* AddTo(CLI::App& app);
+  bool is_wanted() const { return !since_.text.empty(); }
+  // INVALID_ARGUMENT if the end is before the beginning.
+  absl::Status Check(absl::Time now) const;
+  // Sets since, until and step of a request, as far as they were given.
+  template <typename Request>
+  void FillIn(absl::Time now, Request& request) const {
+    if (const auto since = since_.At(now)) SetTime(*since, *request.mutable_since());
+    if (const auto until = until_.At(now)) SetTime(*until, *request.mutable_until());
+    if (!step_.empty()) SetStep(*request.mutable_step());
+  }
+
+ private:
+  static void SetTime(absl::Time from, google::protobuf::Timestamp& to);
+  void SetStep(google::protobuf::Duration& to) const;
+
+  WhenOption since_;
+  WhenOption until_;
+  std::string step_;
+};
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_CLI_PAST_OPTIONS_H_

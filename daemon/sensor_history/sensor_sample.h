@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The samples of a group in a board's reading, as the history holds them.
+//   for (const SensorSample& sample : SamplesOf(reading, BoardGroup::kPower)) {
+//     Show(sample.series.family->name, GaugeOf(sample.value));
+//   }
+#ifndef SIDEBAND_DAEMON_SENSOR_HISTORY_SENSOR_SAMPLE_H_
+#define SIDEBAND_DAEMON_SENSOR_HISTORY_SENSOR_SAMPLE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "daemon/board/board_groups.h"
+#include "daemon/board/board_reading.h"
+#include "daemon/sensor_history/sensor_series.h"
+
+namespace sideband::daemon {
+
+// What the word of a value is.
+enum class ValueForm : uint8_t {
+  kAbsent,   // the sensor has no value
+  kInteger,  // a count, or a gauge in units of 1/128,000
+  kDouble,   // the bits of a gauge that is no such multiple
+};
+
+// Three numbers that change little from one reading to the next.
+struct SensorValue {
+  ValueForm form = ValueForm::kAbsent;
+  uint64_t word = 0;
+  uint64_t created_ns = 0;  // of a counter: when it began, since 1970; else 0
+
+  bool operator==(const SensorValue&) const = default;
+};
+
+// Exact for every number. What boards report by SMBPBI are multiples of 1/1000 and 1/256, and 1/25,600 where they are
+// shares: their values in units of 1/128,000 are whole, and differ by little.
+SensorValue ValueOfGauge(double gauge);
+// Of a value that is neither absent nor a counter's.
+double GaugeOf(const SensorValue& value);
+
+struct SensorSample {
+  SensorSeries series;
+  SensorValue value;
+};
+
+// Those that have a value, of the whole board, in an order that depends on the series alone. None of the group is among
+// them twice. The ages of groups are left out (kSampleAges). Thread-safe.
+std::vector<SensorSample> SamplesOf(const BoardReading& reading, BoardGroup group);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_SENSOR_HISTORY_SENSOR_SAMPLE_H_

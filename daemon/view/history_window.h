@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What questions about the past have in common: the time that is asked for, and the bound of an answer, which is kept
+// by a longer step.
+//   SIDEBAND_ASSIGN_OR_RETURN(const HistoryWindow window, WindowOf(request));
+//   const auto build = [&](const HistoryWindow& part) { return Build(part); };   // nullopt: too large
+//   if (auto answer = AnswerWithin(window, size, build)) return *std::move(answer);
+#ifndef SIDEBAND_DAEMON_VIEW_HISTORY_WINDOW_H_
+#define SIDEBAND_DAEMON_VIEW_HISTORY_WINDOW_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "daemon/message/time_message.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+
+// The size limit of a response. Clients accept this size by default: it is gRPC's default limit.
+inline constexpr size_t kHistoryAnswerBytesMax = 4 << 20;
+// The maximum number of numbers in a response; each takes at most ten bytes.
+inline constexpr int64_t kHistoryValuesMax = 400'000;
+
+struct HistoryWindow {
+  absl::Time since = absl::InfinitePast();
+  absl::Time until = absl::InfiniteFuture();
+  absl::Duration step;  // zero: everything
+
+  bool Overlaps(absl::Time first, absl::Time last) const { return last >= since && first <= until; }
+  bool Has(absl::Time time) const { return since <= time && time <= until; }
+  // Which of the steps since 1970 the time is in.
+  int64_t StepOf(absl::Time time) const { return absl::ToUnixNanos(time) / absl::ToInt64Nanoseconds(step); }
+};
+
+// What an answer at a step of zero is estimated to have.
+struct AnswerSize {
+  absl::Duration span;          // from its first instant to its last
+  double points = 0;            // instants
+  double values_per_point = 0;  // numbers
+};
+
+// The window of a request with `since`, `until` and `step`. INVALID_ARGUMENT for invalid ones.
+template <typename Request>
+absl::StatusOr<HistoryWindow> WindowOf(const Request& request) {
+  HistoryWindow window;
+  if (request.has_since()) {
+    SIDEBAND_ASSIGN_OR_RETURN(window.since, TimeOf(request.since(), "since"));
+  }
+  if (request.has_until()) {
+    SIDEBAND_ASSIGN_OR_RETURN(window.until, TimeOf(request.until(), "until"));
+  }
+  if (window.since > window.until) return absl::InvalidArgumentError("since: is after until");
+  if (request.has_step()) {
+    SIDEBAND_ASSIGN_OR_RETURN(window.step, PositiveDurationOf(request.step(), "step"));
+  }
+  return window;
+}
+
+// A round number of time, at least this long; from a day on, doubled.
+absl::Duration RoundStepAtLeast(absl::Duration least);
+
+// The window with the shortest step, or a longer one, by which an answer of this size is estimated to fit.
+HistoryWindow Fitting(HistoryWindow window, const AnswerSize& size);
+
+// The result of `build`, an optional, for the shortest step for which there is one; nullopt if there is for none.
+template <typename Build>
+auto AnswerWithin(HistoryWindow window, const AnswerSize& size, const Build& build) -> decltype(build(window)) {
+  window = Fitting(window, size);
+  for (;;) {
+    if (auto answer = build(window)) return answer;
+    // A longer step would not remove further points.
+    if (window.step > size.span) return {};
+    window.step = RoundStepAtLeast(window.step + absl::Nanoseconds(1));
+  }
+}
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_VIEW_HISTORY_WINDOW_H_

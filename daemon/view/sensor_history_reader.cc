@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/sensor_history_reader.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "daemon/message/time_message.h"
+#include "daemon/view/history_reader.h"
+#include "daemon/view/history_window.h"
+#include "daemon/view/sensor_columns.h"
+#include "daemon/view/sensor_message.h"
+#include "daemon/view/visible_boards.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+using sideband::v1::GetSensorHistoryRequest;
+using sideband::v1::GetSensorHistoryResponse;
+
+// A chunk, and which series of its layout are shown.
+struct ShownChunk {
+  SensorChunkView view;
+  std::vector<size_t> series;
+};
+
+std::set<uint8_t> PartitionsOf(const std::vector<SensorChunkView>& chunks) {
+  std::set<uint8_t> partitions;
+  for (const SensorChunkView& chunk : chunks) {
+    for (const SensorSeries& series : chunk.layout().series) {
+      if (series.partition) partitions.insert(*series.partition);
+    }
+  }
+  return partitions;
+}
+
+// The part of a device's board that the caller may see, and since when. Decides of a series as its family does.
+class PastPart {
+ public:
+  PastPart(const Caller& caller, const std::string& device, const std::set<uint8_t>& partitions,
+           const PartitionTenure& tenure)
+      : part_(VisiblePart(caller, device, partitions)) {
+    for (const uint8_t partition : partitions) {
+      since_[partition] = tenure.Since(caller.policy.version, device, partition);
+    }
+  }
+
+  bool Shows(const SensorChunkView& chunk, const SensorSeries& series) const {
+    if (part_.is_whole()) return true;
+    const auto metric = series.family->partition_metric;
+    return metric && series.partition && part_.Shows(*series.partition, *metric) &&
+           chunk.newest > since_.at(*series.partition);
+  }
+
+ private:
+  const BoardPart part_;
+  std::map<uint8_t, uint64_t> since_;  // places in the history
+};
+
+// A request with the history that may answer it.
+class Question {
+ public:
+  Question(Reader& reader, const SensorHistory& history, const PartitionTenure& tenure, const Caller& caller,
+           const GetSensorHistoryRequest& request)
+      : filter_(request.filter()), names_(filter_.names().begin(), filter_.names().end()), missing_(names_) {
+    for (const VisibleDevice& device : reader.Devices(caller)) {
+      const std::string& name = device.info->name;
+      if (!filter_.device().empty() && filter_.device() != name) continue;
+      std::vector<SensorChunkView> chunks = history.Chunks(device.index);
+      const PastPart part(caller, name, PartitionsOf(chunks), tenure);
+      AddDevice(name, part, std::move(chunks));
+    }
+  }
+
+  // Whether all that is named exists. What is not in the history may be in the present: it may be too old, or the
+  // device has no board.
+  absl::Status Check(const Caller& caller, const SensorQueries& present) const;
+  absl::StatusOr<GetSensorHistoryResponse> Answer(const HistoryWindow& window) const;
+
+ private:
+  using Past = std::pair<std::string, std::vector<ShownChunk>>;  // a device, and its chunks, of which there are some
+
+  void AddDevice(const std::string& device, const PastPart& part, std::vector<SensorChunkView> chunks);
+  AnswerSize Measure(const HistoryWindow& window) const;
+  // nullopt where the response would be too large.
+  std::optional<GetSensorHistoryResponse> Build(const HistoryWindow& window) const;
+
+  const sideband::v1::SensorFilter& filter_;
+  const SensorNames names_;
+  SensorNames missing_;  // of which there is no past that the caller sees
+  std::vector<Past> pasts_;
+};
+
+void Question::AddDevice(const std::string& device, const PastPart& part, std::vector<SensorChunkView> chunks) {
+  std::vector<ShownChunk> shown;
+  for (SensorChunkView& view : chunks) {
+    std::vector<size_t> series;
+    for (size_t i = 0; i < view.layout().series.size(); ++i) {
+      const SensorSeries& one = view.layout().series[i];
+      const std::string& name = one.family->name;
+      if (!part.Shows(view, one) || !(names_.empty() || names_.contains(name))) continue;
+      missing_.erase(name);
+      series.push_back(i);
+    }
+    if (!series.empty()) shown.push_back({std::move(view), std::move(series)});
+  }
+  if (!shown.empty()) pasts_.emplace_back(device, std::move(shown));
+}
+
+absl::Status Question::Check(const Caller& caller, const SensorQueries& present) const {
+  const bool is_there = filter_.device().empty() || !pasts_.empty();
+  if (is_there && missing_.empty()) return absl::OkStatus();
+  sideband::v1::ListSensorsRequest request;
+  request.mutable_filter()->set_device(filter_.device());
+  for (const std::string& name : missing_) request.mutable_filter()->add_names(name);
+  return present.List(caller, request).status();
+}
+
+AnswerSize Question::Measure(const HistoryWindow& window) const {
+  absl::Time first = absl::InfiniteFuture(), last = absl::InfinitePast();
+  double values = 0;
+  std::map<std::pair<std::string, BoardGroup>, double> points;
+  for (const auto& [device, chunks] : pasts_) {
+    for (const auto& [view, series] : chunks) {
+      if (!window.Overlaps(view.first, view.last)) continue;
+      const absl::Time from = std::max(view.first, window.since), to = std::min(view.last, window.until);
+      first = std::min(first, from);
+      last = std::max(last, to);
+      // Takes the frames as evenly spaced over the chunk.
+      const double frames =
+          1 + view.frames * absl::FDivDuration(to - from, view.last - view.first + absl::Nanoseconds(1));
+      points[{device, view.layout().group}] += frames;
+      values += frames * static_cast<double>(kNumbersPerValue * series.size());
+    }
+  }
+  AnswerSize size{.span = std::max(last - first, absl::ZeroDuration())};
+  for (const auto& [group, of_group] : points) size.points = std::max(size.points, of_group);
+  size.values_per_point = values / std::max(size.points, 1.0);
+  return size;
+}
+
+std::optional<GetSensorHistoryResponse> Question::Build(const HistoryWindow& window) const {
+  GetSensorHistoryResponse response;
+  int64_t values_left = kHistoryValuesMax;
+  for (const auto& [device, chunks] : pasts_) {
+    SensorColumnsBuilder builder(device, window, values_left);
+    for (const auto& [view, series] : chunks) builder.Add(view, series);
+    *response.add_devices() = std::move(builder).Take();
+  }
+  if (values_left < 0 || response.ByteSizeLong() > kHistoryAnswerBytesMax) return std::nullopt;
+  if (window.step != absl::ZeroDuration()) SetDuration(window.step, *response.mutable_step());
+  return response;
+}
+
+absl::StatusOr<GetSensorHistoryResponse> Question::Answer(const HistoryWindow& window) const {
+  auto response = AnswerWithin(window, Measure(window), [this](const HistoryWindow& part) { return Build(part); });
+  if (response) return *std::move(response);
+  return absl::ResourceExhaustedError(absl::StrCat("the answer has more than ", kHistoryValuesMax,
+                                                   " numbers even at the longest step: name a device or metrics"));
+}
+
+}  // namespace
+
+absl::StatusOr<GetSensorHistoryResponse> SensorHistoryReader::Get(const Caller& caller,
+                                                                  const GetSensorHistoryRequest& request) const {
+  if (history_.max_bytes() == 0) return NoHistory();
+  SIDEBAND_ASSIGN_OR_RETURN(const HistoryWindow window, WindowOf(request));
+  const Question question(present_.reader(), history_, tenure_, caller, request);
+  SIDEBAND_RETURN_IF_ERROR(question.Check(caller, present_));
+  return question.Answer(window);
+}
+
+}  // namespace sideband::daemon
