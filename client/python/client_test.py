@@ -134,6 +134,15 @@ class CallCases:
             self.call("mark", "vm1", device="gpu0", patience=0.01)
         self.assertEqual(raised.exception.retry_after_s, 0.02)
 
+    def test_the_time_of_a_retry_may_be_in_the_message_alone(self):
+        for text, seconds in (("a; retry in 1s", 1), ("a; retry in 1m2.5s", 62.5), ("a; retry in 20ms", 0.02),
+                              ("a; retry in 1h", 3600), ("retry in 1s", None), ("a; retry in soon", None),
+                              ("a; retry in 1s, or not", None)):
+            self.daemon.answers["ListDevices"] = Fail("FAILED_PRECONDITION", text)
+            with self.subTest(text=text), self.assertRaises(sideband.FailedPrecondition) as raised:
+                self.call("devices")
+            self.assertEqual(raised.exception.retry_after_s, seconds)
+
     def test_a_mark_finds_its_device(self):
         scopes = [pb.Scope(device="gpu1", vm="vm1", vm_uuid="u-1")]
         self.daemon.answers["ListScopes"] = pb.ListScopesResponse(scopes=scopes)
@@ -145,7 +154,7 @@ class CallCases:
     def test_a_span(self):
         begin, end = (sideband.Mark.of(pb.MarkInfo(mark_id=number, scope=pb.Scope(device="gpu0", vm="vm1")))
                       for number in (3, 4))
-        pending = Fail("FAILED_PRECONDITION", "pending", (("grpc-retry-pushback-ms", "1"),))
+        pending = Fail("FAILED_PRECONDITION", "mark 4 is pending; retry in 1ms")
         answer = pb.GetSpanResponse(duration_ns=7, counters=[pb.Counter(event="cycles", count=9)])
         self.daemon.answers["GetSpan"] = [pending, answer]
         span = self.call("span", begin, end)
@@ -320,6 +329,21 @@ class SynchronousStreamTest(Synchronous, StreamCases, ClientTestCase):
             next(stream)
             self.assertIn("sideband-watchdog", [thread.name for thread in threading.enumerate()])
         self.assertNotIn("sideband-watchdog", [thread.name for thread in threading.enumerate()])
+
+
+    def test_a_loop_that_is_left_ends_its_stream(self):
+        self.daemon.streams.append([update(1), HANG])
+        for _ in self.client().watch():
+            break
+        self.assertNotIn("sideband-watchdog", [thread.name for thread in threading.enumerate()])
+
+    def test_a_client_that_is_closed_ends_its_streams(self):
+        self.daemon.streams.append([update(1), HANG])
+        client = self.client()
+        stream = client.watch()
+        next(stream)
+        client.close()
+        self.assertEqual(list(stream), [])
 
 
 class AsynchronousStreamTest(Asynchronous, StreamCases, ClientTestCase):

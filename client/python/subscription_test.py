@@ -268,6 +268,8 @@ class ChangesTest(SubscriptionTestCase):
         self.connect()
         with self.assertRaisesRegex(sideband.Unimplemented, "older than this client"):
             self.stream.received(update(1))
+        with self.assertRaisesRegex(sideband.Unimplemented, "older than this client"):
+            self.stream.ended(sideband.InvalidArgument("stream_mode: must be STREAM_MODE_SAMPLE"))
 
 
 if __name__ == "__main__":

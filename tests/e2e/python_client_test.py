@@ -131,7 +131,7 @@ class ReadingTest(unittest.TestCase):
         for vm in ("vm2", "vm9"):
             with self.assertRaises(sideband.NotFound) as raised:
                 self.tenant.get(vm=vm)
-            self.assertTrue(raised.exception.message.startswith("no such device, VM, context or event: VM '%s'" % vm))
+            self.assertEqual(raised.exception.message, "no such device, VM, context or event")
             self.assertIsNone(raised.exception.request_id)
         with self.assertRaises(sideband.Unauthenticated):
             self.clients["nobody"].devices()

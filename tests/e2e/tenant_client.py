@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bare messages and stubs for a tenant's calls, from the Python package, which is here as `sideband`, too.
+"""A tenant's client: of the Python package, `sideband`; or the package's bare messages and stubs, for tests of what its
+own client does not show.
 
+    with tenant_client.connect(site, "tenant-a") as client:
+        client.devices()
     pb = tenant_client.messages()
     with tenant_client.Client(site, "tenant-a") as client:
         client.telemetry.ListDevices(pb.ListDevicesRequest())
 
-Tests of what the package's own client does not show use these; `bare_messages` is without the package.
+`bare_messages` is without the package.
 """
 
 import json
@@ -20,6 +23,13 @@ import sideband  # noqa: E402
 from sideband._proto.sideband.v1 import telemetry_pb2, telemetry_pb2_grpc  # noqa: E402
 
 _CALL_S = programs.PATIENCE_S
+
+
+def connect(site, user, **options):
+    """A sideband.Client of a site's user."""
+    config = sideband.Config("localhost:%d" % site.grpc_port, site.path("ca.pem"), site.path(user + ".pem"),
+                             site.path(user + ".key"))
+    return sideband.Client(config, timeout=_CALL_S, **options)
 
 
 def messages():

@@ -4,13 +4,18 @@
     try:
         client.get(vm="vm9")
     except sideband.NotFound as error:
-        print(error)            # "host:9878: no such device, VM, context or event: VM 'vm9'"
+        print(error)            # "host:9878: no such device, VM, context or event"
 """
+
+import re
 
 import grpc
 
 # gRPC's trailing metadata of a refused call: when to ask again, in milliseconds.
 _RETRY_PUSHBACK = "grpc-retry-pushback-ms"
+# The same at the end of the daemon's message; some calls have it there alone.
+_RETRY_TEXT = re.compile(r"; retry in ((?:\d{1,9}(?:\.\d{1,9})?(?:ms|h|m|s))+)$")
+_UNITS_S = {"h": 3600, "m": 60, "s": 1, "ms": 0.001}
 _REQUEST_ID = "x-request-id"
 # gRPC's message for a TLS server that does not negotiate HTTP/2, such as the daemon's HTTPS port.
 _NO_ALPN = "missing selected ALPN property"
@@ -128,9 +133,10 @@ def silence(seconds, peer):
 def from_rpc(failure, peer):
     """The Error for a grpc.RpcError of a call to `peer`, the configured address."""
     code = failure.code() if hasattr(failure, "code") else grpc.StatusCode.UNKNOWN
+    details = failure.details() or ""
     fields = {**_metadata(failure, "initial_metadata"), **_metadata(failure, "trailing_metadata")}
-    error = _CLASSES.get(code.name, Error)(_message(code, failure.details() or "", peer), peer, fields.get(_REQUEST_ID),
-                                           _retry_after_s(fields))
+    error = _CLASSES.get(code.name, Error)(_message(code, details, peer), peer, fields.get(_REQUEST_ID),
+                                           _retry_after_s(fields, details))
     error.code = code.name
     return error
 
@@ -140,9 +146,14 @@ def _metadata(failure, kind):
     return {key: value for key, value in pairs or () if isinstance(value, str)}
 
 
-def _retry_after_s(fields):
+def _retry_after_s(fields, details):
     text = fields.get(_RETRY_PUSHBACK, "")
-    return int(text) / 1000 if text.isascii() and text.isdigit() and len(text) <= 9 else None
+    if text.isascii() and text.isdigit() and len(text) <= 9:
+        return int(text) / 1000
+    found = _RETRY_TEXT.search(details)
+    if found is None:
+        return None
+    return sum(float(number) * _UNITS_S[unit] for number, unit in re.findall(r"([\d.]+)(ms|h|m|s)", found[1]))
 
 
 def _message(code, details, peer):

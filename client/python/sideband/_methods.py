@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The methods that both clients have. The synchronous client returns results, the asynchronous one awaitables of them;
-streams are iterators of the one, and asynchronous iterators of the other."""
+streams are iterators of the one, and asynchronous iterators of the other.
+
+A client names its library, grpc or grpc.aio, and its class of streams, and has `_run`, which performs an operation.
+"""
+
+import weakref
 
 from sideband import _config, _connection, _operations
 from sideband._reconnection import Backoff
@@ -24,6 +29,12 @@ class Methods:
         self.timeout, self.backoff = timeout, backoff
         self._channel = _connection.open_channel(self._library, _connection.endpoint_of(self.config))
         self._stubs = _connection.Stubs(self._channel)
+        self._streams = weakref.WeakSet()
+
+    def _watch(self, stream):
+        watch = self._stream_type(self.config, stream)
+        self._streams.add(watch)
+        return watch
 
     def devices(self):
         """The Devices of the host that are visible to the caller."""
@@ -97,7 +108,7 @@ class Methods:
     def watch_state(self, *, vm="", context="", device="", events=(), heartbeat=30.0, resume_token=b""):
         """A stream of Changes of devices, scopes, limits, marks and board events; Synced after the present state.
 
-        Otherwise as `watch`. Unimplemented or InvalidArgument: the daemon is older than such streams.
+        Otherwise as `watch`. Unimplemented: the daemon is older than such streams.
         """
         return self._watch(_operations.watch_state(self.timeout, self.backoff, heartbeat, resume_token, vm=vm,
                                                    context=context, device=device, events=events))

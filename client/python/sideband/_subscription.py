@@ -13,7 +13,7 @@ Not thread-safe.
 from sideband import _boards, _values
 from sideband._checks import Checks
 from sideband._counters import Snapshot
-from sideband._errors import Unimplemented
+from sideband._errors import InvalidArgument, Unimplemented
 from sideband._proto.sideband.v1 import telemetry_pb2 as pb
 from sideband._reconnection import Backoff, Reconnection
 from sideband._resumption import Resumption
@@ -70,6 +70,9 @@ class Subscription:
 
     def ended(self, error, has_new_token=False):
         """As Reconnection.ended."""
+        # An older daemon names the field that it does not know by this value.
+        if self._is_of_changes and isinstance(error, InvalidArgument) and error.message.startswith("stream_mode:"):
+            raise _too_old()
         return self._reconnection.ended(error, has_new_token)
 
     def _read_update(self, response):
@@ -113,11 +116,15 @@ class Subscription:
 
     def _refuse_samples(self):
         if self._resumption.is_older:
-            raise Unimplemented("this daemon has no streams of changes: it is older than this client")
+            raise _too_old()
         return [_unasked("a snapshot")]
 
     _READERS = {"update": _read_update, "sync_response": _read_sync, "change": _read_change, "sensors": _read_sensors,
                 "resumed": _read_resumed, "gap": _read_gap}
+
+
+def _too_old():
+    return Unimplemented("this daemon has no streams of changes: it is older than this client")
 
 
 def _unasked(what):

@@ -15,41 +15,6 @@ from sideband._methods import Methods
 from sideband._watching import END, Watching
 
 
-class Client(Methods):
-    __doc__ = Methods.__doc__ + """
-        async with sideband.aio.Client() as client:
-            print(await client.devices())
-    """
-
-    _library = grpc.aio
-
-    async def __aenter__(self):
-        return self
-
-    async def __aexit__(self, *_):
-        await self.close()
-
-    async def close(self):
-        """Calls that are under way are cancelled. Streams have connections of their own, and are closed by themselves."""
-        await self._channel.close()
-
-    def _run(self, operation):
-        return _steps.run_async(operation, self._perform)
-
-    async def _perform(self, step):
-        if isinstance(step, _steps.Sleep):
-            return await asyncio.sleep(step.seconds)
-        method = self._stubs.method(step.service, step.method)
-        try:
-            answer = await method(step.request, timeout=self.timeout, metadata=_connection.metadata_of(self.config))
-        except grpc.RpcError as failure:
-            raise _errors.from_rpc(failure, self.config.address) from None
-        return step.convert(answer)
-
-    def _watch(self, stream):
-        return Watch(self.config, stream)
-
-
 class Watch:
     """A stream of a client, as an asynchronous iterator and context manager; otherwise as sideband.client.Watch.
 
@@ -100,6 +65,41 @@ class Watch:
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.close()
+
+
+class Client(Methods):
+    __doc__ = Methods.__doc__ + """
+        async with sideband.aio.Client() as client:
+            print(await client.devices())
+    """
+
+    _library = grpc.aio
+    _stream_type = Watch
+
+    async def __aenter__(self):
+        return self
+
+    async def __aexit__(self, *_):
+        await self.close()
+
+    async def close(self):
+        """Calls that are under way are cancelled, and streams end."""
+        for stream in list(self._streams):
+            await stream.close()
+        await self._channel.close()
+
+    def _run(self, operation):
+        return _steps.run_async(operation, self._perform)
+
+    async def _perform(self, step):
+        if isinstance(step, _steps.Sleep):
+            return await asyncio.sleep(step.seconds)
+        method = self._stubs.method(step.service, step.method)
+        try:
+            answer = await method(step.request, timeout=self.timeout, metadata=_connection.metadata_of(self.config))
+        except grpc.RpcError as failure:
+            raise _errors.from_rpc(failure, self.config.address) from None
+        return step.convert(answer)
 
 
 class _Connection:

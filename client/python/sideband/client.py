@@ -12,6 +12,70 @@ from sideband._watchdog import Watchdog
 from sideband._watching import END, Watching
 
 
+class Watch:
+    """A stream of a client, as an iterator: watch, watch_state and board_events return it. Also a context manager.
+
+    Each connection is a new one, with the certificate and the token that the files have then.
+    """
+
+    def __init__(self, config, stream):
+        self._config = config
+        self._watching = Watching(config, stream)
+        self._connection = None
+        self._closed = threading.Event()
+
+    @property
+    def resume_token(self):
+        """For a later stream of the same arguments, after what was handed out so far; b"" where the daemon has none."""
+        return self._watching.resume_token
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+        self._disconnect()
+
+    def __del__(self):
+        # A loop that was left, without a context.
+        self._disconnect()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        item = _steps.run(self._watching.next(), self._perform)
+        if item is END:
+            raise StopIteration
+        return item
+
+    def close(self):
+        """Ends the stream, also for a thread that waits for its next item. May be called more than once."""
+        self._watching.close()
+        self._closed.set()
+        connection = self._connection
+        if connection is not None:
+            connection.cancel()
+
+    def _perform(self, step):
+        if isinstance(step, _steps.Connect):
+            self._connection = _Connection(self._config, step)
+            if self._closed.is_set():
+                self._connection.cancel()
+        elif isinstance(step, _steps.Read):
+            return self._connection.read(step.silence_max_s)
+        elif isinstance(step, _steps.Sleep):
+            self._closed.wait(step.seconds)
+        else:
+            self._disconnect()
+        return None
+
+    def _disconnect(self):
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+
 class Client(Methods):
     __doc__ = Methods.__doc__ + """
         with sideband.Client() as client:
@@ -20,6 +84,7 @@ class Client(Methods):
     """
 
     _library = grpc
+    _stream_type = Watch
 
     def __enter__(self):
         return self
@@ -28,7 +93,9 @@ class Client(Methods):
         self.close()
 
     def close(self):
-        """Calls that are under way are cancelled. Streams have connections of their own, and are closed by themselves."""
+        """Calls that are under way are cancelled, and streams end."""
+        for stream in list(self._streams):
+            stream.close()
         self._channel.close()
 
     def _run(self, operation):
@@ -43,66 +110,6 @@ class Client(Methods):
         except grpc.RpcError as failure:
             raise _errors.from_rpc(failure, self.config.address) from None
         return step.convert(answer)
-
-    def _watch(self, stream):
-        return Watch(self.config, stream)
-
-
-class Watch:
-    """A stream of a client, as an iterator: watch, watch_state and board_events return it. Also a context manager.
-
-    Each connection is a new one, with the certificate and the token that the files have then.
-    """
-
-    def __init__(self, config, stream):
-        self._config = config
-        self._watching = Watching(config, stream)
-        self._connection = None
-        self._closed = threading.Event()
-        self._performers = {_steps.Connect: self._connect, _steps.Read: self._read, _steps.Disconnect: self._disconnect,
-                            _steps.Sleep: lambda step: self._closed.wait(step.seconds)}
-
-    @property
-    def resume_token(self):
-        """For a later stream of the same arguments, after what was handed out so far; b"" where the daemon has none."""
-        return self._watching.resume_token
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-        self._disconnect()
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        item = _steps.run(self._watching.next(), lambda step: self._performers[type(step)](step))
-        if item is END:
-            raise StopIteration
-        return item
-
-    def close(self):
-        """Ends the stream, also for a thread that waits for its next item. May be called more than once."""
-        self._watching.close()
-        self._closed.set()
-        connection = self._connection
-        if connection is not None:
-            connection.cancel()
-
-    def _connect(self, step):
-        self._connection = _Connection(self._config, step)
-        if self._closed.is_set():
-            self._connection.cancel()
-
-    def _read(self, step):
-        return self._connection.read(step.silence_max_s)
-
-    def _disconnect(self, _=None):
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
 
 
 class _Connection:
