@@ -419,6 +419,49 @@ class AsynchronousTokenTest(Asynchronous, TokenCases, ClientTestCase):
     pass
 
 
+class RenewalTest(unittest.TestCase):
+    """A daemon that accepts one of two certificates, and a client whose file has first the other one."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        for name in ("server", "expired", "valid"):
+            files_test.make_pair(self.folder, name)
+        server = grpc.ssl_server_credentials([(self.read("server.key"), self.read("server.pem"))], self.read("valid.pem"), True)
+        self.daemon = fake_daemon.FakeDaemon(server)
+        self.addCleanup(self.daemon.__exit__)
+        self.daemon.answers["ListDevices"] = pb.ListDevicesResponse()
+        self.use("expired")
+        self.config = sideband.Config(self.daemon.address, *(os.path.join(self.folder, name) for name in (
+            "server.pem", "own.pem", "own.key")))
+
+    def read(self, name):
+        with open(os.path.join(self.folder, name), "rb") as file:
+            return file.read()
+
+    def use(self, name):
+        for kind in (".pem", ".key"):
+            with open(os.path.join(self.folder, "own" + kind), "wb") as file:
+                file.write(self.read(name + kind))
+
+    def test_calls(self):
+        with sideband.Client(self.config) as client:
+            with self.assertRaises(sideband.Unavailable):
+                client.devices()
+            self.use("valid")
+            self.assertEqual(client.devices(), ())
+
+    def test_awaited_calls(self):
+        async def run():
+            async with sideband.aio.Client(self.config) as client:
+                with self.assertRaises(sideband.Unavailable):
+                    await client.devices()
+                self.use("valid")
+                return await client.devices()
+        self.assertEqual(asyncio.run(run()), ())
+
+
 class ConnectionTest(unittest.TestCase):
     def refused(self, **members):
         with self.assertRaises(sideband.ConfigError) as raised:

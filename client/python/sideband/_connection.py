@@ -26,11 +26,12 @@ _ADDRESS = re.compile(r"(\[[0-9A-Za-z:.%]+\]|[^:/\[\] ]+):([0-9]{1,5})")
 
 @dataclasses.dataclass(frozen=True)
 class Endpoint:
-    """A gRPC target, its credentials and options."""
+    """A gRPC target, its credentials and options; and the contents of the certificates' files, for comparison."""
 
     target: str
     credentials: grpc.ChannelCredentials
     options: typing.Tuple[typing.Tuple[str, typing.Any], ...]
+    certificates: typing.Tuple[typing.Optional[bytes], ...] = ()
 
 
 def endpoint_of(config):
@@ -44,7 +45,7 @@ def endpoint_of(config):
     certificates = load_certificates(config.ca_file, config.cert_file, config.key_file)
     authorities, chain, key = certificates
     credentials = grpc.ssl_channel_credentials(authorities, key, chain)
-    return Endpoint(_target(config.address), credentials, _options(_server_name(config)))
+    return Endpoint(_target(config.address), credentials, _options(_server_name(config)), certificates)
 
 
 def open_channel(library, endpoint):

@@ -5,9 +5,10 @@ streams are iterators of the one, and asynchronous iterators of the other.
 A client names its library, grpc or grpc.aio, and its class of streams, and has `_run`, which performs an operation.
 """
 
+import threading
 import weakref
 
-from sideband import _config, _connection, _operations
+from sideband import _config, _connection, _errors, _operations
 from sideband._reconnection import Backoff
 
 
@@ -27,9 +28,26 @@ class Methods:
         loaded = config if isinstance(config, _config.Config) else _config.find_and_load(config or "")
         self.config = loaded.override(**members)
         self.timeout, self.backoff = timeout, backoff
-        self._channel = _connection.open_channel(self._library, _connection.endpoint_of(self.config))
-        self._stubs = _connection.Stubs(self._channel)
         self._streams = weakref.WeakSet()
+        self._renewal = threading.Lock()
+        self._open(_connection.endpoint_of(self.config))
+
+    def _open(self, endpoint):
+        self._endpoint = endpoint
+        self._channel = _connection.open_channel(self._library, endpoint)
+        self._stubs = _connection.Stubs(self._channel)
+
+    def _renew(self, error, stubs):
+        """Opens another channel if a call of `stubs` failed for want of a valid certificate, and the files have another
+        one by now. Returns the former channel, to be closed; or raises the error."""
+        if isinstance(error, (_errors.Unauthenticated, _errors.Unavailable)):
+            endpoint = _connection.endpoint_of(self.config)
+            with self._renewal:
+                if endpoint.certificates != self._endpoint.certificates and stubs is self._stubs:
+                    former = self._channel
+                    self._open(endpoint)
+                    return former
+        raise error
 
     def _watch(self, stream):
         watch = self._stream_type(self.config, stream)

@@ -94,7 +94,15 @@ class Client(Methods):
     async def _perform(self, step):
         if isinstance(step, _steps.Sleep):
             return await asyncio.sleep(step.seconds)
-        method = self._stubs.method(step.service, step.method)
+        stubs = self._stubs
+        try:
+            return await self._call(stubs, step)
+        except _errors.Error as error:
+            await self._renew(error, stubs).close()
+        return await self._call(self._stubs, step)
+
+    async def _call(self, stubs, step):
+        method = stubs.method(step.service, step.method)
         try:
             answer = await method(step.request, timeout=self.timeout, metadata=_connection.metadata_of(self.config))
         except grpc.RpcError as failure:

@@ -104,7 +104,15 @@ class Client(Methods):
     def _perform(self, step):
         if isinstance(step, _steps.Sleep):
             return time.sleep(step.seconds)
-        method = self._stubs.method(step.service, step.method)
+        stubs = self._stubs
+        try:
+            return self._call(stubs, step)
+        except _errors.Error as error:
+            self._renew(error, stubs).close()
+        return self._call(self._stubs, step)
+
+    def _call(self, stubs, step):
+        method = stubs.method(step.service, step.method)
         try:
             answer = method(step.request, timeout=self.timeout, metadata=_connection.metadata_of(self.config))
         except grpc.RpcError as failure:
