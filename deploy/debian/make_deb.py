@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from release import Release  # noqa: E402
@@ -25,6 +26,7 @@ def parse_arguments():
     parser.add_argument("--script", action="append", default=[], help="maintainer script, NAME.postinst or the like")
     parser.add_argument("--file", action="append", default=[], nargs="+", metavar=("DESTINATION", "FILE"),
                         help="where FILE is installed; a DESTINATION that ends in / keeps the names of its FILEs")
+    parser.add_argument("--wheel", action="append", default=[], help="a wheel whose Python package is installed")
     parser.add_argument("--version-header", required=True)
     parser.add_argument("--changelog", required=True)
     parser.add_argument("--status", required=True, help="Bazel's stable-status.txt")
@@ -47,8 +49,18 @@ def install_files(arguments, tree):
             tree.install(source, destination + (os.path.basename(source) if destination.endswith("/") else ""))
 
 
+def install_wheel(wheel, tree):
+    """Unpacks a wheel where Debian's Python has packages. dpkg has a list of files and a copyright file of its own."""
+    with zipfile.ZipFile(wheel) as content:
+        for name in sorted(content.namelist()):
+            if not name.endswith(("/", ".dist-info/RECORD", ".dist-info/LICENSE")):
+                tree.write("/usr/lib/python3/dist-packages/" + name, content.read(name))
+
+
 def shared_library_dependencies(tree, folder):
-    """The packages of the libraries that the programs link, with the versions that they need."""
+    """The packages of the libraries that the programs link, with the versions that they need; "" without programs."""
+    if not tree.programs:
+        return ""
     os.makedirs(os.path.join(folder, "debian"))
     # dpkg-shlibdeps expects to run in a source package.
     with open(os.path.join(folder, "debian/control"), "w", encoding="utf-8") as file:
@@ -83,6 +95,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         tree = Tree(os.path.join(folder, "tree"))
         install_files(arguments, tree)
+        for wheel in arguments.wheel:
+            install_wheel(wheel, tree)
         entry = release.changelog_entry("sideband", field(control, "Maintainer"))
         tree.write("/usr/share/doc/%s/changelog.Debian.gz" % name, entry.encode())
         tree.write("/usr/share/doc/%s/changelog.gz" % name, changelog.encode())

@@ -9,7 +9,7 @@ _STATUS = "--status bazel-out/stable-status.txt"
 def _release_arguments():
     return " ".join(["%s $(location %s)" % item for item in _RELEASE.items()] + [_STATUS])
 
-def debian_package(name, control, scripts, files):
+def debian_package(name, control, scripts, files, wheels = []):
     """NAME.deb, and NAME.again.deb for a test, which compares them.
 
     Args:
@@ -17,15 +17,17 @@ def debian_package(name, control, scripts, files):
       control: its control file, with ${} for what make_deb.py computes.
       scripts: maintainer scripts, NAME.postinst and so on.
       files: {label: path}; a path that ends in / keeps the names of the label's files.
+      wheels: whose Python packages are installed.
     """
     arguments = ["--control $(location %s)" % control]
     arguments += ["--script $(location %s)" % script for script in scripts]
     files = dict(files, **{name + ".lintian-overrides": "/usr/share/lintian/overrides/" + name})
     arguments += ["--file %s $(locations %s)" % (path, label) for label, path in files.items()]
+    arguments += ["--wheel $(location %s)" % wheel for wheel in wheels]
     for output in [name, name + ".again"]:
         native.genrule(
             name = output + "_deb",
-            srcs = [control] + scripts + files.keys() + _RELEASE.values(),
+            srcs = [control] + scripts + wheels + files.keys() + _RELEASE.values(),
             outs = [output + ".deb"],
             cmd = "$(location make_deb.py) --output $@ %s %s" % (_release_arguments(), " ".join(arguments)),
             message = "Packaging " + name,

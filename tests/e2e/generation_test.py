@@ -11,7 +11,7 @@ import tenant_client
 
 # vm1 has `train`, which restarts repeatedly, and `eval`, which does not.
 LIFETIMES = {"train": "lifetime: 300ms", "eval": "lifetime: 900ms, restart: false"}
-RETIRED = 3
+RETIRED = tenant_client.sideband.RowState.RETIRED
 GENERATIONS = 6
 # No wire counts more than once per cycle, and an event has at most eight wires.
 RATE_MAX = 8 * 1.4
@@ -27,11 +27,11 @@ def with_lifetimes(chip):
 
 def rows(snapshot):
     """{context or "" for the VM: row} of vm1."""
-    return {row.scope.context: row for row in snapshot.scopes}
+    return {row.scope.context: row for row in snapshot.rows}
 
 
 def counts(row):
-    return {counter.event: counter.count for counter in row.counters}
+    return {event: row[event] for event in row}
 
 
 def not_below(later, earlier):
@@ -67,13 +67,13 @@ class DaemonTest(GenerationTestCase):
         """Tenant A's snapshots until `train` has had several generations and `eval` has ended; the device stays up."""
         self.site.start()
         snapshots = []
-        with tenant_client.Client(self.site, "tenant-a") as client:
-            for answer in client.stream():
-                if not answer.HasField("update"):
-                    continue
-                snapshots.append((answer.update, answer.skipped))
+        with tenant_client.connect(self.site, "tenant-a") as client, client.watch() as stream:
+            for update in stream:
+                # Neither a gap nor a contradiction.
+                self.assertIsInstance(update, tenant_client.sideband.Update)
+                snapshots.append((update.snapshot, update.skipped))
                 self.check_up()
-                now = rows(answer.update)
+                now = rows(update.snapshot)
                 if now["train"].scope.generation >= GENERATIONS and "eval" not in now:
                     return snapshots
         raise AssertionError("the stream ended")
@@ -99,7 +99,7 @@ class DaemonTest(GenerationTestCase):
             seen = [rows(snapshot)[context] for snapshot, _ in snapshots if context in rows(snapshot)]
             for earlier, later in zip(seen, seen[1:]):
                 self.assertGreaterEqual(later.scope.generation, earlier.scope.generation)
-                self.assertEqual(list(later.flags), [])
+                self.assertEqual(later.flags, ())
                 if later.scope.generation != earlier.scope.generation:
                     continue
                 self.assertTrue(not_below(counts(later), counts(earlier)))
@@ -120,7 +120,7 @@ class DaemonTest(GenerationTestCase):
             self.assertEqual(earlier.state, RETIRED)
             time = after.reference_time_ns - before.reference_time_ns
             self.assertLessEqual(max(counts(later).values()), RATE_MAX * time)
-            self.assertFalse(any(counter.HasField("rate_per_second") for counter in later.counters),
+            self.assertEqual({counter.rate_per_second for counter in later.counters.values()}, {None},
                              "there is no rate between two generations")
         self.assertGreater(changes, 0)
 

@@ -10,6 +10,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.ciphers import aead
 from google.protobuf import json_format
 
+import bare_messages  # before the modules that import the package of the same name
 import exchange_test
 import key_exchange
 import programs
@@ -59,8 +60,8 @@ class SiteTestCase(unittest.TestCase):
         cls.site = exchange_test.ExchangeSite()
         cls.addClassCleanup(cls.site.close)
         cls.site.start()
-        cls.pb = tenant_client.messages()
-        cls.client = tenant_client.Client(cls.site, "tenant-b")
+        cls.pb = bare_messages.telemetry_pb2
+        cls.client = tenant_client.Client(cls.site, "tenant-b", generated=bare_messages.telemetry_pb2_grpc)
         cls.addClassCleanup(cls.client.__exit__)
         cls.processor = snp_evidence.Processor(cls.site.folder)
 

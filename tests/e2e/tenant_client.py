@@ -1,47 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tenant's own gRPC client, made from telemetry.proto alone as a tenant would make it.
+"""A tenant's client: of the Python package, `sideband`; or the package's bare messages and stubs, for tests of what its
+own client does not show.
 
+    with tenant_client.connect(site, "tenant-a") as client:
+        client.devices()
     pb = tenant_client.messages()
     with tenant_client.Client(site, "tenant-a") as client:
         client.telemetry.ListDevices(pb.ListDevicesRequest())
+
+`bare_messages` is without the package.
 """
 
-import functools
-import importlib
 import json
-import subprocess
 import sys
-import tempfile
 
 import grpc
 
 import programs
 
+sys.path.insert(0, programs.runfile("client/python"))
+import sideband  # noqa: E402
+from sideband._proto.sideband.v1 import telemetry_pb2, telemetry_pb2_grpc  # noqa: E402
+
 _CALL_S = programs.PATIENCE_S
 
 
-@functools.lru_cache(maxsize=None)
-def _generated():
-    """(messages, stubs): generated once; the files are not needed after the import."""
-    with tempfile.TemporaryDirectory(prefix="sb-") as folder:
-        # Debian's compiler and plugin: the compiler in python3-grpc-tools is too old for the library.
-        subprocess.run(["/usr/bin/protoc", "-I" + programs.runfile("proto/api"), "--python_out=" + folder,
-                        "--plugin=protoc-gen-grpc=/usr/bin/grpc_python_plugin", "--grpc_out=" + folder,
-                        "sideband/v1/telemetry.proto"], check=True)
-        sys.path.insert(0, folder)
-        try:
-            return (importlib.import_module("sideband.v1.telemetry_pb2"),
-                    importlib.import_module("sideband.v1.telemetry_pb2_grpc"))
-        finally:
-            sys.path.remove(folder)
+def connect(site, user, **options):
+    """A sideband.Client of a site's user."""
+    config = sideband.Config("localhost:%d" % site.grpc_port, site.path("ca.pem"), site.path(user + ".pem"),
+                             site.path(user + ".key"))
+    return sideband.Client(config, timeout=_CALL_S, **options)
 
 
 def messages():
-    return _generated()[0]
+    return telemetry_pb2
 
 
 def stubs():
-    return _generated()[1]
+    return telemetry_pb2_grpc
 
 
 # A client beyond its quota waits for the daemon's retry time, and repeats the call.
@@ -52,15 +48,15 @@ _PATIENCE = json.dumps({"methodConfig": [{
 
 
 class Client:
-    """A connection of a site's user; None has no certificate. A patient client obeys its quota."""
+    """A connection of a site's user; None has no certificate. A patient client obeys its quota. `generated` has the stubs."""
 
-    def __init__(self, site, user, patient=False):
+    def __init__(self, site, user, patient=False, generated=telemetry_pb2_grpc):
         own = (site.read(user + ".key"), site.read(user + ".pem")) if user is not None else (None, None)
         credentials = grpc.ssl_channel_credentials(site.read("ca.pem"), *own)
         options = (("grpc.service_config", _PATIENCE),) if patient else ()
         self._channel = grpc.secure_channel("127.0.0.1:%d" % site.grpc_port, credentials, options)
-        self.telemetry = stubs().TelemetryStub(self._channel)
-        self.confidential = stubs().ConfidentialStub(self._channel)
+        self.telemetry = generated.TelemetryStub(self._channel)
+        self.confidential = generated.ConfidentialStub(self._channel)
 
     def __enter__(self):
         return self

@@ -3,6 +3,8 @@
 """What is in the packages: files and their modes, programs without traces of the build, a complete bill of materials;
 lintian is content; and the same again has the same bytes."""
 
+import base64
+import csv
 import hashlib
 import json
 import os
@@ -12,11 +14,16 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
-FOLDER = os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"], "deploy/debian")
-PACKAGES = ("sideband", "sideband-emulator")
+RUNFILES = os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"])
+FOLDER = os.path.join(RUNFILES, "deploy/debian")
+COMPILED = ("sideband", "sideband-emulator")
+PYTHON = "python3-sideband"
+PACKAGES = COMPILED + (PYTHON,)
 PROGRAMS = {"sideband": ("usr/bin/sideband", "usr/bin/sidebandd"),
-            "sideband-emulator": ("usr/bin/sideband-mcu", "usr/lib/sideband/libsideband_i2cdev.so")}
+            "sideband-emulator": ("usr/bin/sideband-mcu", "usr/lib/sideband/libsideband_i2cdev.so"),
+            PYTHON: ()}
 # A path of the folder in which Bazel builds, or of its user's.
 TRACES = re.compile(rb"(/root/|/home/|/tmp/|/execroot|/_bazel|bazel-out/)[ -~]*")
 
@@ -71,7 +78,7 @@ class ContentTest(unittest.TestCase):
                 self.assertIn("GNU_RELRO", dynamic, program)
 
     def test_conffiles_are_all_of_etc(self):
-        for name in PACKAGES:
+        for name in COMPILED:
             etc = output("find", os.path.join(self.trees[name], "etc"), "-type", "f").split()
             listed = output("dpkg-deb", "--info", deb(name), "conffiles").split()
             self.assertEqual(sorted(listed), sorted(path[len(self.trees[name]):] for path in etc))
@@ -95,7 +102,7 @@ class ContentTest(unittest.TestCase):
         self.assertIn(b"#define SIDEBAND_HPC_HPCC_TRIGGER ", self.read("sideband", "usr/include/sideband_hpc.h"))
 
     def test_the_bill_of_materials_has_what_is_linked(self):
-        for name in PACKAGES:
+        for name in COMPILED:
             bill = json.loads(self.read(name, "usr/share/doc/%s/%s.spdx.json" % (name, name)))
             ids = [package["SPDXID"] for package in bill["packages"]]
             self.assertEqual(len(ids), len(set(ids)))
@@ -111,7 +118,7 @@ class ContentTest(unittest.TestCase):
             self.assertRegex(bill["documentNamespace"], "^urn:uuid:")
 
     def test_licences_of_what_is_compiled_in_are_quoted(self):
-        for name in PACKAGES:
+        for name in COMPILED:
             text = self.read(name, "usr/share/doc/%s/third-party-licences.txt" % name).decode()
             self.assertIn("developed by Henry Schreiner", text, "CLI11")
             self.assertIn("Niels Lohmann", text)
@@ -139,6 +146,65 @@ class ContentTest(unittest.TestCase):
                 with open(path, "rb") as file:
                     hashes.add(hashlib.sha256(file.read()).hexdigest())
             self.assertEqual(len(hashes), 1, name)
+
+
+class PythonTest(unittest.TestCase):
+    """The Python package: in its wheel, and as Debian's Python finds it."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.debian, cls.unpacked = (os.path.join(folder.name, name) for name in ("debian", "wheel"))
+        subprocess.run(["dpkg-deb", "--extract", deb(PYTHON), cls.debian], check=True)
+        with zipfile.ZipFile(cls.wheel("sideband.whl")) as wheel:
+            wheel.extractall(cls.unpacked)
+
+    @staticmethod
+    def wheel(name):
+        return os.path.join(RUNFILES, "deploy/python", name)
+
+    def run_python(self, code, path):
+        # Without the caller's own folders: the package needs what Debian's packages have, and nothing else.
+        return subprocess.run(["/usr/bin/python3", "-B", "-c", code], env={"PYTHONPATH": path}, check=True, cwd="/",
+                              capture_output=True, text=True).stdout
+
+    def test_it_can_be_imported_from_both(self):
+        version = output("dpkg-deb", "--field", deb(PYTHON), "Version").strip()
+        code = "import sideband, importlib.metadata as m; print(sideband.__version__, m.version('sideband'), sideband.Client)"
+        for path in (self.unpacked, os.path.join(self.debian, "usr/lib/python3/dist-packages")):
+            self.assertEqual(self.run_python(code, path),
+                             "{0} {0} <class 'sideband.client.Client'>\n".format(version.rpartition("-")[0]))
+
+    def test_both_have_the_same_modules(self):
+        def files(root):
+            return {os.path.relpath(os.path.join(folder, name), root) for folder, _, names in os.walk(root) for name in names}
+        debian = files(os.path.join(self.debian, "usr/lib/python3/dist-packages"))
+        wheel = files(self.unpacked)
+        self.assertEqual({os.path.basename(path) for path in wheel - debian}, {"RECORD", "LICENSE"})
+        self.assertEqual(debian - wheel, set())
+        for service in ("admin", "counting", "sensors", "telemetry"):
+            self.assertIn("sideband/_proto/sideband/v1/%s.proto" % service, debian)
+
+    def test_its_record_is_right(self):
+        with zipfile.ZipFile(self.wheel("sideband.whl")) as wheel:
+            record, = (name for name in wheel.namelist() if name.endswith(".dist-info/RECORD"))
+            for name, algorithm, size in csv.reader(wheel.read(record).decode().splitlines()):
+                if name != record:
+                    digest = base64.urlsafe_b64encode(hashlib.sha256(wheel.read(name)).digest()).rstrip(b"=").decode()
+                    self.assertEqual((algorithm, size), ("sha256=" + digest, str(len(wheel.read(name)))), name)
+
+    def test_the_wheel_is_pure(self):
+        with zipfile.ZipFile(self.wheel("sideband.whl")) as wheel:
+            tags, = (wheel.read(name).decode() for name in wheel.namelist() if name.endswith(".dist-info/WHEEL"))
+        self.assertIn("Root-Is-Purelib: true\nTag: py3-none-any\n", tags)
+
+    def test_made_again_it_is_the_same(self):
+        contents = []
+        for name in ("sideband.whl", "sideband.again.whl"):
+            with open(self.wheel(name), "rb") as file:
+                contents.append(file.read())
+        self.assertEqual(*contents)
 
 
 if __name__ == "__main__":

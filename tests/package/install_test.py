@@ -53,7 +53,7 @@ class InstallTest(unittest.TestCase):
         failure = fresh_tree.make(cls.root, "--variant=minbase")
         if failure:
             raise unittest.SkipTest(failure)
-        for name in ("sideband", "sideband-emulator"):
+        for name in ("sideband", "sideband-emulator", "python3-sideband"):
             shutil.copy(os.path.join(FOLDER, name + ".deb"), cls.root + "/root/")
 
     def run_in_tree(self, *command):
@@ -97,6 +97,14 @@ class InstallTest(unittest.TestCase):
         self.checked("rm", "-rf", "/run/sideband", "/run/sideband-mcu")  # a real systemd removes them
         self.assertEqual(self.named_files(), [])
         self.assertIn("sideband:", self.checked("getent", "passwd", "sideband"))
+
+    def test_the_python_package(self):
+        self.install("python3-sideband")
+        self.assertEqual(self.checked("/usr/bin/python3", "-c", "import sideband; print(sideband.Client.__name__)"), "Client\n")
+        folder = "/usr/lib/python3/dist-packages/sideband"
+        self.assertIn(".pyc", self.checked("find", folder + "/__pycache__", "-type", "f"))
+        self.checked("apt-get", "purge", "--yes", "python3-sideband")
+        self.checked("sh", "-c", "! test -e " + folder)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages with anything in them: nothing but an Error may come of them. A failure prints the seed of its message."""
+
+import random
+import unittest
+
+import sideband
+from sideband import _boards
+from sideband._board_stream import BoardEvents
+from sideband._proto.sideband.v1 import sensors_pb2, telemetry_pb2 as pb
+from sideband._subscription import Subscription
+
+_EDGES = (0, 1, -1, 2 ** 31 - 1, -2 ** 31, 2 ** 32 - 1, 2 ** 63 - 1, -2 ** 63, 2 ** 64 - 1)
+_RANGES = {"int32": (-2 ** 31, 2 ** 31 - 1), "uint32": (0, 2 ** 32 - 1), "int64": (-2 ** 63, 2 ** 63 - 1),
+           "uint64": (0, 2 ** 64 - 1)}
+
+
+def value_of(field, chance):
+    kinds = {field.TYPE_INT32: "int32", field.TYPE_UINT32: "uint32", field.TYPE_INT64: "int64", field.TYPE_UINT64: "uint64"}
+    if field.type in kinds:
+        low, high = _RANGES[kinds[field.type]]
+        return chance.choice([edge for edge in _EDGES if low <= edge <= high])
+    if field.type == field.TYPE_ENUM:
+        return chance.randint(0, 9)
+    return {field.TYPE_STRING: chance.choice(["", "gpu0", "\x00\n", "ä" * 9]), field.TYPE_BYTES: bytes(chance.randint(0, 9)),
+            field.TYPE_BOOL: chance.random() < 0.5,
+            field.TYPE_DOUBLE: chance.choice([0.0, -1.5, float("nan"), float("inf")])}[field.type]
+
+
+def fill(message, chance, depth=0):
+    """Sets some fields of a message, and of those in it."""
+    for field in message.DESCRIPTOR.fields:
+        if chance.random() < 0.4 or depth > 5:
+            continue
+        if field.label == field.LABEL_REPEATED:
+            for _ in range(chance.randint(0, 3)):
+                if field.message_type is not None:
+                    fill(getattr(message, field.name).add(), chance, depth + 1)
+                else:
+                    getattr(message, field.name).append(value_of(field, chance))
+        elif field.message_type is not None:
+            getattr(message, field.name).SetInParent()
+            fill(getattr(message, field.name), chance, depth + 1)
+        else:
+            setattr(message, field.name, value_of(field, chance))
+    return message
+
+
+class HostileTest(unittest.TestCase):
+    def check(self, kind, take, count=400):
+        for seed in range(count):
+            message = fill(kind(), random.Random(seed))
+            with self.subTest(kind=kind.__name__, seed=seed):
+                try:
+                    take(message)
+                except sideband.Error:
+                    pass
+
+    def test_answers(self):
+        self.check(pb.Device, sideband.Device.of)
+        self.check(pb.Snapshot, lambda message: list(sideband.rates(*[sideband.Snapshot.of(message)] * 2)))
+        self.check(pb.GetHistoryResponse, lambda message: [series.rates(event) for series in sideband.History.of(message).series
+                                                           for event in series.columns])
+        self.check(pb.GetSpanResponse, sideband.Span.of)
+        self.check(sensors_pb2.DeviceSensors, _boards.sensors_of)
+
+    def test_streams(self):
+        for mode in (pb.SubscribeRequest.STREAM_MODE_SAMPLE, pb.SubscribeRequest.STREAM_MODE_ON_CHANGE):
+            stream = Subscription(pb.SubscribeRequest(stream_mode=mode, sensors=True), timeout_s=1)
+
+            def take(response, stream=stream):
+                stream.received(response)
+                stream.settle()
+                if response.skipped % 2:
+                    stream.ended(None)
+                    stream.request()
+            self.check(pb.SubscribeResponse, take, 2000)
+
+    def test_board_events(self):
+        stream = BoardEvents("", True, timeout_s=1)
+        self.check(sensors_pb2.WatchBoardEventsResponse, stream.received)
+
+
+if __name__ == "__main__":
+    unittest.main()

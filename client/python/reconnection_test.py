@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a stream is opened again, and after how long."""
+
+import unittest
+
+import sideband
+from sideband._reconnection import Reconnection
+
+LOST = sideband.Unavailable("gone")
+
+
+def longest(_, high):
+    return high
+
+
+class ReconnectionTest(unittest.TestCase):
+    def setUp(self):
+        self.it = Reconnection(sideband.Backoff(first_s=1, last_s=4, patience_s=6), longest)
+
+    def test_a_stream_that_was_never_open_is_not(self):
+        with self.assertRaises(sideband.Unavailable):
+            self.it.ended(LOST)
+        with self.assertRaisesRegex(sideband.Unavailable, "ended the stream before its first response"):
+            self.it.ended(None)
+
+    def test_delays_double_up_to_the_last(self):
+        self.it.received()
+        self.assertEqual([self.it.ended(LOST) for _ in range(4)], [1, 2, 4, 4])
+        self.it.received()
+        self.assertEqual(self.it.ended(None), 1)
+
+    def test_delays_are_spread(self):
+        lows = []
+        spread = Reconnection(sideband.Backoff(first_s=1), lambda low, high: lows.append((low, high)) or low)
+        spread.received()
+        spread.ended(LOST)
+        self.assertEqual(lows, [(0.5, 1)])
+
+    def test_what_is_a_loss(self):
+        for error in (LOST, sideband.Cancelled("x"), sideband.DeadlineExceeded("x")):
+            self.it.received()
+            self.assertEqual(self.it.ended(error), 1)
+
+    def test_what_is_final(self):
+        for error in (sideband.NotFound("x"), sideband.InvalidArgument("x"), sideband.Unauthenticated("x"),
+                      sideband.PermissionDenied("x"), sideband.ResourceExhausted("x"), sideband.Internal("x")):
+            self.it.received()
+            with self.subTest(error=error), self.assertRaises(type(error)):
+                self.it.ended(error)
+
+    def test_a_daemon_that_starts_may_not_know_names_yet(self):
+        self.it.received()
+        self.it.ended(LOST)
+        self.assertEqual([self.it.ended(sideband.NotFound("x")) for _ in range(2)], [2, 4])
+        with self.assertRaises(sideband.NotFound):
+            self.it.ended(sideband.NotFound("x"))
+
+    def test_a_token_that_has_been_replaced(self):
+        self.it.received()
+        self.assertEqual(self.it.ended(sideband.Unauthenticated("x"), has_new_token=True), 1)
+
+    def test_the_daemon_says_when(self):
+        self.it.received()
+        self.assertEqual(self.it.ended(sideband.ResourceExhausted("x", retry_after_s=2.5)), 2.5)
+
+
+if __name__ == "__main__":
+    unittest.main()
