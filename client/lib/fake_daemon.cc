@@ -26,7 +26,9 @@ using Requests = FakeDaemon::Requests;
 template <typename Message>
 class ScriptedStream final : public grpc::ServerWriteReactor<Message> {
  public:
-  ScriptedStream(const std::vector<Message>& messages, const Script& script) : messages_(messages), script_(script) {
+  // `stays` after its last message, until the client cancels.
+  ScriptedStream(const std::vector<Message>& messages, const Script& script, bool stays)
+      : messages_(messages), script_(script), stays_(stays) {
     WriteNext();
   }
 
@@ -37,7 +39,7 @@ class ScriptedStream final : public grpc::ServerWriteReactor<Message> {
  private:
   void WriteNext() {
     if (next_ < messages_.size()) return this->StartWrite(&messages_[next_++]);
-    if (!script_.keeps_streams) End();
+    if (!stays_) End();
   }
 
   void End() {
@@ -47,6 +49,7 @@ class ScriptedStream final : public grpc::ServerWriteReactor<Message> {
 
   const std::vector<Message>& messages_;
   const Script& script_;
+  const bool stays_;
   size_t next_ = 0;
   std::atomic<bool> ended_ = false;
 };
@@ -114,7 +117,11 @@ class FakeTelemetry final : public v1::Telemetry::CallbackService {
   grpc::ServerWriteReactor<v1::SubscribeResponse>* Subscribe(grpc::CallbackServerContext*,
                                                              const v1::SubscribeRequest* request) override {
     log_.Note(&Requests::subscribe, *request);
-    return new ScriptedStream<v1::SubscribeResponse>(script_.updates, script_);
+    const size_t stream = streams_++;
+    if (stream < script_.cut_streams.size()) {
+      return new ScriptedStream<v1::SubscribeResponse>(script_.cut_streams[stream], script_, /*stays=*/false);
+    }
+    return new ScriptedStream<v1::SubscribeResponse>(script_.updates, script_, script_.keeps_streams);
   }
 
  private:
@@ -127,6 +134,7 @@ class FakeTelemetry final : public v1::Telemetry::CallbackService {
 
   const Script& script_;
   RequestLog& log_;
+  std::atomic<size_t> streams_ = 0;
 };
 
 class FakeConfidential final : public v1::Confidential::CallbackService {
@@ -136,7 +144,7 @@ class FakeConfidential final : public v1::Confidential::CallbackService {
   grpc::ServerWriteReactor<v1::SealedRecord>* SubscribeSealed(grpc::CallbackServerContext*,
                                                               const v1::SubscribeSealedRequest* request) override {
     log_.Note(&Requests::subscribe_sealed, *request);
-    return new ScriptedStream<v1::SealedRecord>(script_.records, script_);
+    return new ScriptedStream<v1::SealedRecord>(script_.records, script_, script_.keeps_streams);
   }
 
  private:

@@ -29,6 +29,8 @@ class FakeDaemon {
     v1::GetHistoryResponse history;
     v1::PeekResponse peek;
     std::vector<v1::SubscribeResponse> updates;
+    // The updates of the first, the second, … stream, each of which ends after them. Later streams have `updates`.
+    std::vector<std::vector<v1::SubscribeResponse>> cut_streams;
     std::vector<v1::SealedRecord> records;
     // Whether streams stay open after their last message, until the client cancels.
     bool keeps_streams = false;

@@ -18,15 +18,19 @@ from release import Release  # noqa: E402
 from tree import Tree  # noqa: E402
 
 SCRIPTS = ("preinst", "postinst", "prerm", "postrm")
+# Files of DEBIAN that are read and not run, with ${} like the control file.
+METADATA = ("shlibs", "triggers")
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--control", required=True, help="control file with ${} for what is computed")
-    parser.add_argument("--script", action="append", default=[], help="maintainer script, NAME.postinst or the like")
+    parser.add_argument("--script", action="append", default=[], help="maintainer script, NAME.postinst or the like, or other metadata, such as NAME.shlibs")
     parser.add_argument("--file", action="append", default=[], nargs="+", metavar=("DESTINATION", "FILE"),
                         help="where FILE is installed; a DESTINATION that ends in / keeps the names of its FILEs")
     parser.add_argument("--wheel", action="append", default=[], help="a wheel whose Python package is installed")
+    parser.add_argument("--link", action="append", default=[], nargs=2, metavar=("PATH", "TARGET"),
+                        help="a symbolic link; ${multiarch} in these paths is the architecture's folder of libraries")
     parser.add_argument("--version-header", required=True)
     parser.add_argument("--changelog", required=True)
     parser.add_argument("--status", required=True, help="Bazel's stable-status.txt")
@@ -43,10 +47,18 @@ def field(control, name):
     return re.search(r"^%s: (.*)$" % name, control, re.MULTILINE).group(1)
 
 
+def output(*command, **options):
+    return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
+
+
 def install_files(arguments, tree):
+    multiarch = output("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip()
     for destination, *sources in arguments.file:
+        destination = destination.replace("${multiarch}", multiarch)
         for source in sources:
             tree.install(source, destination + (os.path.basename(source) if destination.endswith("/") else ""))
+    for path, target in arguments.link:
+        tree.link(path.replace("${multiarch}", multiarch), target)
 
 
 def install_wheel(wheel, tree):
@@ -66,24 +78,29 @@ def shared_library_dependencies(tree, folder):
     with open(os.path.join(folder, "debian/control"), "w", encoding="utf-8") as file:
         file.write("Source: sideband\n\nPackage: sideband\nArchitecture: any\n")
     programs = ["-e" + tree.place(path) for path in tree.programs]
-    done = subprocess.run(["dpkg-shlibdeps", "-O", *programs], cwd=folder, check=True, capture_output=True, text=True)
-    return re.search(r"^shlibs:Depends=(.*)$", done.stdout, re.MULTILINE).group(1)
+    found = output("dpkg-shlibdeps", "-O", *programs, cwd=folder)
+    return re.search(r"^shlibs:Depends=(.*)$", found, re.MULTILINE).group(1)
+
+
+def substitute(text, values):
+    for name, value in values.items():
+        text = text.replace("${%s}" % name, value)
+    return text
 
 
 def write_control(arguments, control, release, tree, folder):
-    architecture = subprocess.run(["dpkg", "--print-architecture"], check=True, capture_output=True, text=True).stdout
-    values = {"version": release.debian, "architecture": architecture.strip(),
+    values = {"version": release.debian, "upstream": release.upstream,
+              "architecture": output("dpkg", "--print-architecture").strip(),
               "installed-size": str(tree.installed_kib()), "shlibs": shared_library_dependencies(tree, folder)}
-    for name, value in values.items():
-        control = control.replace("${%s}" % name, value)
-    tree.write("/DEBIAN/control", control.encode())
+    tree.write("/DEBIAN/control", substitute(control, values).encode())
     tree.write("/DEBIAN/md5sums", tree.md5sums().encode())
     if tree.conffiles():
         tree.write("/DEBIAN/conffiles", "".join(path + "\n" for path in tree.conffiles()).encode())
     for script in arguments.script:
         name = script.rsplit(".", 1)[1]
-        assert name in SCRIPTS, script
-        tree.write("/DEBIAN/" + name, read(script).encode(), executable=True)
+        assert name in SCRIPTS + METADATA, script
+        text = read(script) if name in SCRIPTS else substitute(read(script), values)
+        tree.write("/DEBIAN/" + name, text.encode(), executable=name in SCRIPTS)
 
 
 def main():

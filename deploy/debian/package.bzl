@@ -9,20 +9,23 @@ _STATUS = "--status bazel-out/stable-status.txt"
 def _release_arguments():
     return " ".join(["%s $(location %s)" % item for item in _RELEASE.items()] + [_STATUS])
 
-def debian_package(name, control, scripts, files, wheels = []):
+def debian_package(name, control, files, scripts = [], links = {}, wheels = []):
     """NAME.deb, and NAME.again.deb for a test, which compares them.
 
     Args:
       name: of the package.
       control: its control file, with ${} for what make_deb.py computes.
-      scripts: maintainer scripts, NAME.postinst and so on.
-      files: {label: path}; a path that ends in / keeps the names of the label's files.
+      files: {label: path}; a path that ends in / keeps the names of the label's files. $${multiarch} in it is the
+        architecture's folder of libraries.
+      scripts: maintainer scripts, NAME.postinst and so on, and other metadata, NAME.shlibs and NAME.triggers.
+      links: {path: target} of symbolic links.
       wheels: whose Python packages are installed.
     """
     arguments = ["--control $(location %s)" % control]
     arguments += ["--script $(location %s)" % script for script in scripts]
     files = dict(files, **{name + ".lintian-overrides": "/usr/share/lintian/overrides/" + name})
-    arguments += ["--file %s $(locations %s)" % (path, label) for label, path in files.items()]
+    arguments += ["--file '%s' $(locations %s)" % (path, label) for label, path in files.items()]
+    arguments += ["--link '%s' %s" % item for item in links.items()]
     arguments += ["--wheel $(location %s)" % wheel for wheel in wheels]
     for output in [name, name + ".again"]:
         native.genrule(

@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TOPS = ("client", "daemon", "proto", "secure_mcu", "sim")
 TEST_ONLY = re.compile(r"(_test|_bench)\.cc$|/fake_|/laws/")
-FLAGS = ("-std=c++20", "-I.", "-isystem", "bazel-bin", "-isystem", "bazel-bin/proto/api", "-Wthread-safety", "-mavx2", "-mavx512f",
+FLAGS = ("-std=c++20", "-I.", "-isystem", "bazel-bin", "-isystem", "bazel-bin/proto/api", "-Iclient/cpp/include", "-Wthread-safety", "-mavx2", "-mavx512f",
          "-mavx512vpopcntdq", "-DBOOST_ASIO_DISABLE_FENCED_BLOCK")
 LOCKS_ONLY = ("--config={Checks: '-*,clang-diagnostic-thread-safety*', WarningsAsErrors: '*', "
               "HeaderFilterRegex: '(^|/)(proto|sim|secure_mcu|daemon|client)/'}")

@@ -20,8 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 TOPS = ("client", "daemon", "proto", "secure_mcu", "sim")
 MARKER = re.compile(r"^( *)//@ (\S+)$", re.MULTILINE)
 STATEMENT = re.compile(r"([;{}]|\) …)(\s*//.*)?$")
-COMPILE = ("clang++", "-std=c++20", "-I.", "-Ibazel-bin", "-Ibazel-bin/proto/api", "-fsyntax-only", "-Wall", "-Werror",
-           "-Wno-unused", "-Wno-unused-value", "-Wno-unused-result", "-Wno-undefined-internal")
+COMPILE = ("clang++", "-std=c++20", "-I.", "-Ibazel-bin", "-Ibazel-bin/proto/api", "-Iclient/cpp/include",
+           "-fsyntax-only", "-Wall", "-Werror", "-Wno-unused", "-Wno-unused-value", "-Wno-unused-result",
+           "-Wno-undefined-internal")
 
 
 def example_of(header):

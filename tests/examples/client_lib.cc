@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -18,6 +19,7 @@
 #include "client/lib/daemon_records.h"
 #include "client/lib/exchange_state.h"
 #include "client/lib/fake_daemon.h"
+#include "client/lib/grpc_deadline.h"
 #include "client/lib/key_exchange.h"
 #include "client/lib/opener.h"
 #include "client/lib/opener_state.h"
@@ -25,6 +27,7 @@
 #include "client/lib/sealed_snapshot.h"
 #include "client/lib/state_file.h"
 #include "client/lib/state_members.h"
+#include "client/lib/subscribe_call.h"
 #include "client/lib/telemetry_client.h"
 #include "client/lib/test_certificates.h"
 #include "client/lib/token.h"
@@ -98,6 +101,17 @@ absl::Status UseTelemetryClient(const std::shared_ptr<grpc::Channel>& channel, C
                                 bool more) {
   //@ client/lib/telemetry_client.h
   return absl::OkStatus();
+}
+
+void Use(const v1::SubscribeResponse& response);
+
+void UseSubscribeCall(const std::shared_ptr<grpc::Channel>& channel, const v1::SubscribeRequest& request,
+                      Cancellation& cancellation) {
+  //@ client/lib/subscribe_call.h
+}
+
+void UseGrpcDeadline(grpc::CompletionQueue& queue, void* tag, bool ok) {
+  //@ client/lib/grpc_deadline.h
 }
 
 void UseTestCertificates() {

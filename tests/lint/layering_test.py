@@ -24,6 +24,7 @@ ALLOWED = {
     "client/cli": ("client/lib", "proto/api", "proto/attestation", "proto/audit", "proto/base", "proto/envelope",
                    "proto/exchange", "proto/smbus"),
     "client/counting": ("client/cli", "client/lib", "proto/api", "proto/base"),
+    "client/cpp": ("client/lib", "proto/api", "proto/base"),
     "client/export": ("client/cli", "client/lib", "proto/api", "proto/base", "proto/exposition", "proto/mailbox"),
     "client/sensors": ("client/cli", "client/lib", "proto/api", "proto/base"),
     "client/marks": ("client/cli", "proto/api", "proto/base"),

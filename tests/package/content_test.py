@@ -18,12 +18,17 @@ import zipfile
 
 RUNFILES = os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"])
 FOLDER = os.path.join(RUNFILES, "deploy/debian")
-COMPILED = ("sideband", "sideband-emulator")
 PYTHON = "python3-sideband"
-PACKAGES = COMPILED + (PYTHON,)
+PACKAGES = ("sideband", "sideband-emulator", "libsideband0", "libsideband-dev", PYTHON)
+_LIBRARIES = "usr/lib/" + subprocess.run(["dpkg-architecture", "-qDEB_HOST_MULTIARCH"], check=True, capture_output=True,
+                                         text=True).stdout.strip()
 PROGRAMS = {"sideband": ("usr/bin/sideband", "usr/bin/sidebandd"),
             "sideband-emulator": ("usr/bin/sideband-mcu", "usr/lib/sideband/libsideband_i2cdev.so"),
+            "libsideband0": (_LIBRARIES + "/libsideband.so.0",),
+            "libsideband-dev": (),
             PYTHON: ()}
+# Those that have a bill of materials.
+LINKED = tuple(name for name in PACKAGES if PROGRAMS[name])
 # A path of the folder in which Bazel builds, or of its user's.
 TRACES = re.compile(rb"(/root/|/home/|/tmp/|/execroot|/_bazel|bazel-out/)[ -~]*")
 
@@ -52,9 +57,10 @@ class ContentTest(unittest.TestCase):
     def test_owners_and_modes(self):
         for name in PACKAGES:
             for line in output("dpkg-deb", "--contents", deb(name)).splitlines():
-                mode, owner, *_, path = line.split()
-                is_program = path[2:] in PROGRAMS[name] and not path.endswith(".so")
+                mode, owner, *_, path = re.sub(" -> .*", "", line).split()
+                is_program = path[2:] in PROGRAMS[name] and ".so" not in path
                 wanted = "drwxr-xr-x" if path.endswith("/") else "-rwxr-xr-x" if is_program else "-rw-r--r--"
+                wanted = "lrwxrwxrwx" if " -> " in line else wanted
                 self.assertEqual((mode, owner), (wanted, "root/root"), line)
 
     def test_everything_has_one_date(self):
@@ -78,8 +84,10 @@ class ContentTest(unittest.TestCase):
                 self.assertIn("GNU_RELRO", dynamic, program)
 
     def test_conffiles_are_all_of_etc(self):
-        for name in COMPILED:
-            etc = output("find", os.path.join(self.trees[name], "etc"), "-type", "f").split()
+        for name in PACKAGES:
+            etc = output("find", self.trees[name], "-type", "f", "-path", self.trees[name] + "/etc/*").split()
+            if not etc:
+                continue
             listed = output("dpkg-deb", "--info", deb(name), "conffiles").split()
             self.assertEqual(sorted(listed), sorted(path[len(self.trees[name]):] for path in etc))
 
@@ -98,11 +106,19 @@ class ContentTest(unittest.TestCase):
                 "sideband", "usr/share/doc/sideband/README.Debian").decode()):
             self.assertTrue(os.path.exists(os.path.join(self.trees["sideband"], "usr/share/doc/sideband", named)), named)
 
+    def test_the_library_is_announced_to_programs_and_to_the_loader(self):
+        shlibs = output("dpkg-deb", "--info", deb("libsideband0"), "shlibs")
+        self.assertRegex(shlibs, r"\Alibsideband 0 libsideband0 \(>= [\w.+]+\)\n\Z")
+        self.assertEqual(output("dpkg-deb", "--info", deb("libsideband0"), "triggers"), "activate-noawait ldconfig\n")
+        version = output("dpkg-deb", "--field", deb("libsideband0"), "Version").strip()
+        self.assertEqual(output("dpkg-deb", "--field", deb("libsideband-dev"), "Depends").strip(),
+                         "libsideband0 (= %s)" % version)
+
     def test_programs_of_guests_have_their_header(self):
         self.assertIn(b"#define SIDEBAND_HPC_HPCC_TRIGGER ", self.read("sideband", "usr/include/sideband_hpc.h"))
 
     def test_the_bill_of_materials_has_what_is_linked(self):
-        for name in COMPILED:
+        for name in LINKED:
             bill = json.loads(self.read(name, "usr/share/doc/%s/%s.spdx.json" % (name, name)))
             ids = [package["SPDXID"] for package in bill["packages"]]
             self.assertEqual(len(ids), len(set(ids)))
@@ -118,7 +134,7 @@ class ContentTest(unittest.TestCase):
             self.assertRegex(bill["documentNamespace"], "^urn:uuid:")
 
     def test_licences_of_what_is_compiled_in_are_quoted(self):
-        for name in COMPILED:
+        for name in LINKED:
             text = self.read(name, "usr/share/doc/%s/third-party-licences.txt" % name).decode()
             self.assertIn("developed by Henry Schreiner", text, "CLI11")
             self.assertIn("Niels Lohmann", text)

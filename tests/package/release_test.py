@@ -65,6 +65,19 @@ class TreeTest(unittest.TestCase):
         self.assertEqual([line.split()[1] for line in self.tree.md5sums().splitlines()],
                          ["usr/bin/tool", "usr/share/doc/tool.gz"])
 
+    def test_links_are_files_without_sums(self):
+        self.tree.link("/usr/lib/libtool.so", "libtool.so.0")
+        self.assertIn("/usr/lib/libtool.so", self.tree.files())
+        self.assertNotIn("libtool", self.tree.md5sums())
+        self.assertGreater(self.tree.installed_kib(), 0)
+        self.tree.set_times(1000000000)
+        self.assertEqual(os.lstat(self.tree.place("/usr/lib/libtool.so")).st_mtime, 1000000000)
+
+    def test_shared_libraries_are_no_programs(self):
+        for path, mode in (("/usr/lib/a.so", 0o100644), ("/usr/lib/a.so.0.1", 0o100644), ("/usr/bin/a.sort", 0o100755)):
+            self.tree.install(__file__, path)
+            self.assertEqual(os.stat(self.tree.place(path)).st_mode, mode, path)
+
     def test_compressed_files_have_no_date(self):
         with open(self.tree.place("/usr/share/doc/tool.gz"), "rb") as file:
             content = file.read()

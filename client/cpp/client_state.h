@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a Client owns: a connection, and calls whose answers become values.
+//   SIDEBAND_ASSIGN_OR_RETURN(auto connection, Connection::Open(config, absl::Seconds(10)));
+//   ClientState state(std::move(connection));
+//   const auto convert = [](const v1::MarkResponse& response, Bounds& bounds) {
+//     return ValueOf(response.mark(), bounds);
+//   };
+//   const Result<Mark> mark = state.Call(&client::TelemetryClient::Mark, request, convert);
+#ifndef SIDEBAND_CLIENT_CPP_CLIENT_STATE_H_
+#define SIDEBAND_CLIENT_CPP_CLIENT_STATE_H_
+
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "client/cpp/bounds.h"
+#include "client/cpp/connection.h"
+#include "client/cpp/error_values.h"
+#include "client/lib/telemetry_client.h"
+#include "sideband/error.h"
+
+namespace sideband::library {
+
+// Thread-safe.
+class ClientState {
+ public:
+  explicit ClientState(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+
+  const client::ClientConfig& config() const { return connection_->config(); }
+
+  // `convert` makes the value of a response; what is out of its bounds is the call's error.
+  template <typename Request, typename Response, typename Convert>
+  auto Call(absl::StatusOr<Response> (client::TelemetryClient::*method)(const Request&), const Request& request,
+            Convert convert) -> Result<decltype(convert(std::declval<const Response&>(), std::declval<Bounds&>()))> {
+    const std::shared_ptr<client::TelemetryClient> telemetry = connection_->Telemetry();
+    const absl::StatusOr<Response> response = (*telemetry.*method)(request);
+    if (absl::IsUnavailable(response.status())) connection_->Forget(telemetry);
+    if (!response.ok()) return ErrorOf(response.status());
+    Bounds bounds;
+    auto value = convert(*response, bounds);
+    if (bounds.status().ok()) return value;
+    return ErrorOf(absl::DataLossError(absl::StrCat(config().address, ": ", bounds.status().message())));
+  }
+
+ private:
+  const std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace sideband::library
+
+#endif  // SIDEBAND_CLIENT_CPP_CLIENT_STATE_H_

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cpp/stream_values.h"
+
+#include "client/cpp/device_values.h"
+#include "client/cpp/mark_values.h"
+#include "client/cpp/sensor_values.h"
+#include "client/cpp/snapshot_values.h"
+
+namespace sideband::library {
+namespace {
+
+// The API's own bounds.
+constexpr Duration kIntervalMin = std::chrono::milliseconds(10);
+constexpr Duration kHeartbeatMin = std::chrono::seconds(1);
+constexpr Duration kLongest = std::chrono::hours(24);
+constexpr size_t kTokenBytesMax = 4096;
+
+GapReason ValueOf(v1::Gap::Reason reason) {
+  switch (reason) {
+    case v1::Gap::REASON_UNKNOWN_TOKEN:
+      return GapReason::kUnknownToken;
+    case v1::Gap::REASON_POLICY_CHANGED:
+      return GapReason::kPolicyChanged;
+    case v1::Gap::REASON_REBOOTED:
+      return GapReason::kRebooted;
+    case v1::Gap::REASON_NOT_KEPT:
+      return GapReason::kNotKept;
+    case v1::Gap::REASON_STATE_CHANGED:
+      return GapReason::kStateChanged;
+    case v1::Gap::REASON_GONE:
+      return GapReason::kGone;
+    default:
+      return GapReason::kUnknown;
+  }
+}
+
+BoardEvent ValueOf(const v1::WatchBoardEventsResponse& event, Bounds& bounds) {
+  BoardEvent value{.device = event.device()};
+  if (event.has_driver_message()) {
+    const v1::DriverMessage& message = event.driver_message();
+    value.event = DriverMessage{.xid = message.xid(),
+                                .sequence = message.sequence(),
+                                .time = bounds.TimeOf(message.time(), "time"),
+                                .text = message.text(),
+                                .text_truncated = message.text_truncated(),
+                                .later_lost = message.later_lost()};
+  } else if (event.has_raised()) {
+    value.event = RaisedEvent{.name = event.raised().name(), .count = event.raised().count()};
+  } else if (event.event_case() == v1::WatchBoardEventsResponse::kMessagesLost) {
+    value.event = LostMessages{.count = event.messages_lost()};
+  }
+  return value;
+}
+
+StateItem ValueOf(const v1::StateItem& item, Bounds& bounds) {
+  StateItem value{.gone = item.gone()};
+  if (item.has_device()) {
+    value.item = library::ValueOf(item.device(), bounds);
+  } else if (item.has_scope()) {
+    value.item = ScopeState{.scope = library::ValueOf(item.scope().scope()),
+                            .status = library::ValueOf(item.scope().state()),
+                            .flags = ValuesOf(item.scope().flags())};
+  } else if (item.has_limit()) {
+    value.item =
+        SensorLimit{.device = item.limit().device(), .sensor = library::ValueOf(item.limit().sensor(), bounds)};
+  } else if (item.has_mark()) {
+    value.item = library::ValueOf(item.mark(), bounds);
+  } else if (item.has_board_event()) {
+    value.item = ValueOf(item.board_event(), bounds);
+  }
+  return value;
+}
+
+bool IsWithin(Duration value, Duration min, Duration max) { return value >= min && value <= max; }
+
+}  // namespace
+
+Gap ValueOf(const v1::Gap& gap, Bounds& bounds) {
+  Gap value{.device = gap.device(), .reason = ValueOf(gap.reason())};
+  if (gap.has_from()) value.from = bounds.TimeOf(gap.from(), "from");
+  if (gap.has_to()) value.to = bounds.TimeOf(gap.to(), "to");
+  return value;
+}
+
+Change ValueOf(const v1::StateChange& change, Bounds& bounds) {
+  Change value;
+  if (!bounds.AddScopes(change.items_size())) return value;
+  for (const v1::StateItem& item : change.items()) value.items.push_back(ValueOf(item, bounds));
+  return value;
+}
+
+absl::Status CheckOptions(const StreamOptions& options) {
+  if (options.interval != Duration::zero() && !IsWithin(options.interval, kIntervalMin, kLongest)) {
+    return absl::InvalidArgumentError("interval: not 0, nor from 10 ms to 24 h");
+  }
+  if (options.heartbeat != Duration::zero() && !IsWithin(options.heartbeat, kHeartbeatMin, kLongest)) {
+    return absl::InvalidArgumentError("heartbeat: not 0, nor from 1 s to 24 h");
+  }
+  if (options.delay_min <= Duration::zero() || !IsWithin(options.delay_max, options.delay_min, kLongest)) {
+    return absl::InvalidArgumentError("delay_min, delay_max: not above 0, in this order, and up to 24 h");
+  }
+  if (options.resume_token.size() > kTokenBytesMax) {
+    return absl::InvalidArgumentError("resume_token: longer than 4096 bytes");
+  }
+  return absl::OkStatus();
+}
+
+v1::SubscribeRequest ToMessage(const StreamOptions& options, const std::string& resume_token) {
+  v1::SubscribeRequest message;
+  *message.mutable_filter() = ToMessage(options.filter);
+  message.set_mode(v1::SubscribeRequest::MODE_STREAM);
+  message.set_stream_mode(options.kind == StreamKind::kOnChange ? v1::SubscribeRequest::STREAM_MODE_ON_CHANGE
+                                                                : v1::SubscribeRequest::STREAM_MODE_SAMPLE);
+  if (options.interval > Duration::zero()) *message.mutable_sample_interval() = ToMessage(options.interval);
+  message.set_sensors(options.sensors);
+  if (options.heartbeat > Duration::zero()) *message.mutable_heartbeat_interval() = ToMessage(options.heartbeat);
+  message.set_suppress_redundant(options.suppress_redundant);
+  message.set_resume_token(resume_token);
+  return message;
+}
+
+}  // namespace sideband::library

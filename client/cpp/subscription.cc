@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cpp/subscription.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "client/cpp/error_values.h"
+#include "client/cpp/sensor_values.h"
+#include "client/cpp/snapshot_values.h"
+#include "client/cpp/stream_values.h"
+#include "client/lib/rpc_status.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::library {
+namespace {
+
+absl::Status Cancelled() { return absl::CancelledError("the stream was cancelled"); }
+
+// The newest reading of a board.
+std::optional<Time> TimeOf(const DeviceSensors& sensors) {
+  std::optional<Time> newest;
+  for (const SensorGroup& group : sensors.groups) newest = std::max(newest, std::optional<Time>(group.host_time));
+  return newest;
+}
+
+}  // namespace
+
+Subscription::Subscription(StreamOptions options, Environment environment)
+    : options_(std::move(options)),
+      environment_(std::move(environment)),
+      heartbeat_(absl::FromChrono(options_.heartbeat)),
+      backoff_({.min = absl::FromChrono(options_.delay_min), .max = absl::FromChrono(options_.delay_max)},
+               environment_.random),
+      resumption_(options_.kind, !options_.resume_token.empty()),
+      token_(options_.resume_token) {}
+
+absl::StatusOr<StreamItem> Subscription::Next() {
+  while (ended_.ok() && queue_.empty()) ended_ = Advance();
+  if (!ended_.ok()) source_.reset();
+  // What was received before the end comes first.
+  if (queue_.empty()) return ended_;
+  Queued next = std::move(queue_.front());
+  queue_.pop_front();
+  if (!next.token.empty()) token_ = std::move(next.token);
+  return std::move(next.item);
+}
+
+absl::Status Subscription::Advance() {
+  if (environment_.is_cancelled()) return Cancelled();
+  if (const auto delay = std::exchange(delay_, std::nullopt)) {
+    waited_ += *delay;
+    environment_.wait(*delay);
+    if (environment_.is_cancelled()) return Cancelled();
+  }
+  return source_ == nullptr ? Open() : Read();
+}
+
+absl::Status Subscription::Open() {
+  sequence_ = std::nullopt;
+  auto opened = environment_.open(ToMessage(options_, token_));
+  if (!opened.ok()) return Lose(opened.status());
+  source_ = *std::move(opened);
+  return absl::OkStatus();
+}
+
+absl::Status Subscription::Read() {
+  v1::SubscribeResponse response;
+  switch (source_->Read(Patience(), response)) {
+    case ResponseSource::Outcome::kMessage:
+      return Take(response);
+    case ResponseSource::Outcome::kSilence:
+      return Lose(client::MarkRemote(absl::UnavailableError(absl::StrCat(
+          environment_.peer, ": nothing was received for ", absl::FormatDuration(Patience()), ", two heartbeats"))));
+    case ResponseSource::Outcome::kEnded:
+      break;
+  }
+  const absl::Status ended = source_->Finish();
+  if (environment_.is_cancelled()) return Cancelled();
+  if (!ended.ok()) return Lose(ended);
+  return Lose(
+      client::MarkRemote(absl::UnavailableError(absl::StrCat(environment_.peer, ": the daemon ended the stream"))));
+}
+
+absl::Duration Subscription::Patience() const {
+  if (heartbeat_ == absl::ZeroDuration()) return absl::InfiniteDuration();
+  if (!sequence_) return std::max(2 * heartbeat_, kFirstMessagePatience);
+  // A daemon that does not number its messages knows of no heartbeats either.
+  return *sequence_ == 0 ? absl::InfiniteDuration() : 2 * heartbeat_;
+}
+
+absl::Status Subscription::Lose(const absl::Status& ended) {
+  source_.reset();
+  if (!MayConnectAgain(ended)) return ended;
+  if (backoff_.attempts() == 0) {
+    waited_ = absl::ZeroDuration();
+    resumption_.Lost();
+  }
+  delay_ = backoff_.Next();
+  Push(Interrupted{
+      .error = ErrorOf(ended), .delay = absl::ToChronoNanoseconds(*delay_), .attempt = backoff_.attempts()});
+  return absl::OkStatus();
+}
+
+bool Subscription::MayConnectAgain(const absl::Status& ended) const {
+  if (!was_open_ && !options_.waits_for_first) return false;
+  // Files that are being renewed may be missing, or not fit each other, for a moment.
+  if (!client::IsRemote(ended)) return was_open_;
+  switch (ended.code()) {
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kCancelled:
+    case absl::StatusCode::kDeadlineExceeded:
+      return true;
+    case absl::StatusCode::kResourceExhausted:
+      return !IsTooLarge(ended);
+    case absl::StatusCode::kNotFound:
+      return backoff_.attempts() > 0 && waited_ < kNamesPatience;
+    case absl::StatusCode::kUnauthenticated:
+      return environment_.has_new_credentials();
+    default:
+      return false;
+  }
+}
+
+absl::Status Subscription::Take(const v1::SubscribeResponse& response) {
+  if (absl::Status status = CheckSequence(response.sequence()); !status.ok()) return Contradiction(status);
+  was_open_ = true;
+  backoff_.Reset();
+  Bounds bounds;
+  absl::Status status = TakeContent(response, bounds);
+  if (status.ok()) status = bounds.status();
+  if (!status.ok()) {
+    queue_.clear();
+    return Contradiction(status);
+  }
+  // What has no item has been dealt with.
+  if (!queue_.empty()) {
+    queue_.back().token = response.resume_token();
+  } else if (!response.resume_token().empty()) {
+    token_ = response.resume_token();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Subscription::CheckSequence(uint64_t sequence) {
+  const bool is_first = !sequence_.has_value();
+  const uint64_t expected = is_first ? 1 : *sequence_ + 1;
+  // An older daemon numbers none of its messages.
+  const bool is_right =
+      sequence == 0 ? is_first || *sequence_ == 0 : sequence == expected && (is_first || *sequence_ > 0);
+  if (!is_right) {
+    return absl::DataLossError(absl::StrCat("the message after ", sequence_.value_or(0), " has the number ", sequence));
+  }
+  sequence_ = sequence;
+  return absl::OkStatus();
+}
+
+absl::Status Subscription::TakeContent(const v1::SubscribeResponse& response, Bounds& bounds) {
+  switch (response.response_case()) {
+    case v1::SubscribeResponse::kUpdate:
+      return TakeUpdate(response, bounds);
+    case v1::SubscribeResponse::kSensors:
+      TakeSensors(response, bounds);
+      break;
+    case v1::SubscribeResponse::kChange:
+      TakeChange(response, bounds);
+      break;
+    case v1::SubscribeResponse::kSyncResponse:
+      TakeSync(response);
+      break;
+    case v1::SubscribeResponse::kResumed:
+      resumption_.AccountedFor(response.resumed().device());
+      Push(Resumed{.device = response.resumed().device()});
+      break;
+    case v1::SubscribeResponse::kGap:
+      resumption_.AccountedFor(response.gap().device());
+      Push(ValueOf(response.gap(), bounds));
+      break;
+    case v1::SubscribeResponse::RESPONSE_NOT_SET:
+      // What only a newer daemon knows.
+      break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Subscription::TakeUpdate(const v1::SubscribeResponse& response, Bounds& bounds) {
+  Update update{.snapshot = ValueOf(response.update(), bounds),
+                .skipped = response.skipped(),
+                .heartbeat = response.heartbeat(),
+                .replayed = response.replayed()};
+  SIDEBAND_RETURN_IF_ERROR(bounds.status());
+  const bool is_whole = !options_.suppress_redundant || update.heartbeat;
+  SIDEBAND_RETURN_IF_ERROR(plausibility_.Check(update.snapshot, is_whole));
+  if (resumption_.IsRepeat(update.snapshot)) return absl::OkStatus();
+  PushGap(resumption_.GapBefore(update.snapshot.device, update.snapshot.host_time));
+  resumption_.Had(update.snapshot);
+  Push(std::move(update));
+  return absl::OkStatus();
+}
+
+void Subscription::TakeSensors(const v1::SubscribeResponse& response, Bounds& bounds) {
+  SensorUpdate update{.sensors = ValueOf(response.sensors(), bounds), .heartbeat = response.heartbeat()};
+  const std::optional<Time> time = TimeOf(update.sensors);
+  PushGap(resumption_.GapBefore(update.sensors.device, time));
+  resumption_.Had(update.sensors.device, time);
+  Push(std::move(update));
+}
+
+void Subscription::TakeChange(const v1::SubscribeResponse& response, Bounds& bounds) {
+  Change change = ValueOf(response.change(), bounds);
+  change.heartbeat = response.heartbeat();
+  PushGap(resumption_.GapBeforeAny());
+  resumption_.HadChange();
+  Push(std::move(change));
+}
+
+void Subscription::TakeSync(const v1::SubscribeResponse& response) {
+  PushGap(resumption_.GapBeforeAny());
+  Push(Synced{.heartbeat = response.heartbeat()});
+}
+
+void Subscription::PushGap(std::optional<Gap> gap) {
+  if (gap) Push(*std::move(gap));
+}
+
+absl::Status Subscription::Contradiction(const absl::Status& status) const {
+  return absl::DataLossError(absl::StrCat(environment_.peer, ": ", status.message()));
+}
+
+}  // namespace sideband::library
