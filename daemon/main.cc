@@ -42,6 +42,7 @@
 #include "daemon/marks/mark_book.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/page_data.h"
+#include "daemon/redfish/redfish_service.h"
 #include "daemon/run/audit.h"
 #include "daemon/run/device_set.h"
 #include "daemon/run/device_transport.h"
@@ -181,13 +182,13 @@ GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& bu
 }
 
 HttpServer::Options HttpOptions(const Config& config, const ConnectionBudget& budget, int inherited_socket) {
-  return {.listener = config.http,
+  return {.listener = config.http.listener,
           .local_operators = config.local_operators,
           .inherited_socket = inherited_socket,
           .connections_max = budget.http,
           .handshakes_max = budget.http_handshakes,
           .connections_per_identity_max = budget.per_identity,
-          .limits = {.age_max = config.http.max_connection_age}};
+          .limits = {.age_max = config.http.listener.max_connection_age}};
 }
 
 // What outlasts the daemon.
@@ -210,8 +211,8 @@ absl::StatusOr<std::unique_ptr<StateFiles>> OpenStateFiles(const Config& config)
 // The service manager's sockets, each for a listener that the configuration has on the network.
 absl::StatusOr<InheritedSockets> TakeSockets(const Config& config) {
   SIDEBAND_ASSIGN_OR_RETURN(const InheritedSockets sockets, TakeInheritedSockets());
-  const bool is_unexpected =
-      (sockets.http >= 0 && !config.http.on_network) || (sockets.grpc >= 0 && !config.grpc.listener.on_network);
+  const bool is_unexpected = (sockets.http >= 0 && !config.http.listener.on_network) ||
+                             (sockets.grpc >= 0 && !config.grpc.listener.on_network);
   if (is_unexpected) {
     return absl::InvalidArgumentError(
         "the service manager passes a socket for a listener that has no tls_server_config in the configuration");
@@ -327,8 +328,13 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   Pulse http_pulse(clock), grpc_pulse(clock);
   PageData page_data(
       {.reader = reader, .history = past, .metrics = *metrics, .version = BuildVersion(), .boards = &boards});
+  const RedfishService redfish(sensors);
   Site site(reader, *metrics, clock,
-            {.audit_log = LogReader(audit), .page = &page_data, .targets = &targets, .boards = &boards});
+            {.audit_log = LogReader(audit),
+             .page = &page_data,
+             .targets = &targets,
+             .boards = &boards,
+             .redfish = config.http.redfish ? &redfish : nullptr});
   const ConnectionBudget budget = BudgetConnections(FileLimit(), config.devices.size());
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
                             HttpServer::Start(
@@ -346,7 +352,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   };
   SIDEBAND_RETURN_IF_ERROR(WritePortsFile(config.ports_file, grpc->port(), http->port()));
   spdlog::info("sidebandd {}: {}, {}, {} devices", kVersion, Places(config.grpc.listener, grpc->port(), "gRPC", "gRPC"),
-               Places(config.http, http->port(), "HTTPS", "HTTP"), config.devices.size());
+               Places(config.http.listener, http->port(), "HTTPS", "HTTP"), config.devices.size());
   if (config.audit.file.empty()) spdlog::warn("no audit log is configured: accesses are not recorded");
   PeriodicThread checks(kCheck, [&] {
     http->CheckCertificates();

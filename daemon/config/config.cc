@@ -68,7 +68,8 @@ void ReadListeners(const YamlMap& root, const ConfigContext& context, Config& co
   const bool has_tokens = config.tokens.has_value();
   config.grpc = ReadGrpc(root, has_tokens, context);
   config.http = ReadHttp(root, has_tokens, context);
-  if (config.http.unix_socket.empty() || config.http.unix_socket != config.grpc.listener.unix_socket) return;
+  const std::string& unix_socket = config.http.listener.unix_socket;
+  if (unix_socket.empty() || unix_socket != config.grpc.listener.unix_socket) return;
   context.errors.Add(root.Find("http")->Error("grpc and http have the same unix_socket"));
 }
 

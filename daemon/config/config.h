@@ -40,7 +40,7 @@ struct Config {
   std::vector<DeviceConfig> devices;  // at least one
   RatioConfig ratios;                 // for every device that counts their events
   GrpcConfig grpc;
-  ListenerConfig http;
+  HttpConfig http;
   LocalOperators local_operators;
   QuotaConfig quotas;
   std::string policy_file;

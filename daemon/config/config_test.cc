@@ -75,9 +75,10 @@ TEST_F(ConfigTest, ReadsEverything) {
   EXPECT_EQ(config->grpc.listener.listen, (ListenAddress{"127.0.0.1", 0}));
   EXPECT_EQ(config->grpc.listener.tls.min_version, TlsVersion::kTls12);
   EXPECT_TRUE(config->grpc.reflection);
-  EXPECT_EQ(config->http.listen, (ListenAddress{"::1", 9877}));
-  EXPECT_EQ(config->http.tls.min_version, TlsVersion::kTls13) << "default";
-  EXPECT_EQ(config->http.tls.cert_file, folder_ + "s.crt") << "relative to the configuration's folder";
+  EXPECT_EQ(config->http.listener.listen, (ListenAddress{"::1", 9877}));
+  EXPECT_EQ(config->http.listener.tls.min_version, TlsVersion::kTls13) << "default";
+  EXPECT_FALSE(config->http.redfish) << "default";
+  EXPECT_EQ(config->http.listener.tls.cert_file, folder_ + "s.crt") << "relative to the configuration's folder";
   EXPECT_EQ(config->policy_file, folder_ + "policy.yaml");
   ASSERT_EQ(config->vm_keys.size(), 1u);
   EXPECT_EQ(config->vm_keys[0].key_file, folder_ + "vm.key");
@@ -106,6 +107,7 @@ TEST_F(ConfigTest, EveryMistakeHasItsLine) {
            Case{"127.0.0.1:0", "localhost:0",
                 "c.yaml:8: 'localhost:0' is not ADDRESS:PORT, such as 127.0.0.1:9877 or [::1]:0"},
            Case{"reflection: true", "reflection: yes", "c.yaml:10: expected true or false"},
+           Case{"http:", "http:\n  redfish: 1", "c.yaml:12: expected true or false"},
            Case{"TLS12", "TLS11", "c.yaml:9: 'TLS11' is unknown, must be TLS12 or TLS13"},
            Case{"RequireAndVerifyClientCert", "NoClientCert",
                 "c.yaml:13: a listener without mutual TLS is refused: no tokens are configured"},
@@ -338,7 +340,7 @@ TEST_F(ConfigTest, AListenerWithoutTlsIsRefused) {
 }
 
 TEST_F(ConfigTest, AUnixSocketNeedsNoTls) {
-  EXPECT_EQ(Load(kGood)->http.unix_socket, "") << "default";
+  EXPECT_EQ(Load(kGood)->http.listener.unix_socket, "") << "default";
   const std::string listen = "  listen: \"127.0.0.1:0\"\n",
                     tls =
                         "  tls_server_config: {cert_file: s.crt, key_file: s.key, client_ca_file: ca.crt, "
@@ -380,7 +382,7 @@ TEST_F(ConfigTest, WithTokensACertificateIsOptional) {
        {"client_ca_file: ca.crt, min", "client_ca_file: ca.crt, client_auth_type: VerifyClientCertIfGiven, min"}}));
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->tokens->audience, "sideband");
-  EXPECT_EQ(config->http.tls.client_auth, ClientAuth::kNone);
+  EXPECT_EQ(config->http.listener.tls.client_auth, ClientAuth::kNone);
   EXPECT_EQ(config->grpc.listener.tls.client_auth, ClientAuth::kVerifyIfGiven);
   EXPECT_FALSE(Load(kGood)->tokens.has_value()) << "default";
 }

@@ -108,10 +108,14 @@ GrpcConfig ReadGrpc(const YamlMap& root, bool has_tokens, const ConfigContext& c
   return grpc;
 }
 
-ListenerConfig ReadHttp(const YamlMap& root, bool has_tokens, const ConfigContext& context) {
+HttpConfig ReadHttp(const YamlMap& root, bool has_tokens, const ConfigContext& context) {
+  HttpConfig http;
   const auto map =
-      Required(root, "http", {"listen", "tls_server_config", "unix_socket", "max_connection_age"}, context);
-  return map ? Listener(*map, {"127.0.0.1", 9877}, has_tokens, context) : ListenerConfig();
+      Required(root, "http", {"listen", "tls_server_config", "unix_socket", "redfish", "max_connection_age"}, context);
+  if (!map) return http;
+  http.listener = Listener(*map, {"127.0.0.1", 9877}, has_tokens, context);
+  context.errors.Take(map->BoolOr("redfish", http.redfish), http.redfish);
+  return http;
 }
 
 }  // namespace sideband::daemon

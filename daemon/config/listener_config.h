@@ -43,10 +43,15 @@ struct GrpcConfig {
   bool reflection = false;
 };
 
+struct HttpConfig {
+  ListenerConfig listener;
+  bool redfish = false;  // whether /redfish is served
+};
+
 // `root` is the whole configuration; both sections are required. `has_tokens`: bearer tokens are configured, so that a
 // client may be authenticated without a certificate.
 GrpcConfig ReadGrpc(const YamlMap& root, bool has_tokens, const ConfigContext& context);
-ListenerConfig ReadHttp(const YamlMap& root, bool has_tokens, const ConfigContext& context);
+HttpConfig ReadHttp(const YamlMap& root, bool has_tokens, const ConfigContext& context);
 
 }  // namespace sideband::daemon
 

@@ -42,6 +42,13 @@ std::optional<std::string> TokenOf(const http::fields& fields) {
   return count == 1 ? BearerToken(TextOf(fields[http::field::authorization])) : "";
 }
 
+// Likewise of a field that is not beast's.
+std::optional<std::string> SessionTokenOf(const http::fields& fields) {
+  const auto count = fields.count("X-Auth-Token");
+  if (count == 0) return std::nullopt;
+  return count == 1 ? TextOf(fields["X-Auth-Token"]) : "";
+}
+
 void AddField(std::string& header, absl::string_view name, absl::string_view value) {
   absl::StrAppend(&header, name, ": ", value, "\r\n");
 }
@@ -62,6 +69,7 @@ void AddFields(std::string& header, const HttpResponse& response) {
   AddField(header, "X-Content-Type-Options", "nosniff");
   AddField(header, "Content-Security-Policy", response.content_security_policy);
   AddField(header, "Referrer-Policy", "no-referrer");
+  for (const auto& [name, value] : response.fields) AddField(header, name, value);
   // RFC 9110 demands these fields with these statuses (sections 15.5.6 and 15.5.2).
   if (response.status == 405) AddField(header, "Allow", "GET, HEAD");
   if (response.status == 401) AddField(header, "WWW-Authenticate", "Bearer");
@@ -145,6 +153,8 @@ HttpExchange::Answer HttpExchange::Handle() {
                                     .host = TextOf(request[http::field::host]),
                                     .accept = TextOf(request[http::field::accept]),
                                     .accept_encoding = TextOf(request[http::field::accept_encoding]),
+                                    .odata_version = TextOf(request["OData-Version"]),
+                                    .session_token = SessionTokenOf(request),
                                     .credentials = std::move(credentials)});
   // A body is never read, so the next request after it cannot be found. Callers who are not authorized do not keep
   // connections that others may need.

@@ -71,6 +71,29 @@ TEST_F(HttpExchangeTest, ATokenIsOfItsRequestAlone) {
   EXPECT_EQ(seen_[1].credentials.bearer_token, std::nullopt);
 }
 
+TEST_F(HttpExchangeTest, FieldsOfRedfish) {
+  HttpExchange exchange({}, handler_);
+  for (const char* fields :
+       {"", "X-Auth-Token: a\r\nOData-Version: 4.0\r\n", "x-auth-token: a\r\nX-Auth-Token: a\r\n"}) {
+    exchange.Feed(absl::StrCat("GET / HTTP/1.1\r\nHost: x\r\n", fields, "\r\n"));
+    ASSERT_TRUE(exchange.Next()) << fields;
+  }
+  EXPECT_EQ(seen_[0].session_token, std::nullopt);
+  EXPECT_EQ(seen_[0].odata_version, "");
+  EXPECT_EQ(seen_[1].session_token, "a");
+  EXPECT_EQ(seen_[1].odata_version, "4.0");
+  EXPECT_EQ(seen_[2].session_token, "") << "neither counts";
+}
+
+TEST(HttpFieldsTest, AreInTheHeaderOfHeadToo) {
+  const HttpHandler handler = [](const HttpRequest&) -> HttpResponse { return {.fields = {{"OData-Version", "4.0"}}}; };
+  HttpExchange exchange({}, handler);
+  for (const char* method : {"GET", "HEAD"}) {
+    exchange.Feed(absl::StrCat(method, " / HTTP/1.1\r\nHost: x\r\n\r\n"));
+    EXPECT_THAT(exchange.Next()->header, HasSubstr("\r\nOData-Version: 4.0\r\n"));
+  }
+}
+
 TEST_F(HttpExchangeTest, AnswersWhatIsAsked) {
   HttpExchange exchange({.local_operator = 1000}, handler_);
   EXPECT_TRUE(exchange.is_idle());

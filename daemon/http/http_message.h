@@ -6,7 +6,10 @@
 #define SIDEBAND_DAEMON_HTTP_HTTP_MESSAGE_H_
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "daemon/base/body.h"
 #include "daemon/identity/credentials.h"
@@ -19,6 +22,8 @@ struct HttpRequest {
   std::string host;    // the field Host; empty without one
   std::string accept;
   std::string accept_encoding;
+  std::string odata_version;                 // the field OData-Version; empty without one
+  std::optional<std::string> session_token;  // the field X-Auth-Token; empty if it is there twice
   Credentials credentials;
 };
 
@@ -28,6 +33,7 @@ struct HttpResponse {
   std::string content_encoding;  // empty: none
   // What a browser may load and run with the answer; by default nothing.
   std::string content_security_policy = "default-src 'none'";
+  std::vector<std::pair<std::string, std::string>> fields;  // more of the header; nothing in them is from a client
   std::string identity;  // of the authenticated caller; empty where none was required; not sent
   Body body;
 };

@@ -3,7 +3,7 @@
 // HTTP/1.1 over mutual TLS, and over a Unix socket for local operators. The handshake rejects clients without a
 // certificate from the configured CA, unless the configuration makes client certificates optional (it then requires
 // tokens).
-//   SIDEBAND_ASSIGN_OR_RETURN(auto server, HttpServer::Start({.listener = config.http}, handler, *metrics));
+//   SIDEBAND_ASSIGN_OR_RETURN(auto server, HttpServer::Start({.listener = config.http.listener}, handler, *metrics));
 //   server->port();   // the actual port where the configuration has 0
 //   server->CheckCertificates();   // every second
 //   server->Stop();

@@ -5,15 +5,19 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "daemon/exposition/board_families.h"
 #include "daemon/http/audit_query.h"
 #include "daemon/http/history_query.h"
 #include "daemon/http/negotiation.h"
+#include "daemon/http/redfish_response.h"
 #include "daemon/http/scrape_query.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/status_page.h"
+#include "daemon/redfish/public_documents.h"
+#include "daemon/redfish/request_target.h"
 #include "daemon/view/access_entry.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/visible_boards.h"
@@ -25,6 +29,7 @@ constexpr char kHtmlType[] = "text/html; charset=utf-8";
 constexpr char kJsonType[] = "application/json";
 // An open page requests it every few seconds.
 constexpr char kPollPath[] = "/page/status";
+constexpr char kRedfishPath[] = "/redfish";
 constexpr char kJsonLinesType[] = "application/x-ndjson";
 // Bounds what one answer holds; a client asks for more after the last line that it got.
 constexpr size_t kAuditAnswerBytesMax = 1 << 20;
@@ -58,6 +63,8 @@ HttpResponse JsonOrError(absl::StatusOr<std::string> json) {
 
 absl::string_view PathOf(absl::string_view target) { return target.substr(0, target.find('?')); }
 
+bool IsRead(const HttpRequest& request) { return request.method == "GET" || request.method == "HEAD"; }
+
 bool IsFresh(const VisibleDevice& device) { return device.state == VisibleDevice::State::kFresh; }
 
 // The outcome that the audit log records.
@@ -65,6 +72,9 @@ absl::Status OutcomeOf(const HttpResponse& response) {
   if (response.status == 404) return NotFound();
   if (response.status == 400) return absl::InvalidArgumentError("query");
   if (response.status == 503) return absl::UnavailableError("data");
+  if (response.status == 501) return absl::UnimplementedError("query");
+  if (response.status == 507) return absl::ResourceExhaustedError("size");
+  if (response.status == 412) return absl::FailedPreconditionError("version");
   return absl::OkStatus();
 }
 
@@ -122,8 +132,9 @@ const Site::Data* Site::FindData(absl::string_view path) {
 }
 
 // The path as a metric label. Unknown paths share one label, since clients could otherwise create any number of series.
-absl::string_view Site::KnownPath(absl::string_view path) {
+absl::string_view Site::KnownPath(absl::string_view path) const {
   if (const Data* data = FindData(path)) return data->path;
+  if (IsRedfish(path)) return kRedfishPath;
   for (const absl::string_view probe : {"/-/healthy", "/-/ready"}) {
     if (path == probe) return probe;
   }
@@ -133,9 +144,7 @@ absl::string_view Site::KnownPath(absl::string_view path) {
 HttpResponse Site::Handle(const HttpRequest& request) {
   const absl::Duration start = clock_.Steady();
   const absl::string_view path = PathOf(request.target);
-  HttpResponse response = request.method == "GET" || request.method == "HEAD"
-                              ? Answer(request, path)
-                              : Plain(405, "only GET and HEAD are answered\n");
+  HttpResponse response = Answer(request, path);
   metrics_.HttpRequest(KnownPath(path), response.status, clock_.Steady() - start);
   return response;
 }
@@ -146,6 +155,8 @@ void Site::RefreshExpositions() {
 }
 
 HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
+  if (IsRedfish(path)) return Redfish(request, path);
+  if (!IsRead(request)) return Plain(405, "only GET and HEAD are answered\n");
   // Probes may come without an identity, and this answer tells nothing about a device.
   if (path == "/-/healthy") return Plain(200, "healthy\n");
   if (path == "/-/ready") return Ready(request, path);
@@ -161,16 +172,41 @@ HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   return response;
 }
 
+bool Site::IsRedfish(absl::string_view path) const {
+  return sources_.redfish != nullptr && (path == kRedfishPath || absl::StartsWith(path, "/redfish/"));
+}
+
+HttpResponse Site::Redfish(HttpRequest request, absl::string_view path) {
+  if (!IsRead(request)) return RedfishMethodResponse();
+  const auto target = ParseRedfishTarget(request.target);
+  if (target.ok() && IsPublic(*target)) return RedfishResponse(CheckedVersion(request, PublicDocument(*target)), path);
+  request.credentials.bearer_token = BearerTokenOf(request);
+  const auto caller = reader_.Authenticate(request.credentials);
+  const auto answer = [&]() -> absl::StatusOr<RedfishDocument> {
+    if (!caller.ok())
+      return MayShowToken(caller.status()) ? absl::UnauthenticatedError("") : absl::PermissionDeniedError("");
+    return target.ok() ? CheckedVersion(request, sources_.redfish->Get(*caller, *target)) : target.status();
+  };
+  HttpResponse response = RedfishResponse(answer(), path);
+  if (caller.ok()) response.identity = caller->principal.identity;
+  // Paths of clients' choice are in the entry's resource.
+  Audit(request, kRedfishPath, caller, OutcomeOf(response));
+  return response;
+}
+
 void Site::Audit(const HttpRequest& request, absl::string_view path, const absl::StatusOr<Caller>& caller,
                  const absl::Status& outcome) {
   const Access access{absl::StrCat(request.method, " ", path), request.target};
   reader_.audit().Record(AccessEntry(reader_, caller, request.credentials, access, outcome));
 }
 
+bool Site::MayShowToken(const absl::Status& why) const {
+  return reader_.takes_tokens() && absl::IsUnauthenticated(why);
+}
+
 // One message for every reason. 401 invites a token where tokens are configured and none or a bad one was sent.
 HttpResponse Site::Unauthenticated(const absl::Status& why) const {
-  const bool may_show_a_token = reader_.takes_tokens() && absl::IsUnauthenticated(why);
-  return Plain(may_show_a_token ? 401 : 403, "the caller's identity is not in the policy\n");
+  return Plain(MayShowToken(why) ? 401 : 403, "the caller's identity is not in the policy\n");
 }
 
 // The same for every caller: what it shows is in /page/status.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The HTTP resources of sidebandd: /metrics, /audit, /sd, /-/healthy, /-/ready, and the status page at / with its data
-// below /page. See README.md.
+// below /page, and Redfish. See README.md.
 //   Site site(reader, *metrics, clock, {.page = &page_data, .targets = &targets});
 //   const HttpHandler handler = [&site](const HttpRequest& request) { return site.Handle(request); };
 //   SIDEBAND_ASSIGN_OR_RETURN(auto server, HttpServer::Start(options, handler, *metrics));
@@ -26,6 +26,7 @@
 #include "daemon/http/target_list.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/page_data.h"
+#include "daemon/redfish/redfish_service.h"
 #include "daemon/view/reader.h"
 
 namespace sideband::daemon {
@@ -36,12 +37,13 @@ class Site {
   // Returns the lines of the audit log after the sequence `after`, at most `bytes_max` bytes. Must be thread-safe.
   using AuditLogReader = std::function<absl::StatusOr<std::string>(uint64_t after, size_t bytes_max)>;
 
-  // What a path is about; without it, the path is 404.
+  // What a path is about; without it, the path is 404. They must outlive the site.
   struct Sources {
-    AuditLogReader audit_log = nullptr;   // /audit
-    PageData* page = nullptr;             // /page/status and /page/history
-    const TargetList* targets = nullptr;  // /sd
-    const BoardStore* boards = nullptr;   // the boards' sensors in /metrics
+    AuditLogReader audit_log = nullptr;       // /audit
+    PageData* page = nullptr;                 // /page/status and /page/history
+    const TargetList* targets = nullptr;      // /sd
+    const BoardStore* boards = nullptr;       // the boards' sensors in /metrics
+    const RedfishService* redfish = nullptr;  // /redfish and below
   };
 
   Site(Reader& reader, SelfMetrics& metrics, const Clock& clock, Sources sources)
@@ -62,8 +64,12 @@ class Site {
   static const Data kData[];
   static const Data* FindData(absl::string_view path);
 
-  static absl::string_view KnownPath(absl::string_view path);
+  absl::string_view KnownPath(absl::string_view path) const;
   HttpResponse Answer(const HttpRequest& request, absl::string_view path);
+  bool IsRedfish(absl::string_view path) const;
+  HttpResponse Redfish(HttpRequest request, absl::string_view path);
+  // Whether another token than the request's, or one at all, may help.
+  bool MayShowToken(const absl::Status& why) const;
   HttpResponse Unauthenticated(const absl::Status& why) const;
   HttpResponse AuditLog(const HttpRequest& request, const Caller& caller);
   // What the caller sees of the boards that still answer.

@@ -9,8 +9,10 @@
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/page_data.h"
+#include "daemon/redfish/redfish_service.h"
 #include "daemon/view/fake_past.h"
 #include "daemon/view/fake_world.h"
+#include "daemon/view/sensor_queries.h"
 
 namespace sideband::daemon {
 namespace {
@@ -33,7 +35,12 @@ class SiteTest : public testing::Test {
   PageData page_{
       {.reader = world_.reader, .history = past_.reader, .metrics = *metrics_, .version = "1", .boards = &boards_}};
   const TargetList targets_{{{{.targets = {"host-1:9877"}}}}};
-  Site site_{world_.reader, *metrics_, world_.clock, {.page = &page_, .targets = &targets_, .boards = &boards_}};
+  const SensorQueries sensors_{world_.reader, boards_};
+  const RedfishService redfish_{sensors_};
+  Site site_{world_.reader,
+             *metrics_,
+             world_.clock,
+             {.page = &page_, .targets = &targets_, .boards = &boards_, .redfish = &redfish_}};
 };
 
 TEST_F(SiteTest, MatrixOfStatuses) {
@@ -43,12 +50,29 @@ TEST_F(SiteTest, MatrixOfStatuses) {
     const char* target;
     int ops, tenant, stranger;
   };
-  for (const Row& row :
-       {Row{"/metrics", 200, 200, 403}, Row{"/", 200, 200, 403}, Row{"/-/healthy", 200, 200, 200},
-        Row{"/-/ready", 200, 200, 200}, Row{"/metrics/", 404, 404, 404}, Row{"/metrics?x=1", 400, 400, 403},
-        Row{"/page/status", 200, 200, 403}, Row{"/page/history?event=cycles&seconds=9", 200, 200, 403},
-        Row{"/page/history", 400, 400, 403}, Row{"/page", 404, 404, 404}, Row{"/sd", 200, 404, 403},
-        Row{"/nothing", 404, 404, 404}, Row{"", 404, 404, 404}}) {
+  for (const Row& row : {Row{"/metrics", 200, 200, 403},
+                         Row{"/", 200, 200, 403},
+                         Row{"/-/healthy", 200, 200, 200},
+                         Row{"/-/ready", 200, 200, 200},
+                         Row{"/metrics/", 404, 404, 404},
+                         Row{"/metrics?x=1", 400, 400, 403},
+                         Row{"/page/status", 200, 200, 403},
+                         Row{"/page/history?event=cycles&seconds=9", 200, 200, 403},
+                         Row{"/page/history", 400, 400, 403},
+                         Row{"/page", 404, 404, 404},
+                         Row{"/sd", 200, 404, 403},
+                         Row{"/redfish", 200, 200, 200},
+                         Row{"/redfish/v1/", 200, 200, 200},
+                         Row{"/redfish/v1/Chassis", 200, 200, 403},
+                         Row{"/redfish/v1/Chassis/gpu0/Sensors", 200, 404, 403},
+                         Row{"/redfish/v1/Chassis/gpu9", 404, 404, 403},
+                         Row{"/redfish/v1/?$expand=.", 501, 501, 501},
+                         Row{"/redfish/v1/Chassis?$expand=.", 501, 501, 403},
+                         Row{"/redfish/v1/Chassis/gpu0?$top=1", 400, 400, 403},
+                         Row{"/redfish/%zz", 400, 400, 403},
+                         Row{"/redfishes", 404, 404, 404},
+                         Row{"/nothing", 404, 404, 404},
+                         Row{"", 404, 404, 404}}) {
     EXPECT_EQ(Get("ops", row.target).status, row.ops) << row.target;
     EXPECT_EQ(Get("tenant-a", row.target).status, row.tenant) << row.target;
     EXPECT_EQ(Get("stranger", row.target).status, row.stranger) << row.target;
@@ -87,6 +111,43 @@ TEST_F(SiteTest, OnlyGetAndHead) {
   for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "get", ""}) {
     EXPECT_EQ(site_.Handle({.method = method, .target = "/-/healthy"}).status, 405) << method;
   }
+}
+
+TEST_F(SiteTest, RedfishAnswersInItsOwnForm) {
+  world_.Publish(0, 1);
+  const auto version = testing::Contains(testing::Pair("OData-Version", "4.0"));
+  const HttpResponse chassis = Get("tenant-a", "/redfish/v1/Chassis");
+  EXPECT_EQ(chassis.identity, "spiffe://example.org/tenant-a");
+  EXPECT_THAT(chassis.body.ToString(), HasSubstr(R"("Members@odata.count":1)"));
+  EXPECT_THAT(chassis.fields, version);
+  const HttpResponse absent = Get("tenant-a", "/redfish/v1/Chassis/gpu1");
+  EXPECT_THAT(absent.body.ToString(), HasSubstr("Base.1.16.ResourceMissingAtURI"));
+  EXPECT_THAT(absent.fields, version);
+  EXPECT_THAT(Get("stranger", "/redfish/v1/Chassis").body.ToString(), HasSubstr("Base.1.16.InsufficientPrivilege"));
+  EXPECT_EQ(Get("stranger", "/redfish/v1/Chassis/gpu0").body.ToString(),
+            Get("stranger", "/redfish/v1/Chassis/gpu9").body.ToString());
+  for (const char* target : {"/redfish/v1/Chassis", "/redfish/v1/SessionService/Sessions", "/redfish/nothing"}) {
+    const HttpResponse post = site_.Handle({.method = "POST", .target = target, .credentials = CredentialsOf("ops")});
+    EXPECT_EQ(post.status, 405) << target;
+    EXPECT_THAT(post.body.ToString(), HasSubstr("Base.1.16.OperationNotAllowed"));
+  }
+  EXPECT_EQ(site_.Handle({.method = "GET", .target = "/redfish", .odata_version = "4.01"}).status, 412);
+}
+
+TEST_F(SiteTest, RequestsForRedfishAreAuditedAndCounted) {
+  world_.Publish(0, 1);
+  Get("tenant-a", "/redfish/v1/Chassis?$top=1");
+  Get("tenant-a", "/redfish/v1/Chassis/gpu1");
+  Get("stranger", "/redfish/v1/Chassis");
+  Get("stranger", "/redfish/v1/");
+  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
+  ASSERT_EQ(told.size(), 3u) << "the root says nothing of this host";
+  EXPECT_EQ(told[0].endpoint, "GET /redfish");
+  EXPECT_EQ(told[0].resource, "/redfish/v1/Chassis?$top=1");
+  EXPECT_EQ(told[0].decision, AuditDecision::kAllow);
+  EXPECT_EQ(told[1].decision, AuditDecision::kDeny);
+  EXPECT_EQ(told[2].decision, AuditDecision::kDeny);
+  EXPECT_THAT(metrics_->Serialize(), HasSubstr("sideband_http_requests_total{code=\"404\",path=\"/redfish\"} 1\n"));
 }
 
 TEST_F(SiteTest, MetricsAreTheCallersOwn) {
@@ -173,7 +234,7 @@ TEST_F(SiteTest, EveryTenantHasNoByteOfAnother) {
       {"tenant-c", {"secret", kSecretUuid}}};
   for (const auto& [who, own] : names) {
     for (const char* target : {"/metrics", "/page/status", "/page/history?event=cycles&seconds=60", "/sd", "/-/ready",
-                               "/-/healthy", "/nothing"}) {
+                               "/redfish/v1/TelemetryService/MetricReports/Counters", "/-/healthy", "/nothing"}) {
       for (const auto& [other, foreign] : names) {
         for (const std::string& word : foreign) {
           if (other == who) continue;
@@ -231,7 +292,7 @@ TEST_F(SiteTest, OperatorsGetTheTargetsOfTheFleet) {
 
 TEST_F(SiteTest, WithoutSourcesThereIsNothing) {
   Site site(world_.reader, *metrics_, world_.clock, {});
-  for (const char* target : {"/audit", "/sd", "/page/status", "/page/history?event=cycles&seconds=60"}) {
+  for (const char* target : {"/audit", "/sd", "/page/status", "/page/history?event=cycles&seconds=60", "/redfish"}) {
     EXPECT_EQ(site.Handle({.method = "GET", .target = target, .credentials = CredentialsOf("ops")}).status, 404);
   }
 }
@@ -282,7 +343,9 @@ class SiteTokenTest : public SiteTest {
   const FakeIssuer issuer_ = FakeIssuer::Es256("k1");
   TokenVerifier tokens_{{.audience = "sideband"}, world_.clock};
   Reader token_reader_{world_.store, world_.policy, world_.clock, world_.audit, &tokens_};
-  Site token_site_{token_reader_, *metrics_, world_.clock, {}};
+  const SensorQueries token_sensors_{token_reader_, boards_};
+  const RedfishService token_redfish_{token_sensors_};
+  Site token_site_{token_reader_, *metrics_, world_.clock, {.redfish = &token_redfish_}};
 };
 
 TEST_F(SiteTokenTest, ATokenHasItsOwnersMetrics) {
@@ -310,6 +373,27 @@ TEST_F(SiteTokenTest, NobodyIsToldTheSameWhateverTheReason) {
   EXPECT_EQ(Ask(CredentialsOf("ops")).status, 200) << "certificates count as before";
   EXPECT_EQ(Ask({}, "/-/healthy").status, 200);
   EXPECT_EQ(Get("stranger", "/metrics").status, 403) << "where there are no tokens, none is asked for";
+}
+
+TEST_F(SiteTokenTest, RedfishTakesATokenInAFieldOfItsOwn) {
+  const std::string operators = Token("spiffe://example.org/ops"), tenants = Token("spiffe://example.org/tenant-a");
+  const auto ask = [&](const std::string& target, std::optional<std::string> session, Credentials credentials = {}) {
+    return token_site_.Handle({.method = "GET",
+                               .target = target,
+                               .session_token = std::move(session),
+                               .credentials = std::move(credentials)});
+  };
+  const std::string chassis = "/redfish/v1/Chassis/gpu1";
+  EXPECT_EQ(ask(chassis, operators).status, 200);
+  EXPECT_EQ(ask(chassis, tenants).status, 404);
+  EXPECT_EQ(ask(chassis, operators, {.bearer_token = operators}).status, 200);
+  EXPECT_EQ(ask(chassis, operators, {.bearer_token = tenants}).status, 401) << "two tokens";
+  EXPECT_EQ(ask(chassis, "x.y.z", CredentialsOf("ops")).status, 401) << "a bad token is no certificate's";
+  EXPECT_EQ(ask(chassis, "").status, 401);
+  EXPECT_EQ(ask(chassis, operators, CredentialsOf("tenant-a")).status, 403) << "ambiguous";
+  EXPECT_EQ(ask(chassis, std::nullopt).status, 401);
+  EXPECT_THAT(ask(chassis, std::nullopt).body.ToString(), HasSubstr("Base.1.16.NoValidSession"));
+  EXPECT_EQ(ask("/metrics", operators).status, 401) << "other paths have no such field";
 }
 
 TEST_F(SiteTokenTest, ReadyIsAskedWithoutATokenOrWithAGoodOne) {

@@ -3,7 +3,7 @@
 // The current certificates of a listener. A changed file reloads all of them; a set takes effect as a whole or not at
 // all.
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto tls,
-//                             ListenerTls::Create("http", config.http.tls, ApplicationProtocol::kAny, metrics));
+//                             ListenerTls::Create("http", config.http.listener.tls, ApplicationProtocol::kAny, metrics));
 //   SSL_new(tls->Current().context.get());  // for each new connection
 //   tls->Check();                           // every second
 //

@@ -39,11 +39,16 @@ constexpr Setting kSettings[] = {
      [](const Config& a, const Config& b) {
        return a.grpc.listener.max_connection_age == b.grpc.listener.max_connection_age;
      }},
-    {"http.listen", [](const Config& a, const Config& b) { return HaveSameAddress(a.http, b.http); }},
-    {"http.tls_server_config", [](const Config& a, const Config& b) { return a.http.tls == b.http.tls; }},
-    {"http.unix_socket", [](const Config& a, const Config& b) { return a.http.unix_socket == b.http.unix_socket; }},
+    {"http.listen", [](const Config& a, const Config& b) { return HaveSameAddress(a.http.listener, b.http.listener); }},
+    {"http.tls_server_config",
+     [](const Config& a, const Config& b) { return a.http.listener.tls == b.http.listener.tls; }},
+    {"http.unix_socket",
+     [](const Config& a, const Config& b) { return a.http.listener.unix_socket == b.http.listener.unix_socket; }},
+    {"http.redfish", [](const Config& a, const Config& b) { return a.http.redfish == b.http.redfish; }},
     {"http.max_connection_age",
-     [](const Config& a, const Config& b) { return a.http.max_connection_age == b.http.max_connection_age; }},
+     [](const Config& a, const Config& b) {
+       return a.http.listener.max_connection_age == b.http.listener.max_connection_age;
+     }},
     {"local_operators", [](const Config& a, const Config& b) { return a.local_operators == b.local_operators; }},
     {"log.format", [](const Config& a, const Config& b) { return a.log.format == b.log.format; }},
     {"marks", [](const Config& a, const Config& b) { return a.marks == b.marks; }},

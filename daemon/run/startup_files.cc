@@ -51,7 +51,7 @@ StartupFiles ReadStartupFiles(const std::string& config_file, ErrorList& errors)
   if (has_keys) files.keys = LoadKeySet(config.tokens->jwks_file, errors);
   CheckTls(config.grpc.listener, errors);
   // Otherwise the same errors would be reported twice.
-  if (!HaveSameTls(config.grpc.listener, config.http)) CheckTls(config.http, errors);
+  if (!HaveSameTls(config.grpc.listener, config.http.listener)) CheckTls(config.http.listener, errors);
   for (const VmKeyConfig& key : config.vm_keys) {
     if (!key.key_file.empty()) errors.Add(envelope::LoadStaticKey(key.key_file).status());
   }

@@ -5,6 +5,7 @@ Denied and nonexistent resources get the same answer, byte for byte, and no answ
 """
 
 import itertools
+import json
 import unittest
 
 import grpc
@@ -15,6 +16,7 @@ import tenant_client
 import tokens
 
 DEVICE = "gpu0"
+REDFISH = "/redfish/v1/"
 CONTEXT_EVENT, DEVICE_EVENT = "sm_active_cycles", "pcie_tx_cycles"
 ABSENT_UUID = "00000000-0000-4000-8000-000000000009"
 # The blocks of the example device, whose vm3 is confidential: (VM, context).
@@ -111,6 +113,7 @@ class MatrixTest(unittest.TestCase):
         site_layout.write(cls.site.folder, "jwks.json", tokens.jwks(issuer))
         site_layout.write(cls.site.folder, "policy.yaml", cls.policy())
         config = cls.site.read("sidebandd.yaml").decode()
+        config = config.replace("http:\n", "http:\n  redfish: true\n")
         site_layout.write(cls.site.folder, "sidebandd.yaml", config + 'tokens: {jwks_file: jwks.json, audience: "%s"}\n' %
                           tokens.AUDIENCE + "audit: {file: audit.jsonl}\npeek: {bus_share: 1}\n")
         cls.tokens = {who: token and (token if token.count(".") == 2 and "/" not in token else issuer.token(token))
@@ -304,8 +307,15 @@ class MatrixTest(unittest.TestCase):
             return {401, 403} if role is None and self.tokens[who] else {200}
         if path == "/nothing":
             return {404}
+        if path in ("/redfish", "/redfish/v1/"):
+            return {200}
         if role is None:
             return {401, 403}
+        if path.startswith("/redfish/v1/Chassis/"):
+            return {200} if rows(role) and path == "/redfish/v1/Chassis/" + DEVICE else {404}
+        if path.startswith("/redfish/v1/TelemetryService/MetricDefinitions/"):
+            level, _, event = path.rpartition("/")[2].partition(".")
+            return {200} if any(self.level(row) == level and event in events(row) for row in rows(role)) else {404}
         if path.startswith("/audit"):
             return {200} if role == "auditor" else {404}
         if path == "/sd":
@@ -315,11 +325,37 @@ class MatrixTest(unittest.TestCase):
             return {200} if any(event in events(row) for row in rows(role)) else {404}
         return {400} if path == "/metrics?x=y" else {200}
 
+    @staticmethod
+    def level(row):
+        return "device" if row == DEVICE_ROW else "context" if row[1] else "vm"
+
+    def test_redfish_reports_the_rows_of_the_others(self):
+        for who in IDENTITIES:
+            role = ROLES.get(who)
+            status, _, body = self.http(who, "GET", REDFISH + "TelemetryService/MetricReports/Counters")
+            self.assertEqual(status == 200, role is not None, who)
+            found = set()
+            for value in json.loads(body)["MetricValues"] if role else ():
+                oem = value["Oem"]["Sideband"]
+                row = (oem.get("Vm"), oem.get("Context"))
+                level, _, event = value["MetricId"].partition(".")
+                self.assertEqual((oem["Device"], level), (DEVICE, self.level(row)), who)
+                found.add((row, event))
+            wanted = {(row, event) for row in rows(role) for event in events(row)}
+            self.assertEqual({row for row, _ in found}, rows(role), who)
+            self.assertLessEqual(wanted, found, who)
+            self.assertEqual({row for row, event in found if event == DEVICE_EVENT}, rows(role) & {DEVICE_ROW}, who)
+
     def test_http(self):
         paths = ("/", "/metrics", "/metrics?event[]=" + CONTEXT_EVENT, "/metrics?event[]=" + DEVICE_EVENT,
                  "/metrics?event[]=nothing", "/metrics?x=y", "/page/status",
                  "/page/history?event=%s&seconds=60" % CONTEXT_EVENT, "/page/history?event=%s&seconds=60" % DEVICE_EVENT,
                  "/page/history?event=nothing&seconds=60", "/sd", "/audit", "/audit?after=1", "/-/healthy", "/-/ready",
+                 "/redfish", REDFISH, REDFISH + "Chassis", REDFISH + "Chassis/" + DEVICE, REDFISH + "Chassis/gpu9",
+                 REDFISH + "TelemetryService",
+                 REDFISH + "TelemetryService/MetricReports/Counters", REDFISH + "TelemetryService/MetricDefinitions",
+                 *(REDFISH + "TelemetryService/MetricDefinitions/" + name
+                   for name in ("vm." + CONTEXT_EVENT, "context." + CONTEXT_EVENT, "device." + DEVICE_EVENT, "nothing")),
                  "/nothing")
         told = {}  # answers to unauthenticated callers and to requests for absent resources
         for who, method, path in itertools.product(IDENTITIES, ("GET", "HEAD", "POST"), paths):
@@ -328,8 +364,9 @@ class MatrixTest(unittest.TestCase):
             self.assertIn(status, self.expected_status(who, method, path), (who, method, path, body))
             if path.startswith("/audit") and status == 200:
                 continue  # the audit log contains all requests, which is its purpose
+            answer = body.replace(path, "")  # an error of Redfish says what was asked for
             for word in FOREIGN[role]:
-                self.assertNotRegex(body, r"\b%s\b" % word, (who, method, path))
+                self.assertNotRegex(answer, r"\b%s\b" % word, (who, method, path))
             if status in (401, 403, 404) and method == "GET":
                 told.setdefault((status, path.partition("?")[0]), set()).add(body)
         for key, bodies in told.items():

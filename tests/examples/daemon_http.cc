@@ -24,6 +24,7 @@
 #include "daemon/http/negotiation.h"
 #include "daemon/http/poll_audit.h"
 #include "daemon/http/query_parameters.h"
+#include "daemon/http/redfish_response.h"
 #include "daemon/http/scrape_query.h"
 #include "daemon/http/site.h"
 #include "daemon/http/target_list.h"
@@ -90,6 +91,10 @@ void Audit(const HttpRequest& request);
 
 void UsePollAudit(PollAudit& poll_audit, const std::string& identity, const Clock& clock, const HttpRequest& request) {
   //@ daemon/http/poll_audit.h
+}
+
+void UseRedfishResponse(HttpRequest request, const absl::StatusOr<RedfishDocument>& document) {
+  //@ daemon/http/redfish_response.h
 }
 
 absl::Status UseScrapeQuery(const HttpRequest& request) {

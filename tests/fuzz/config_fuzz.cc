@@ -51,7 +51,7 @@ void CheckConfig(const daemon::Config& config) {
     FUZZ_CHECK(!device.bus.empty());
   }
   CheckListener(config, config.grpc.listener);
-  CheckListener(config, config.http);
+  CheckListener(config, config.http.listener);
   std::set<Uuid> vms;
   for (const daemon::VmKeyConfig& key : config.vm_keys) {
     FUZZ_CHECK(vms.insert(key.vm).second && !key.key_file.empty() && !key.place.empty());

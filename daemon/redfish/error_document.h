@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Errors in Redfish's form (DSP0266, "Error responses"), with messages of DMTF's registry Base.
+//   const RedfishError error = RedfishErrorOf(absl::NotFoundError(""), "/redfish/v1/Chassis/gpu9");
+//   EXPECT_EQ(error.http_status, 404);
+#ifndef SIDEBAND_DAEMON_REDFISH_ERROR_DOCUMENT_H_
+#define SIDEBAND_DAEMON_REDFISH_ERROR_DOCUMENT_H_
+
+#include <nlohmann/json.hpp>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace sideband::daemon {
+
+struct RedfishError {
+  int http_status = 500;
+  nlohmann::json document;
+};
+
+// The error's message, where it has one, is the advice to the client (Resolution); a status of another server must not
+// be passed on. `path` is the request's, without its query: an absent and a denied resource have the same document.
+// Codes other than those of this folder are 503.
+RedfishError RedfishErrorOf(const absl::Status& error, absl::string_view path);
+
+// A method other than GET and HEAD: 405.
+RedfishError RedfishMethodError();
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_REDFISH_ERROR_DOCUMENT_H_

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/redfish/public_documents.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace sideband::daemon {
+namespace {
+
+using testing::HasSubstr;
+
+nlohmann::json Get(absl::string_view target) {
+  return nlohmann::json::parse(PublicDocument(*ParseRedfishTarget(target))->text);
+}
+
+TEST(PublicDocumentsTest, FourArePublic) {
+  for (const char* target : {"/redfish", "/redfish/", "/redfish/v1", "/redfish/v1/", "/redfish/v1/odata",
+                             "/redfish/v1/$metadata", "/redfish/v1/%24metadata"}) {
+    EXPECT_TRUE(IsPublic(*ParseRedfishTarget(target))) << target;
+  }
+  for (const char* target : {"/", "/redfish/v2", "/redfish/v1/Chassis", "/redfish/v1/odata/x", "/redfish//v1"}) {
+    EXPECT_FALSE(IsPublic(*ParseRedfishTarget(target))) << target;
+  }
+}
+
+TEST(PublicDocumentsTest, TheRootHasWhatItsSchemaDemands) {
+  EXPECT_EQ(Get("/redfish"), nlohmann::json({{"v1", "/redfish/v1/"}}));
+  const nlohmann::json root = Get("/redfish/v1/");
+  EXPECT_EQ(root, Get("/redfish/v1"));
+  EXPECT_EQ(root["@odata.id"], "/redfish/v1/");
+  for (const char* name : {"@odata.type", "Id", "Name", "RedfishVersion"}) EXPECT_TRUE(root[name].is_string()) << name;
+  EXPECT_EQ(root["Links"]["Sessions"]["@odata.id"], "/redfish/v1/SessionService/Sessions");
+  EXPECT_EQ(root["ProtocolFeaturesSupported"]["TopSkipQuery"], true);
+  EXPECT_EQ(root["ProtocolFeaturesSupported"]["ExpandQuery"]["ExpandAll"], false);
+}
+
+TEST(PublicDocumentsTest, TheServiceDocumentListsTheRootsLinks) {
+  const nlohmann::json document = Get("/redfish/v1/odata");
+  EXPECT_EQ(document["@odata.context"], "/redfish/v1/$metadata");
+  std::vector<std::string> uris;
+  for (const auto& entry : document["value"]) uris.push_back(entry["url"]);
+  const nlohmann::json root = Get("/redfish/v1/");
+  for (const auto& [name, value] : root.items()) {
+    if (!value.is_object() || !value.contains("@odata.id")) continue;
+    EXPECT_THAT(uris, testing::Contains(value["@odata.id"]));
+  }
+}
+
+TEST(PublicDocumentsTest, MetadataIsXml) {
+  const auto document = PublicDocument(*ParseRedfishTarget("/redfish/v1/$metadata"));
+  ASSERT_TRUE(document.ok()) << document.status();
+  EXPECT_EQ(document->content_type, "application/xml; charset=utf-8");
+  EXPECT_EQ(document->schema, "");
+  EXPECT_THAT(document->text, HasSubstr("Uri=\"http://redfish.dmtf.org/schemas/v1/Sensor_v1.xml\""));
+  EXPECT_THAT(document->text, HasSubstr("<edmx:Include Namespace=\"Sensor.v1_7_0\"/>"));
+  EXPECT_THAT(document->text, HasSubstr("Uri=\"http://redfish.dmtf.org/schemas/v1/SensorCollection.xml\""));
+}
+
+TEST(PublicDocumentsTest, TheRootHasNoQueries) {
+  EXPECT_TRUE(absl::IsUnimplemented(PublicDocument(*ParseRedfishTarget("/redfish/v1/?$expand=.")).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(PublicDocument(*ParseRedfishTarget("/redfish/v1/?$top=1")).status()));
+  EXPECT_TRUE(PublicDocument(*ParseRedfishTarget("/redfish/v1/?x=1")).ok());
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/redfish/redfish_service.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_split.h"
+#include "daemon/redfish/chassis_resource.h"
+#include "daemon/redfish/collection.h"
+#include "daemon/redfish/identifiers.h"
+#include "daemon/redfish/metric_value.h"
+#include "daemon/redfish/sensor_resource.h"
+#include "daemon/sensors/sensor_families.h"
+#include "daemon/view/queries.h"
+#include "daemon/view/row_filter.h"
+#include "daemon/view/snapshot_message.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+using sideband::v1::DeviceSensors;
+
+constexpr char kIdentityFamily[] = "sideband_board_info";
+
+// The names in the place of the asterisks of `path`; nullopt where the target is not of this form.
+std::optional<std::vector<std::string>> Match(absl::string_view path, const RedfishTarget& target) {
+  const std::vector<absl::string_view> pattern = absl::StrSplit(path, '/');
+  constexpr size_t kRoot = 2;  // redfish, v1
+  if (target.segments.size() != kRoot + pattern.size()) return std::nullopt;
+  if (target.segments[0] != "redfish" || target.segments[1] != "v1") return std::nullopt;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    const std::string& segment = target.segments[kRoot + i];
+    if (pattern[i] == "*") {
+      names.push_back(segment);
+    } else if (pattern[i] != segment) {
+      return std::nullopt;
+    }
+  }
+  return names;
+}
+
+sideband::v1::GetSensorsRequest SensorsRequest(const std::string& device, const std::string& name = "") {
+  sideband::v1::GetSensorsRequest request;
+  request.mutable_filter()->set_device(device);
+  if (!name.empty()) request.mutable_filter()->add_names(name);
+  return request;
+}
+
+bool IsOfPartitions(const sideband::v1::Sensor& sensor) {
+  const auto family = std::ranges::find(SensorFamilies(), sensor.name(), &SensorFamily::name);
+  return family != SensorFamilies().end() && family->is_of_partitions;
+}
+
+// The levels of the rows whose counters the view shows.
+std::set<std::string> LevelsOf(const VisibleDevice& device) {
+  std::set<std::string> levels;
+  for (const sideband::v1::Scope& scope : ScopeMessages(*device.info, *device.view)) {
+    if (!scope.confidential()) levels.insert(LevelNameOf(scope));
+  }
+  return levels;
+}
+
+bool IsCountedAt(const sideband::v1::Event& event, const std::string& level) {
+  return !event.masked() && (level == "device" || event.scope() == sideband::v1::Event::SCOPE_CONTEXT);
+}
+
+void AddEvents(const sideband::v1::ListEventsResponse& events, const VisibleDevice& device, MetricDefinitions& out) {
+  const std::set<std::string> levels = LevelsOf(device);
+  for (const auto& of_device : events.devices()) {
+    if (of_device.device() != device.info->name) continue;
+    for (const sideband::v1::Event& event : of_device.events()) {
+      for (const std::string& level : levels) {
+        if (IsCountedAt(event, level)) out.AddEvent(level, event);
+      }
+    }
+  }
+}
+
+absl::Status AddSnapshot(const sideband::v1::Snapshot& snapshot, MetricReport& report) {
+  for (const sideband::v1::ScopeCounters& scope : snapshot.scopes()) {
+    for (const sideband::v1::Counter& counter : scope.counters()) {
+      SIDEBAND_RETURN_IF_ERROR(report.Add(CounterMetricValue(snapshot, scope, counter)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+const RedfishService::Route RedfishService::kRoutes[] = {
+    {"Chassis", true, &RedfishService::ChassisCollection},
+    {"Chassis/*", false, &RedfishService::Chassis},
+    {"Chassis/*/Sensors", true, &RedfishService::SensorCollection},
+    {"Chassis/*/Sensors/*", false, &RedfishService::Sensor},
+    {"SessionService", false, &RedfishService::SessionService},
+    {"SessionService/Sessions", true, &RedfishService::Sessions},
+    {"TelemetryService", false, &RedfishService::TelemetryService},
+    {"TelemetryService/MetricDefinitions", true, &RedfishService::MetricDefinitionCollection},
+    {"TelemetryService/MetricDefinitions/*", false, &RedfishService::MetricDefinition},
+    {"TelemetryService/MetricReportDefinitions", true, &RedfishService::ReportDefinitionCollection},
+    {"TelemetryService/MetricReportDefinitions/*", false, &RedfishService::ReportDefinition},
+    {"TelemetryService/MetricReports", true, &RedfishService::ReportCollection},
+    {"TelemetryService/MetricReports/*", false, &RedfishService::Report},
+};
+
+absl::StatusOr<RedfishDocument> RedfishService::Get(const Caller& caller, const RedfishTarget& target) const {
+  for (const Route& route : kRoutes) {
+    auto names = Match(route.path, target);
+    if (!names) continue;
+    SIDEBAND_ASSIGN_OR_RETURN(const PageOptions page, PageOf(target, route.is_collection));
+    SIDEBAND_ASSIGN_OR_RETURN(const nlohmann::json json, (this->*route.get)({caller, *std::move(names), page}));
+    return DocumentOf(json);
+  }
+  return NotFound();
+}
+
+std::optional<VisibleDevice> RedfishService::FindDevice(const Caller& caller, absl::string_view id) const {
+  for (VisibleDevice& device : reader_.Devices(caller)) {
+    if (RedfishId(device.info->name) == id) return std::move(device);
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<DeviceSensors> RedfishService::SensorsOf(const Caller& caller, absl::string_view id) const {
+  const auto device = FindDevice(caller, id);
+  if (!device) return NotFound();
+  SIDEBAND_ASSIGN_OR_RETURN(const auto response, sensors_.Get(caller, SensorsRequest(device->info->name)));
+  // The board is silent, or not read, and an operator asks.
+  DeviceSensors none;
+  none.set_device(device->info->name);
+  return response.devices().empty() ? none : response.devices(0);
+}
+
+std::map<std::string, std::string> RedfishService::IdentityOf(const Caller& caller, const std::string& device) const {
+  std::map<std::string, std::string> identity;
+  const auto response = sensors_.Get(caller, SensorsRequest(device, kIdentityFamily));
+  if (!response.ok()) return identity;
+  for (const auto& label : response->devices(0).sensors(0).labels()) identity[label.name()] = label.value();
+  return identity;
+}
+
+RedfishService::Answer RedfishService::ChassisCollection(const Request& request) const {
+  std::vector<std::string> names;
+  for (const VisibleDevice& device : reader_.Devices(request.caller)) names.push_back(device.info->name);
+  return CollectionJson({"ChassisCollection", "Chassis Collection", kChassisUri}, names, request.page);
+}
+
+RedfishService::Answer RedfishService::Chassis(const Request& request) const {
+  const auto device = FindDevice(request.caller, request.names[0]);
+  if (!device) return NotFound();
+  const std::string& name = device->info->name;
+  const bool has_sensors = sensors_.Get(request.caller, SensorsRequest(name)).ok();
+  return ChassisJson(DeviceMessage(*device), {has_sensors, IdentityOf(request.caller, name)});
+}
+
+RedfishService::Answer RedfishService::SensorCollection(const Request& request) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const DeviceSensors device, SensorsOf(request.caller, request.names[0]));
+  std::vector<std::string> ids;
+  for (const auto& sensor : device.sensors()) {
+    if (auto reading = RedfishReadingOf(sensor)) ids.push_back(std::move(reading->id));
+  }
+  return CollectionJson({"SensorCollection", "Sensor Collection", SensorsUri(device.device())}, ids, request.page);
+}
+
+RedfishService::Answer RedfishService::Sensor(const Request& request) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const DeviceSensors device, SensorsOf(request.caller, request.names[0]));
+  for (const auto& sensor : device.sensors()) {
+    const auto reading = RedfishReadingOf(sensor);
+    if (reading && reading->id == request.names[1]) return SensorJson(device, sensor, *reading);
+  }
+  return NotFound();
+}
+
+// There are no sessions: clients have certificates or bearer tokens.
+RedfishService::Answer RedfishService::SessionService(const Request&) const {
+  return nlohmann::json{{"@odata.id", kSessionServiceUri}, {"@odata.type", "#SessionService.v1_1_8.SessionService"},
+                        {"Id", "SessionService"},          {"Name", "Session Service"},
+                        {"ServiceEnabled", false},         {"Status", {{"State", "Disabled"}}},
+                        {"Sessions", LinkTo(kSessionsUri)}};
+}
+
+RedfishService::Answer RedfishService::Sessions(const Request& request) const {
+  return CollectionJson({"SessionCollection", "Session Collection", kSessionsUri}, {}, request.page);
+}
+
+RedfishService::Answer RedfishService::TelemetryService(const Request&) const { return TelemetryServiceJson(); }
+
+absl::StatusOr<MetricDefinitions> RedfishService::Definitions(const Caller& caller) const {
+  MetricDefinitions definitions;
+  SIDEBAND_ASSIGN_OR_RETURN(const auto sensors, sensors_.Get(caller, {}));
+  for (const DeviceSensors& device : sensors.devices()) {
+    for (const auto& sensor : device.sensors()) definitions.AddSensor(device.device(), sensor);
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(const auto events, ListEvents(reader_, caller, {}));
+  for (const VisibleDevice& device : reader_.Devices(caller)) {
+    if (device.view != nullptr) AddEvents(events, device, definitions);
+  }
+  return definitions;
+}
+
+RedfishService::Answer RedfishService::MetricDefinitionCollection(const Request& request) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const MetricDefinitions definitions, Definitions(request.caller));
+  return CollectionJson({"MetricDefinitionCollection", "Metric Definition Collection", kMetricDefinitionsUri},
+                        definitions.Ids(), request.page);
+}
+
+RedfishService::Answer RedfishService::MetricDefinition(const Request& request) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const MetricDefinitions definitions, Definitions(request.caller));
+  auto definition = definitions.Find(request.names[0]);
+  if (!definition) return NotFound();
+  return *std::move(definition);
+}
+
+RedfishService::Answer RedfishService::ReportDefinitionCollection(const Request& request) const {
+  return CollectionJson(
+      {"MetricReportDefinitionCollection", "Metric Report Definition Collection", kMetricReportDefinitionsUri},
+      ReportIds(), request.page);
+}
+
+RedfishService::Answer RedfishService::ReportDefinition(const Request& request) const {
+  const ReportRow* row = FindReport(request.names[0]);
+  if (row == nullptr) return NotFound();
+  return ReportDefinitionJson(*row);
+}
+
+RedfishService::Answer RedfishService::ReportCollection(const Request& request) const {
+  return CollectionJson({"MetricReportCollection", "Metric Report Collection", kMetricReportsUri}, ReportIds(),
+                        request.page);
+}
+
+absl::Status RedfishService::AddSensors(const Caller& caller, bool of_partitions, MetricReport& report) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const auto response, sensors_.Get(caller, {}));
+  for (const DeviceSensors& device : response.devices()) {
+    for (const auto& sensor : device.sensors()) {
+      if (IsOfPartitions(sensor) != of_partitions) continue;
+      SIDEBAND_RETURN_IF_ERROR(report.Add(SensorMetricValue(device, sensor)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// As in a scrape, a device that is not fresh has no counters.
+absl::Status RedfishService::AddCounters(const Caller& caller, MetricReport& report) const {
+  for (const VisibleDevice& device : reader_.Devices(caller)) {
+    if (device.state != VisibleDevice::State::kFresh) continue;
+    SIDEBAND_RETURN_IF_ERROR(AddSnapshot(SnapshotMessage(device, RowFilter()), report));
+  }
+  return absl::OkStatus();
+}
+
+RedfishService::Answer RedfishService::Report(const Request& request) const {
+  const ReportRow* row = FindReport(request.names[0]);
+  if (row == nullptr) return NotFound();
+  MetricReport report(*row);
+  switch (row->kind) {
+    case ReportKind::kBoardSensors:
+      SIDEBAND_RETURN_IF_ERROR(AddSensors(request.caller, /*of_partitions=*/false, report));
+      break;
+    case ReportKind::kCounters:
+      SIDEBAND_RETURN_IF_ERROR(AddCounters(request.caller, report));
+      break;
+    case ReportKind::kPartitions:
+      SIDEBAND_RETURN_IF_ERROR(AddSensors(request.caller, /*of_partitions=*/true, report));
+      break;
+  }
+  return std::move(report).Json(reader_.clock().Now());
+}
+
+}  // namespace sideband::daemon

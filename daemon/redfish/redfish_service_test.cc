@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/redfish/redfish_service.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "daemon/board/board_store.h"
+#include "daemon/redfish/identifiers.h"
+#include "daemon/redfish/request_target.h"
+#include "daemon/view/fake_world.h"
+#include "daemon/view/queries.h"
+#include "daemon/view/row_filter.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::MetricId;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// Of the fake world's tenants, p has a partition and q a metric of another one, on gpu0, and both have no VM.
+constexpr char kPolicy[] = R"(version: 1
+operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
+tenants:
+  - {name: a, identities: ["spiffe://example.org/tenant-a"], vms: [{uuid: 00000000-0000-0000-0000-0000000000a0}]}
+  - name: b
+    identities: ["spiffe://example.org/tenant-b"]
+    vms: [{uuid: 00000000-0000-0000-0000-0000000000a1, contexts: [train], events: [cycles]}]
+  - {name: p, identities: ["spiffe://example.org/tenant-p"], partitions: [{device: gpu0, gpu_instance: 2}]}
+  - name: q
+    identities: ["spiffe://example.org/tenant-q"]
+    partitions: [{device: gpu0, gpu_instance: 3, events: [dram_usage]}]
+auditors: [{name: audit, identities: ["spiffe://example.org/auditor"]}]
+)";
+constexpr const char* kCallers[] = {"ops", "tenant-a", "tenant-b", "tenant-p", "tenant-q", "auditor"};
+constexpr char kReportUris[] = "/redfish/v1/TelemetryService/MetricReports/";
+
+class RedfishServiceTest : public testing::Test {
+ protected:
+  RedfishServiceTest() {
+    world_.policy.Replace(*Policy::Parse(kPolicy, "policy.yaml"), nullptr);
+    world_.Publish(0, 1);
+    const BoardTime now = {world_.clock.Steady(), world_.clock.Now()};
+    for (const BoardGroup group :
+         {BoardGroup::kIdentity, BoardGroup::kPower, BoardGroup::kEnergy, BoardGroup::kMetrics, BoardGroup::kMemory}) {
+      reading_.samples[group] = now;
+    }
+    reading_.identity.items = {{mailbox::SysId::kMarketingName, "Board \"X\""}, {mailbox::SysId::kSerialNumber, "7"}};
+    reading_.power.watts[mailbox::PowerSource::kTotal] = 250;
+    reading_.energy.millijoules[mailbox::PowerSource::kTotal] = {.value = 9'007'199'254'740'993};
+    reading_.memory.total_mib = 1024;
+    reading_.metrics.scopes[{}].ratios = {{MetricId::kSmActivity, 0.5}};
+    for (const uint8_t partition : {2, 3}) {
+      reading_.metrics.scopes[{.partition = partition}].ratios = {{MetricId::kSmActivity, 0.25},
+                                                                  {MetricId::kDramUsage, 0.75}};
+    }
+    boards_.SetSettings(0, {.is_read = true});
+    boards_.Publish(0, std::make_shared<const BoardReading>(reading_));
+  }
+
+  Caller CallerOf(const std::string& who) { return *world_.reader.Identify(CredentialsOf(who)); }
+
+  absl::StatusOr<RedfishDocument> Document(const std::string& who, const std::string& target) {
+    return service_.Get(CallerOf(who), *ParseRedfishTarget(target));
+  }
+  // An empty object after an error.
+  nlohmann::json Get(const std::string& who, const std::string& target) {
+    const auto document = Document(who, target);
+    EXPECT_TRUE(document.ok()) << who << " " << target << ": " << document.status();
+    return document.ok() ? nlohmann::json::parse(document->text) : nlohmann::json::object();
+  }
+  // The last segments of the members' URIs.
+  std::vector<std::string> Members(const std::string& who, const std::string& target) {
+    std::vector<std::string> names;
+    const nlohmann::json collection = Get(who, target);
+    for (const auto& member : collection["Members"]) {
+      const std::string uri = member["@odata.id"];
+      names.push_back(uri.substr(uri.rfind('/') + 1));
+    }
+    return names;
+  }
+  nlohmann::json Values(const std::string& who, const std::string& report) {
+    return Get(who, absl::StrCat(kReportUris, report))["MetricValues"];
+  }
+
+  // Adds every link in `json` that is not known yet.
+  static void Collect(const nlohmann::json& json, std::vector<std::string>& to_visit, std::set<std::string>& known) {
+    if (json.is_object() && json.contains("@odata.id")) {
+      const std::string uri = json["@odata.id"];
+      if (known.insert(uri).second) to_visit.push_back(uri);
+    }
+    if (!json.is_structured()) return;
+    for (const auto& child : json) Collect(child, to_visit, known);
+  }
+  // Every resource that the caller can reach by links, by its URI.
+  std::map<std::string, std::string> Crawl(const std::string& who) {
+    std::map<std::string, std::string> found;
+    std::vector<std::string> to_visit = {kChassisUri, kTelemetryServiceUri, kSessionServiceUri};
+    std::set<std::string> known(to_visit.begin(), to_visit.end());
+    while (!to_visit.empty()) {
+      const std::string uri = to_visit.back();
+      to_visit.pop_back();
+      const auto document = Document(who, uri);
+      EXPECT_TRUE(document.ok()) << who << " " << uri << ": " << document.status();
+      if (!document.ok()) continue;
+      found[uri] = document->text;
+      const auto json = nlohmann::json::parse(document->text);
+      EXPECT_EQ(json["@odata.id"], uri);
+      EXPECT_TRUE(json["@odata.type"].is_string() && json["Name"].is_string()) << uri;
+      Collect(json, to_visit, known);
+    }
+    return found;
+  }
+
+  FakeWorld world_;
+  BoardStore boards_;
+  BoardReading reading_;
+  SensorQueries sensors_{world_.reader, boards_};
+  RedfishService service_{sensors_};
+};
+
+TEST_F(RedfishServiceTest, EveryLinkLeadsToAResource) {
+  for (const char* who : kCallers) EXPECT_GE(Crawl(who).size(), 12u) << who;
+  const auto operators = Crawl("ops");
+  for (const char* uri :
+       {"/redfish/v1/Chassis/gpu0/Sensors/energy_total", "/redfish/v1/Chassis/gpu1/Sensors",
+        "/redfish/v1/TelemetryService/MetricDefinitions/vm.cycles",
+        "/redfish/v1/TelemetryService/MetricReports/Partitions", "/redfish/v1/SessionService/Sessions"}) {
+    EXPECT_TRUE(operators.contains(uri)) << uri;
+  }
+}
+
+TEST_F(RedfishServiceTest, NobodyHasAByteOfAnother) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> foreign = {
+      {"ops", {"render", "\"compute\"", "train", "inner"}},
+      {"tenant-a", {"vm1", "train", "secret", "pcie_bytes", "power", "partition_", "Board"}},
+      {"tenant-b", {"vm0", "render", "secret", "dram_bytes", "pcie_bytes", "power", "partition_", "Board"}},
+      {"tenant-p", {"vm0", "vm1", "secret", "cycles", "power", "usage_3", "activity_3", "Board", "gpu1"}},
+      {"tenant-q", {"vm0", "vm1", "secret", "cycles", "power", "usage_2", "sm_activity", "Board", "gpu1"}},
+      {"auditor", {"gpu0", "gpu1", "vm0", "vm1", "secret", "cycles", "power"}}};
+  for (const auto& [who, words] : foreign) {
+    for (const auto& [uri, text] : Crawl(who)) {
+      for (const std::string& word : words) {
+        // The fixed report's name.
+        EXPECT_THAT(absl::StrReplaceAll(text, {{"BoardSensors", ""}}), Not(HasSubstr(word))) << who << " " << uri;
+      }
+    }
+  }
+}
+
+TEST_F(RedfishServiceTest, WhatIsDeniedIsAbsent) {
+  const auto expect_absent = [&](const char* who, const std::string& target) {
+    EXPECT_EQ(Document(who, target).status(), NotFound()) << who << " " << target;
+  };
+  for (const char* target :
+       {"/redfish/v1/Chassis/gpu9", "/redfish/v1/Chassis/gpu9/Sensors", "/redfish/v1/nothing",
+        "/redfish/v1/Chassis/gpu0/Sensors/nothing", "/redfish/v1/Chassis/gpu0/nothing",
+        "/redfish/v1/TelemetryService/MetricReports/nothing", "/redfish/v2/Chassis", "/redfish/v1//Chassis",
+        "/redfish/v1/TelemetryService/MetricDefinitions/vm.nothing", "/redfish/v1/chassis"}) {
+    for (const char* who : kCallers) expect_absent(who, target);
+  }
+  expect_absent("auditor", "/redfish/v1/Chassis/gpu0");
+  expect_absent("tenant-a", "/redfish/v1/Chassis/gpu1");
+  expect_absent("tenant-a", "/redfish/v1/Chassis/gpu0/Sensors");
+  expect_absent("tenant-p", "/redfish/v1/Chassis/gpu0/Sensors/power_total");
+  expect_absent("tenant-p", "/redfish/v1/Chassis/gpu0/Sensors/partition_sm_activity_3");
+  expect_absent("tenant-b", "/redfish/v1/TelemetryService/MetricDefinitions/context.dram_bytes");
+  expect_absent("tenant-b", "/redfish/v1/TelemetryService/MetricDefinitions/vm.cycles");
+}
+
+TEST_F(RedfishServiceTest, ChassisAreTheCallersDevices) {
+  EXPECT_THAT(Members("ops", kChassisUri), ElementsAre("gpu0", "gpu1"));
+  EXPECT_THAT(Members("tenant-a", kChassisUri), ElementsAre("gpu0"));
+  EXPECT_THAT(Members("auditor", kChassisUri), IsEmpty());
+  const auto seen = Get("ops", "/redfish/v1/Chassis/gpu0");
+  EXPECT_EQ(seen["Model"], "Board \"X\"");
+  EXPECT_EQ(seen["SerialNumber"], "7");
+  EXPECT_EQ(seen["UUID"], "00000000-0000-0000-0000-0000000000d0");
+  const auto tenants = Get("tenant-p", "/redfish/v1/Chassis/gpu0");
+  EXPECT_FALSE(tenants.contains("Model"));
+  EXPECT_TRUE(tenants.contains("Sensors")) << "its partition's";
+  EXPECT_FALSE(Get("tenant-a", "/redfish/v1/Chassis/gpu0").contains("Sensors"));
+  EXPECT_EQ(Get("ops", "/redfish/v1/Chassis/gpu1")["Status"]["State"], "UnavailableOffline");
+}
+
+TEST_F(RedfishServiceTest, SensorsAreThoseWithATypeOfReading) {
+  EXPECT_THAT(Members("ops", "/redfish/v1/Chassis/gpu0/Sensors"),
+              ElementsAre("board_sm_activity", "energy_total", "partition_dram_usage_2", "partition_dram_usage_3",
+                          "partition_sm_activity_2", "partition_sm_activity_3", "power_total"));
+  EXPECT_THAT(Members("tenant-q", "/redfish/v1/Chassis/gpu0/Sensors"), ElementsAre("partition_dram_usage_3"));
+  EXPECT_THAT(Members("ops", "/redfish/v1/Chassis/gpu1/Sensors"), IsEmpty()) << "its board is not read";
+  EXPECT_EQ(Get("tenant-q", "/redfish/v1/Chassis/gpu0/Sensors/partition_dram_usage_3")["Reading"], 75);
+}
+
+TEST_F(RedfishServiceTest, ReportsHaveEverySensorOnce) {
+  for (const char* who : kCallers) {
+    std::multiset<std::string> expected, found;
+    const auto sensors = sensors_.Get(CallerOf(who), {});
+    for (const auto& device : sensors->devices()) {
+      for (const auto& sensor : device.sensors()) expected.insert(sensor.name());
+    }
+    for (const char* report : {"BoardSensors", "Partitions"}) {
+      for (const auto& value : Values(who, report)) {
+        const std::string id = value["MetricId"];
+        found.insert(Get(who, absl::StrCat(kMetricDefinitionsUri, "/", id))["Oem"]["Sideband"]["Metric"]);
+      }
+    }
+    EXPECT_EQ(found, expected) << who;
+  }
+  EXPECT_THAT(Values("tenant-p", "BoardSensors"), IsEmpty());
+  EXPECT_EQ(Values("tenant-p", "Partitions").size(), 2u);
+  EXPECT_EQ(Values("ops", "Partitions").size(), 4u);
+}
+
+TEST_F(RedfishServiceTest, APropertyHasTheReportedValue) {
+  size_t properties = 0;
+  for (const char* report : {"BoardSensors", "Partitions"}) {
+    for (const auto& value : Values("ops", report)) {
+      if (!value.contains("MetricProperty")) continue;
+      const std::pair<std::string, std::string> parts =
+          absl::StrSplit(value["MetricProperty"].get<std::string>(), "#/");
+      const std::string text = value["MetricValue"];
+      EXPECT_EQ(Get("ops", parts.first)[parts.second].get<double>(), std::stod(text)) << value;
+      EXPECT_THAT(Get("ops", absl::StrCat(kMetricDefinitionsUri, "/",
+                                          value["MetricId"].get<std::string>()))["MetricProperties"],
+                  Contains(value["MetricProperty"]));
+      ++properties;
+    }
+  }
+  EXPECT_EQ(properties, 7u);
+}
+
+// "LEVEL.EVENT DEVICE/VM/CONTEXT COUNT" of each counter.
+TEST_F(RedfishServiceTest, CountersAreThoseOfTheApi) {
+  world_.AddHostBlocks();
+  world_.Publish(0, 2);
+  const auto text = [](const std::string& id, const std::string& vm, const std::string& context,
+                       const std::string& count) { return absl::StrCat(id, " ", vm, "/", context, " ", count); };
+  for (const char* who : kCallers) {
+    std::multiset<std::string> expected, found;
+    const auto response = GetSnapshot(world_.reader, CallerOf(who), {});
+    for (const auto& snapshot : response->snapshots()) {
+      for (const auto& scope : snapshot.scopes()) {
+        const std::string level = scope.scope().host()              ? "host"
+                                  : scope.scope().vm().empty()      ? "device"
+                                  : scope.scope().context().empty() ? "vm"
+                                                                    : "context";
+        for (const auto& counter : scope.counters()) {
+          expected.insert(text(level + "." + counter.event(), scope.scope().vm(), scope.scope().context(),
+                               absl::StrCat(counter.count())));
+        }
+      }
+    }
+    const auto definitions = Members(who, kMetricDefinitionsUri);
+    for (const auto& value : Values(who, "Counters")) {
+      const auto& properties = value["Oem"]["Sideband"];
+      EXPECT_EQ(properties["Device"], "gpu0");
+      EXPECT_THAT(definitions, Contains(value["MetricId"].get<std::string>()));
+      found.insert(
+          text(value["MetricId"], properties.value("Vm", ""), properties.value("Context", ""), value["MetricValue"]));
+    }
+    EXPECT_EQ(found, expected) << who;
+  }
+  EXPECT_EQ(Values("tenant-b", "Counters").size(), 1u);
+}
+
+TEST_F(RedfishServiceTest, FlagsAreWithTheCounts) {
+  bool has_flags = false;
+  for (const auto& value : Values("tenant-a", "Counters")) {
+    const auto& properties = value["Oem"]["Sideband"];
+    if (properties.value("Context", "") != "compute") continue;
+    EXPECT_THAT(properties["Flags"], Contains("overflow"));
+    has_flags = true;
+  }
+  EXPECT_TRUE(has_flags);
+}
+
+TEST_F(RedfishServiceTest, NothingOldIsShownAsFresh) {
+  world_.clock.Advance(absl::Seconds(61));
+  for (const char* report : {"BoardSensors", "Counters", "Partitions"}) EXPECT_THAT(Values("ops", report), IsEmpty());
+  EXPECT_THAT(Members("ops", "/redfish/v1/Chassis/gpu0/Sensors"), IsEmpty());
+  EXPECT_EQ(Document("tenant-p", "/redfish/v1/Chassis/gpu0/Sensors").status(), NotFound());
+  EXPECT_EQ(Get("ops", "/redfish/v1/Chassis/gpu0")["Status"]["State"], "UnavailableOffline");
+}
+
+TEST_F(RedfishServiceTest, PagesAndQueries) {
+  EXPECT_THAT(Members("ops", "/redfish/v1/Chassis?$top=1"), ElementsAre("gpu0"));
+  EXPECT_THAT(Members("ops", "/redfish/v1/Chassis?$skip=1"), ElementsAre("gpu1"));
+  EXPECT_THAT(Members("ops", "/redfish/v1/Chassis/?only"), ElementsAre("gpu0", "gpu1"));
+  EXPECT_TRUE(absl::IsUnimplemented(Document("ops", "/redfish/v1/Chassis?$expand=.").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Document("ops", "/redfish/v1/Chassis/gpu0?$top=1").status()));
+  EXPECT_EQ(Document("tenant-a", "/redfish/v1/nothing?$expand=.").status(), NotFound());
+}
+
+TEST_F(RedfishServiceTest, DocumentsHaveTheirSchemas) {
+  EXPECT_EQ(Document("ops", "/redfish/v1/Chassis/gpu0")->schema,
+            "http://redfish.dmtf.org/schemas/v1/Chassis.v1_14_0.json");
+  EXPECT_EQ(Document("ops", "/redfish/v1/Chassis")->schema,
+            "http://redfish.dmtf.org/schemas/v1/ChassisCollection.json");
+  EXPECT_EQ(Document("ops", "/redfish/v1/Chassis")->content_type, kRedfishJsonType);
+}
+
+// The rows of a device with `vms` VMs beside those of the fake world, which all have the same name.
+void PublishVms(FakeWorld& world, uint16_t vms, const std::string& name) {
+  mailbox::Catalog catalog = world.topology->catalog();
+  auto snapshot = std::make_shared<DeviceSnapshot>(*world.store.Newest(0));
+  for (uint16_t i = 0; i < vms; ++i) {
+    const auto id = static_cast<uint16_t>(100 + i);
+    mailbox::VmInfo vm = catalog.vms[0];
+    vm.id = id;
+    vm.name = name;
+    catalog.vms.push_back(vm);
+    mailbox::BlockHeader block = snapshot->data.blocks[1];
+    block.vm = id;
+    snapshot->data.blocks.push_back(block);
+    for (uint64_t event = 0; event < 3; ++event) snapshot->data.counters.push_back(event);
+  }
+  snapshot->topology = std::make_shared<Topology>(catalog, 99);
+  snapshot->estimated = snapshot->topology->rotation().ShownCounters(snapshot->data);
+  snapshot->rates.assign(snapshot->data.counters.size(), std::nan(""));
+  snapshot->created.assign(snapshot->data.blocks.size(), absl::UnixEpoch());
+  world.store.Publish(0, std::move(snapshot));
+}
+
+TEST_F(RedfishServiceTest, NamesAreOnlyValues) {
+  const std::string name = "a/../\"<b>\\\n\xFF#/?$top=1";
+  PublishVms(world_, 2, name);
+  size_t found = 0;
+  for (const auto& value : Values("ops", "Counters")) {
+    found += value["Oem"]["Sideband"].value("Vm", "") == "a/../\"<b>\\\n\xEF\xBF\xBD#/?$top=1";
+  }
+  EXPECT_EQ(found, 4u) << "two events of two VMs";
+  Crawl("ops");
+}
+
+TEST_F(RedfishServiceTest, AReportThatIsTooLargeIsRefused) {
+  PublishVms(world_, 9'000, "many");
+  EXPECT_EQ(Values("ops", "Counters").size(), 18'006u);
+  world_.Publish(0, 1);
+  PublishVms(world_, 10'000, "more");
+  const auto refused = Document("ops", absl::StrCat(kReportUris, "Counters")).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_THAT(refused.message(), HasSubstr("20000"));
+  EXPECT_EQ(Values("tenant-b", "Counters").size(), 1u) << "others are not affected";
+}
+
+}  // namespace
+}  // namespace sideband::daemon

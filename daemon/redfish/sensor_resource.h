@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Boards' sensors for which Redfish has a type of reading. The others are in metric reports only.
+//   if (const auto reading = RedfishReadingOf(sensor)) Show(SensorJson(device, sensor, *reading));
+#ifndef SIDEBAND_DAEMON_REDFISH_SENSOR_RESOURCE_H_
+#define SIDEBAND_DAEMON_REDFISH_SENSOR_RESOURCE_H_
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "sideband/v1/sensors.pb.h"
+
+namespace sideband::daemon {
+
+// A unit of a family of sensors, by the end of its name.
+struct SensorUnit {
+  const char* suffix;   // "_watts"
+  const char* ucum;     // "W"
+  const char* reading;  // the value of ReadingType; nullptr: Redfish has none
+};
+
+// nullptr where the name ends in no unit, as of flags.
+const SensorUnit* SensorUnitOf(absl::string_view family);
+
+// The Id of a family's MetricDefinition: its name without "sideband_" and, where Redfish has a type for it, the unit.
+std::string SensorMetricId(absl::string_view family);
+
+// A share is in percent, other values are as they are.
+double ValueInRedfish(const sideband::v1::Sensor& sensor);
+
+// When the sensor's group was read; empty if the device has no such group.
+std::string ReadingTimeOf(const sideband::v1::DeviceSensors& device, const sideband::v1::Sensor& sensor);
+
+struct RedfishReading {
+  std::string id;     // of the Sensor, which no other sensor of the device has
+  const char* type;   // ReadingType
+  const char* units;  // ReadingUnits
+  bool is_headroom = false;
+};
+
+// nullopt for what Redfish has no type for, and for limits, which are no readings.
+std::optional<RedfishReading> RedfishReadingOf(const sideband::v1::Sensor& sensor);
+
+// `device` has the sensor, whose reading it is.
+nlohmann::json SensorJson(const sideband::v1::DeviceSensors& device, const sideband::v1::Sensor& sensor,
+                          const RedfishReading& reading);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_REDFISH_SENSOR_RESOURCE_H_

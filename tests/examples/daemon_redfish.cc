@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "daemon/redfish/chassis_resource.h"
+#include "daemon/redfish/collection.h"
+#include "daemon/redfish/document.h"
+#include "daemon/redfish/error_document.h"
+#include "daemon/redfish/identifiers.h"
+#include "daemon/redfish/metric_definitions.h"
+#include "daemon/redfish/metric_value.h"
+#include "daemon/redfish/public_documents.h"
+#include "daemon/redfish/redfish_service.h"
+#include "daemon/redfish/request_target.h"
+#include "daemon/redfish/sensor_resource.h"
+#include "daemon/redfish/telemetry_resources.h"
+#include "daemon/view/snapshot_message.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+using sideband::v1::Counter;
+using sideband::v1::DeviceSensors;
+using sideband::v1::ScopeCounters;
+using sideband::v1::Sensor;
+using sideband::v1::Snapshot;
+
+void Show(const nlohmann::json& json);
+
+void UseChassisResource(const VisibleDevice& device) {
+  //@ daemon/redfish/chassis_resource.h
+}
+
+void UseCollection(const PageOptions& page) {
+  //@ daemon/redfish/collection.h
+}
+
+void UseDocument() {
+  //@ daemon/redfish/document.h
+}
+
+void UseErrorDocument() {
+  //@ daemon/redfish/error_document.h
+}
+
+void UseIdentifiers(nlohmann::json& resource) {
+  //@ daemon/redfish/identifiers.h
+}
+
+void UseMetricDefinitions(const Sensor& sensor, const sideband::v1::Event& event) {
+  //@ daemon/redfish/metric_definitions.h
+}
+
+void UseMetricValue(const DeviceSensors& device, const Sensor& sensor, const Snapshot& snapshot,
+                    const ScopeCounters& scope, const Counter& counter, nlohmann::json& values) {
+  //@ daemon/redfish/metric_value.h
+}
+
+absl::StatusOr<RedfishDocument> UsePublicDocuments(const RedfishTarget& target) {
+  //@ daemon/redfish/public_documents.h
+  return absl::NotFoundError("");
+}
+
+absl::Status UseRedfishService(const SensorQueries& sensors, const Caller& caller) {
+  //@ daemon/redfish/redfish_service.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRequestTarget() {
+  //@ daemon/redfish/request_target.h
+  return absl::OkStatus();
+}
+
+void UseSensorResource(const DeviceSensors& device, const Sensor& sensor) {
+  //@ daemon/redfish/sensor_resource.h
+}
+
+absl::Status UseTelemetryResources(const Snapshot& snapshot, const ScopeCounters& scope, const Counter& counter,
+                                   const Clock& clock) {
+  //@ daemon/redfish/telemetry_resources.h
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace sideband::daemon
