@@ -14,8 +14,10 @@ namespace {
 
 constexpr mode_t kMode = 0660;
 
-absl::Status Failure(const std::string& path, int error) {
-  return absl::UnavailableError(absl::StrCat("bus lock ", path, ": ", std::strerror(error)));
+// A device that is locked is the bus itself.
+absl::Status Failure(const LockFile& file, int error) {
+  return absl::UnavailableError(
+      absl::StrCat(file.is_made ? "bus lock " : "bus ", file.path, ": ", std::strerror(error)));
 }
 
 }  // namespace
@@ -25,10 +27,10 @@ absl::StatusOr<bool> BusLock::TryAcquire() {
   if (file_.path.empty()) return is_held_ = true;
   const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (file_.is_made ? O_CREAT | O_NOFOLLOW : 0);
   Descriptor file(::open(file_.path.c_str(), flags, kMode));
-  if (!file.is_open()) return Failure(file_.path, errno);
+  if (!file.is_open()) return Failure(file_, errno);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK || errno == EINTR) return false;
-    return Failure(file_.path, errno);
+    return Failure(file_, errno);
   }
   descriptor_ = std::move(file);
   return is_held_ = true;

@@ -64,7 +64,7 @@ TEST_F(BusLockTest, AFileThatIsMadeStaysAndIsNotForEverybody) {
 TEST_F(BusLockTest, ADeviceIsNotMade) {
   BusLock lock({.path = Path("device")});
   EXPECT_EQ(lock.TryAcquire().status(),
-            absl::UnavailableError(absl::StrCat("bus lock ", Path("device"), ": No such file or directory")));
+            absl::UnavailableError(absl::StrCat("bus ", Path("device"), ": No such file or directory")));
   EXPECT_FALSE(std::filesystem::exists(Path("device")));
 }
 

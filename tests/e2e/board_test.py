@@ -169,7 +169,9 @@ SECTION = re.compile(r"^## Board sensors$(.*?)(?=^## |\Z)", re.MULTILINE | re.DO
 ROW = re.compile(r"^\| `(sideband_[a-z_<>]+)` \| (counter|gauge) \| ([a-z_, ]*?) ?\|", re.MULTILINE)
 # Of a board with other parts than the example's.
 RARE = {"sideband_retired_pages", "sideband_partition_<metric>_bytes_per_second", "sideband_nvlink_data_bytes_total",
-        "sideband_nvlink_raw_bytes_total"}
+        "sideband_nvlink_raw_bytes_total",
+        # The example board has no decoders.
+        "sideband_board_nvdec_per_instance_ratio", "sideband_board_nvjpg_per_instance_ratio"}
 
 
 def documented():
@@ -264,7 +266,11 @@ class DaemonTest(unittest.TestCase):
         self.assertNotIn("sideband_power_watts", self.site.get("tenant-a", "/metrics")[1])
         self.assertNotIn("boards", json.loads(self.site.get("tenant-a", "/page/status")[1]))
 
-    def test_they_are_off_by_default(self):
+    def test_they_are_read_by_default(self):
         self.start_daemon("")
+        programs.wait_until(lambda: self.value("sideband_power_watts", sensor="total") is not None, "a sensor")
+
+    def test_they_may_be_left_alone(self):
+        self.start_daemon(", board: {mailbox: off}")
         programs.wait_until(lambda: "does not know the snapshot extension" in self.site.daemon.log(), "the probe")
         self.assertNotIn("sideband_power_watts", self.site.get("operator", "/metrics")[1])

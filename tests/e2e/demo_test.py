@@ -75,7 +75,7 @@ class DemoTest(programs.ProgramTestCase):
     def test_a_board_is_beside_the_devices_with_counters(self):
         """Its sensors are the operator's: what it measures is of everybody on it."""
         shown = self.demo("--once").stdout
-        self.assertRegex(shown, r"\n    gpu0 +fresh +counters +250ms +1\.40 GHz  [0-9a-f]{16}\n")
+        self.assertRegex(shown, r"\n    gpu0 +fresh +counters\+board +250ms +1\.40 GHz  [0-9a-f]{16}\n")
         self.assertRegex(shown, r"\n    gpu3 +fresh +board +250ms +-  -\n")
         values = dict(re.findall(r'\n    (sideband_\w+\{device="gpu3"[^}]*\}) ([-.\d]+)', shown))
         self.assertTrue(28 <= float(values['sideband_temperature_celsius{device="gpu3",sensor="gpu"}']) <= 97, values)

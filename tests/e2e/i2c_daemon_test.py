@@ -120,6 +120,7 @@ class NoDataTest(I2cTestCase):
     def test_a_board_without_the_extension(self):
         for options in ((), ("--smbus-only",)):
             site = self.site(*options)
+            site.edit_config("interval: 100ms}", "interval: 100ms, board: {mailbox: off}}")
             with base_board.BaseBoard(site.path("gpu0.sock")):
                 site.start_daemon()
                 self.warned(site, "device gpu0: DISCOVER: ERR_OPCODE: the device does not know the "

@@ -92,8 +92,8 @@ class PageTest(unittest.TestCase):
         self.open("operator")
         self.page.click("button")
         self.page.wait("button[aria-pressed=true]")
-        self.page.click(".total > summary")
-        device = self.counters(".total")
+        self.page.click(".device > .total > summary")
+        device = self.counters(".device > .total")
         vms = [self.counters("article:has(h3:text('%s'))" % vm) for vm in ("vm1", "vm2")]
         self.assertGreater(device["sm_active_cycles"], 0)
         for event, count in device.items():
@@ -219,7 +219,7 @@ class DevicePageTest(unittest.TestCase):
             page.wait(".bar")
             site.device.stop()
             page.wait(".badge.stale")
-            programs.wait_until(lambda: page.text(".bar") == [], "no shares")
+            programs.wait_until(lambda: page.text(".vms .bar") == [], "no shares")
             page.screenshot("stale")
             self.assertRegex(page.text(".badge")[0], r"stale, .* old")
             self.assertEqual(len(page.text("select")), 1, "the charts remain, with a gap")
@@ -255,7 +255,7 @@ class BoardPageTest(unittest.TestCase):
         board = programs.Program("sideband-mcu", "serve", "--chip", "board.yaml", "--bus", "unix:gpu1.sock",
                                  "--persona", "nvidia", "--faults", "faults.yaml", cwd=site.folder)
         cls.addClassCleanup(board.kill)
-        config = site.read("sidebandd.yaml").decode()
+        config = site.read("sidebandd.yaml").decode().replace("500ms}", "500ms, board: {mailbox: off}}")
         site_layout.write(site.folder, "sidebandd.yaml", config.replace("grpc:", (
             "  - {name: gpu1, bus: \"unix:gpu1.sock@0x4f\", interval: 500ms, board: {mailbox: exclusive}}\ngrpc:"), 1))
         site.start()

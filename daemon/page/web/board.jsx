@@ -80,9 +80,10 @@ function Partitions({ partitions }) {
   );
 }
 
-function Ratios({ ratios }) {
+// Of a device with counters, those say it exactly.
+function Ratios({ ratios, open }) {
   return (
-    <details class="total" open>
+    <details class="total" open={open}>
       <summary>whole board</summary>
       <Bars shares={ratios} />
     </details>
@@ -103,7 +104,7 @@ export function Board({ device, answeredMs }) {
         ))}
       </dl>
       {board.messages && <Messages messages={board.messages} taken={board.messages_taken} />}
-      {board.ratios && <Ratios ratios={board.ratios} />}
+      {board.ratios && <Ratios ratios={board.ratios} open={!device.row} />}
       {board.partitions && <Partitions partitions={board.partitions} />}
     </div>
   );
