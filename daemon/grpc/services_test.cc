@@ -104,6 +104,8 @@ TEST_F(ServicesTest, EachRowAnswersUnderItsName) {
             "FAILED_PRECONDITION"},
            {"Confidential/SubscribeSealed", sealed.SerializeAsString(), TextOf<v1::SealedRecord>, "no such answer",
             grpc::NOT_FOUND, "NOT_FOUND"},
+           {"Sensors/GetSensorHistory", "", TextOf<v1::GetSensorHistoryResponse>, "no such answer",
+            grpc::FAILED_PRECONDITION, "FAILED_PRECONDITION"},
        }) {
     const RawAnswer answer = RawCall(channel, absl::StrCat("/sideband.v1.", row.method), BytesOf(row.request));
     EXPECT_EQ(answer.status.error_code(), row.code) << row.method << " " << answer.status.error_message();

@@ -94,10 +94,10 @@ TEST(SelfMetricsTest, UpdatesComeBeforeTheText) {
     of.SensorHistorySpan("gpu0", absl::Milliseconds(2500));
   });
   const std::string text = metrics->Serialize();
-  for (const char* line : {"sideband_history_bytes 1000\n", "sideband_history_max_bytes 2000\n",
-                           "sideband_history_span_seconds{device=\"gpu0\"} 1.5\n",
-                           "sideband_sensor_history_bytes 300\n",
-                           "sideband_sensor_history_span_seconds{device=\"gpu0\"} 2.5\n"}) {
+  for (const char* line :
+       {"sideband_history_bytes 1000\n", "sideband_history_max_bytes 2000\n",
+        "sideband_history_span_seconds{device=\"gpu0\"} 1.5\n", "sideband_sensor_history_bytes 300\n",
+        "sideband_sensor_history_span_seconds{device=\"gpu0\"} 2.5\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }

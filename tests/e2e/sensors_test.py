@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards' sensors and events over gRPC: `sideband sensors`, now and in the past, `sideband board events`, and the rights
-to them.
+"""Boards' sensors and events over gRPC: `sideband sensors`, now and in the past, `sideband board events`, and the rights.
 
 The device is deploy/examples/chip-board.yaml: two partitions, and nothing but SMBPBI's base commands. A fault plan has
 raised an Xid. Tenant A has partition 2, tenant B one metric of partition 1; nobody has a VM there.
@@ -231,7 +230,8 @@ class SensorsTest(unittest.TestCase):
         # A thread of its own writes the log.
         programs.wait_until(lambda: {("Sensors/GetSensors", "tenant-a", "deny"),
                                      ("Sensors/GetSensorHistory", "tenant-a", "deny"),
-                                     ("Sensors/GetSensorHistory", "tenant-b", "allow")} <= self.audited(), "the entries")
+                                     ("Sensors/GetSensorHistory", "tenant-b", "allow")} <= self.audited(),
+                            "the entries")
 
     def audited(self):
         entries = [json.loads(line) for line in self.site.read("audit.jsonl").splitlines()]
