@@ -110,7 +110,7 @@ class ResumptionTest(SubscriptionTestCase):
 
     def test_a_token_that_is_too_long_is_not_sent(self):
         self.connect()
-        self.assertEqual(self.take(update(1, sequence=1, token=b"x" * 4097)), [Kind.CONTENT, 1])
+        self.assertEqual(self.take(update(1, sequence=1, token=b"x" * ((32 << 10) + 1))), [Kind.CONTENT, 1])
         self.assertEqual(self.connect(), b"")
 
 
@@ -255,11 +255,17 @@ class ChangesTest(SubscriptionTestCase):
         self.take(self.change(1, device=pb.Device(name="gpu0")))
         self.lose()
         self.assertEqual(self.connect(), b"t")
-        self.assertEqual(self.take(resumed(1), synced(2))[0], sideband.Synced(False))
+        self.assertEqual(self.take(resumed(1), synced(2)), [], "what was known holds")
+        self.assertEqual(self.take(self.change(3, device=pb.Device(name="gpu0")), synced(4, heartbeat=True))[1:],
+                         [sideband.Synced(True)])
         self.lose()
         self.connect()
         self.assertEqual(self.take(gap(1, pb.Gap.REASON_STATE_CHANGED, device=""), synced(2)),
                          [("", Reason.STATE_CHANGED), sideband.Synced(False)])
+        self.lose()
+        self.connect()
+        self.assertEqual(self.take(resumed(1), gap(2, device="gpu1"), synced(3)), [("gpu1", Reason.NOT_KEPT)],
+                         "messages of a board are missing, but no state")
         self.lose()
         self.connect()
         self.assertEqual(self.take(synced(1)), [Kind.RESUMPTION, ("", Reason.NO_RESUMPTION), sideband.Synced(False)])

@@ -5,8 +5,6 @@ import json
 import re
 import unittest
 
-import grpc
-
 import programs
 import site_layout
 import tenant_client
@@ -90,27 +88,24 @@ class HistoryTest(HistoryTestCase):
 
     def test_the_newest_point_is_a_snapshot(self):
         """The history at an instant equals the snapshot published then."""
-        with tenant_client.Client(self.site, "tenant-b") as client:
-            snapshot = client.snapshot()
+        with tenant_client.connect(self.site, "tenant-b") as client:
+            snapshot, = client.get()
         device = programs.wait_until(lambda: self.history_with(snapshot.snapshot_id), "the snapshot in the history")
         at = [point["snapshot_id"] for point in device["points"]].index(snapshot.snapshot_id)
         seen = {(device["events"][column["event"]], series["scope"]["vm"], series["scope"]["context"] or None):
                 int(column["counts"][at - series["first_point"]])
                 for series in device["series"] for column in series["columns"]}
-        self.assertEqual(seen, tenant_client.counters(snapshot))
+        self.assertEqual(seen, {(event, row.scope.vm or None, row.scope.context or None): row[event]
+                                for row in snapshot.rows for event in row})
 
     def history_with(self, snapshot_id):
         device = self.get("tenant-b")
         return device if snapshot_id in (point["snapshot_id"] for point in device["points"]) else None
 
     def test_a_step_thins_the_points(self):
-        with tenant_client.Client(self.site, "tenant-a") as client:
-            pb = tenant_client.messages()
-            request = pb.GetHistoryRequest()
-            request.step.nanos = 500_000_000
-            response = client.telemetry.GetHistory(request, timeout=programs.PATIENCE_S)
-        times = [point.host_time.ToNanoseconds() for point in response.devices[0].points]
-        steps = [time // 500_000_000 for time in times]
+        with tenant_client.connect(self.site, "tenant-a") as client:
+            history = client.history(step=0.5)
+        steps = [time_ns // 500_000_000 for time_ns in history.series[0].host_time_ns]
         self.assertEqual(steps, sorted(set(steps)), "one point in each step")
 
     def test_a_table(self):
@@ -166,8 +161,7 @@ class WithoutHistoryTest(HistoryTestCase):
         result = self.sideband("operator", "get", "--since", "5m")
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertEqual(result.stderr, "sideband: localhost:%d: this daemon keeps no history\n" % self.site.grpc_port)
-        with tenant_client.Client(self.site, "tenant-a") as client:
-            code, _ = tenant_client.refusal(lambda: client.telemetry.GetHistory(
-                tenant_client.messages().GetHistoryRequest(), timeout=programs.PATIENCE_S))
-        self.assertEqual(code, grpc.StatusCode.FAILED_PRECONDITION)
+        with tenant_client.connect(self.site, "tenant-a") as client:
+            with self.assertRaises(tenant_client.sideband.FailedPrecondition):
+                client.history()
         self.assertIn("sideband_history_max_bytes 0", self.site.get("operator", "/metrics")[1])

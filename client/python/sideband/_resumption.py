@@ -15,8 +15,8 @@ import collections
 from sideband._checks import DEVICES_MAX
 from sideband._updates import Gap, GapReason, Inconsistent, InconsistentKind
 
-# The daemon rejects longer ones.
-TOKEN_BYTES_MAX = 4096
+# The daemon sends and takes none that are longer.
+TOKEN_BYTES_MAX = 32 << 10
 
 
 class Resumption:

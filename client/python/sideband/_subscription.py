@@ -35,6 +35,7 @@ class Subscription:
         self._reconnection = Reconnection(backoff)
         self._resumption = Resumption(resume_token)
         self._checks = Checks()
+        self._state_is_known = False  # of a stream of changes: it was resumed, so that the present state is not sent
 
     @property
     def resume_token(self):
@@ -44,6 +45,7 @@ class Subscription:
     def request(self):
         """The request of the next connection."""
         self._resumption.begin()
+        self._state_is_known = False
         request = pb.SubscribeRequest()
         request.CopyFrom(self._template)
         request.resume_token = self._resumption.token
@@ -86,7 +88,9 @@ class Subscription:
         return [*gap, *self._checks.compare(snapshot), update]
 
     def _read_sync(self, response):
-        return [*self._resumption.gap("", None), Synced(response.heartbeat)] if self._is_of_changes else []
+        if not self._is_of_changes or (self._state_is_known and not response.heartbeat):
+            return []
+        return [*self._resumption.gap("", None), Synced(response.heartbeat)]
 
     def _read_change(self, response):
         if not self._is_of_changes:
@@ -103,6 +107,7 @@ class Subscription:
         return [*gap, SensorsUpdate(response.sensors.device, sensors, response.heartbeat)]
 
     def _read_resumed(self, response):
+        self._state_is_known = True
         if self._resumption.cover(response.resumed.device):
             return []
         return [Inconsistent(response.resumed.device, InconsistentKind.RESUMPTION,
@@ -110,6 +115,7 @@ class Subscription:
 
     def _read_gap(self, response):
         gap = response.gap
+        self._state_is_known = self._state_is_known and bool(gap.device)
         self._resumption.cover(gap.device)
         return [Gap(gap.device, _values.field_ns(gap, "from"), _values.field_ns(gap, "to"),
                     GapReason.of(pb.Gap.Reason, gap.reason))]

@@ -25,6 +25,7 @@ class GapReason(_values.Word):
     NOT_KEPT = "not_kept"
     STATE_CHANGED = "state_changed"
     GONE = "gone"
+    APPEARED = "appeared"
     NO_RESUMPTION = "no_resumption"
 
 
@@ -90,7 +91,10 @@ class SensorsUpdate:
 
 @dataclasses.dataclass(frozen=True)
 class Synced:
-    """The whole present state was sent; what is not in it is no more."""
+    """The whole present state was sent since the stream's beginning, a Gap or the last Synced; what was not is no more.
+
+    There is none where a stream goes on without a gap: what was known before holds.
+    """
 
     heartbeat: bool
 
