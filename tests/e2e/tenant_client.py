@@ -27,7 +27,7 @@ def _generated():
         # Debian's compiler and plugin: the compiler in python3-grpc-tools is too old for the library.
         subprocess.run(["/usr/bin/protoc", "-I" + programs.runfile("proto/api"), "--python_out=" + folder,
                         "--plugin=protoc-gen-grpc=/usr/bin/grpc_python_plugin", "--grpc_out=" + folder,
-                        "sideband/v1/telemetry.proto"], check=True)
+                        "sideband/v1/sensors.proto", "sideband/v1/telemetry.proto"], check=True)
         sys.path.insert(0, folder)
         try:
             return (importlib.import_module("sideband.v1.telemetry_pb2"),
