@@ -56,13 +56,13 @@ Host& TheHost() {
 absl::StatusOr<daemon::RedfishDocument> Ask(const Asker& asker, absl::string_view text) {
   const absl::StatusOr<RedfishTarget> target = daemon::ParseRedfishTarget(text);
   if (!target.ok()) return target.status();
-  if (IsPublic(*target)) return PublicDocument(*target);
+  if (daemon::IsPublic(*target)) return daemon::PublicDocument(*target);
   Host& host = TheHost();
   return host.service.Get(*host.world.reader.Identify(daemon::CredentialsOf(asker.who)), *target);
 }
 
 void CheckError(const absl::Status& status, absl::string_view text) {
-  const daemon::RedfishError error = RedfishErrorOf(status, text);
+  const daemon::RedfishError error = daemon::RedfishErrorOf(status, text);
   FUZZ_CHECK(error.http_status == 400 || error.http_status == 404 || error.http_status == 501);
   FUZZ_CHECK(nlohmann::json::accept(daemon::DocumentOf(error.document).text));
 }
