@@ -29,6 +29,7 @@
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/view/fake_world.h"
+#include "daemon/view/snapshot_bodies.h"
 #include "proto/base/file.h"
 #include "sideband/v1/telemetry.pb.h"
 
@@ -52,9 +53,10 @@ class Probe {
   Probe(const ProbeOptions& options, Reader& reader, SelfMetrics& metrics)
       : quota(options.requests, reader.clock()),
         under_way(options.under_way),
+        bodies_(reader, metrics),
         streams_(reader, /*per_identity_max=*/8),
         gate_(*Gate::Listen(options.gate, reader.clock(), metrics)),
-        context_{reader, metrics, streams_, quota, under_way, nullptr, *gate_, nullptr} {
+        context_{reader, metrics, streams_, quota, under_way, bodies_, nullptr, *gate_, nullptr} {
     using ConnectionType = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
     grpc::ServerBuilder builder;
     builder.RegisterService(&service_);
@@ -120,6 +122,7 @@ class Probe {
     return reactor;
   }
 
+  SnapshotBodies bodies_;
   StreamRegistry streams_;
   const std::unique_ptr<Gate> gate_;
   const ServiceContext context_;

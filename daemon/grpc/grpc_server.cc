@@ -15,6 +15,7 @@
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/view/access_entry.h"
+#include "daemon/view/snapshot_bodies.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -23,6 +24,7 @@ class GrpcServer::Impl {
   Impl(Options options, std::unique_ptr<Gate> gate, Reader& reader, SelfMetrics& metrics)
       : quota_(options.requests, reader.clock()),
         under_way_(options.under_way),
+        bodies_(reader, metrics),
         health_(reader),
         registry_(reader, options.streams_per_identity_max),
         gate_(std::move(gate)),
@@ -31,6 +33,7 @@ class GrpcServer::Impl {
                  registry_,
                  quota_,
                  under_way_,
+                 bodies_,
                  options.history,
                  *gate_,
                  options.sealers,
@@ -56,6 +59,7 @@ class GrpcServer::Impl {
   // In the order of construction: context_ refers to the members above it, host_ to context_.
   RequestQuota quota_;
   CallsUnderWay under_way_;
+  SnapshotBodies bodies_;
   HealthReporter health_;
   StreamRegistry registry_;
   const std::unique_ptr<Gate> gate_;

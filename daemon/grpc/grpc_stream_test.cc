@@ -5,9 +5,14 @@
 #include <grpcpp/client_context.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <memory>
 #include <thread>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "daemon/grpc/grpc_server_fixture.h"
+#include "daemon/metrics/expect_metric.h"
 
 namespace sideband::daemon {
 namespace {
@@ -52,6 +57,31 @@ TEST_F(GrpcStreamTest, StreamFollowsPublications) {
   context.TryCancel();
   EXPECT_FALSE(reader->Read(&response));
   EXPECT_EQ(reader->Finish().error_code(), grpc::CANCELLED);
+}
+
+TEST_F(GrpcStreamTest, ReadersOfAViewShareItsSerialisation) {
+  Start();
+  constexpr size_t kStreams = 5;
+  const auto stub = As("tenant-a");
+  std::array<grpc::ClientContext, kStreams> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<SubscribeResponse>>> readers;
+  SubscribeResponse response;
+  for (grpc::ClientContext& context : contexts) {
+    readers.push_back(stub->Subscribe(&context, StreamRequest()));
+    for (int message = 0; message < 2; ++message) ASSERT_TRUE(readers.back()->Read(&response));
+  }
+  ExpectMetric(*metrics_, "sideband_grpc_snapshot_serialisations_total 1");
+  world_.Publish(0, 2);
+  for (const auto& reader : readers) {
+    ASSERT_TRUE(reader->Read(&response));
+    EXPECT_EQ(response.update().snapshot_id(), 2u);
+  }
+  sideband::v1::GetSnapshotResponse snapshot;
+  EXPECT_TRUE(GetSnapshot(*stub, "", snapshot).ok());
+  EXPECT_EQ(snapshot.snapshots(0).scopes_size(), response.update().scopes_size());
+  ExpectMetric(*metrics_, "sideband_grpc_snapshot_serialisations_total 2");
+  ExpectMetric(*metrics_, absl::StrCat("sideband_grpc_snapshots_total ", 2 * kStreams + 1));
+  for (grpc::ClientContext& context : contexts) context.TryCancel();
 }
 
 TEST_F(GrpcStreamTest, NoPublicationIsLostInTheCount) {

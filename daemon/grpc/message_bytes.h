@@ -21,6 +21,9 @@ namespace sideband::daemon {
 // The largest message that protocol buffers can serialize.
 inline constexpr size_t kMessageBytesMost = std::numeric_limits<int>::max();
 
+// The error for a message beyond that limit.
+inline absl::Status SerialisationError() { return absl::InternalError("the answer cannot be serialised"); }
+
 // INTERNAL where the message is longer than `bytes_max`.
 inline absl::StatusOr<grpc::ByteBuffer> Serialized(const google::protobuf::Message& message,
                                                    size_t bytes_max = kMessageBytesMost) {
@@ -29,7 +32,7 @@ inline absl::StatusOr<grpc::ByteBuffer> Serialized(const google::protobuf::Messa
   bool own_buffer = false;
   // Checked first: gRPC would narrow the size to int.
   if (message.ByteSizeLong() > bytes_max || !Traits::Serialize(message, &bytes, &own_buffer).ok()) {
-    return absl::InternalError("the answer cannot be serialised");
+    return SerialisationError();
   }
   return bytes;
 }

@@ -21,6 +21,7 @@
 #include "daemon/view/rotation_queries.h"
 #include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_queries.h"
+#include "daemon/view/snapshot_bodies.h"
 
 namespace sideband::daemon {
 
@@ -31,6 +32,7 @@ struct ServiceContext {
   StreamRegistry& streams;
   RequestQuota& quota;
   CallsUnderWay& under_way;
+  SnapshotBodies& bodies;
   const HistoryReader* history;        // nullptr: no history is kept
   Gate& gate;                          // resolves a call's connection to its credentials
   SealerSet* sealers;                  // nullptr: nonces are rejected

@@ -15,6 +15,7 @@
 #include "daemon/grpc/pending_answer.h"
 #include "daemon/grpc/raw_service.h"
 #include "daemon/grpc/sealed_subscription.h"
+#include "daemon/grpc/shared_answer.h"
 #include "daemon/grpc/stream_reactor.h"
 #include "daemon/grpc/subscription.h"
 #include "daemon/view/admin.h"
@@ -198,12 +199,19 @@ RawService::Method ServerStream(const ServiceContext& context, Method method, Ma
 
 absl::StatusOr<Subscription> MakeSubscription(const ServiceContext& context, const Credentials& peer,
                                               const sideband::v1::SubscribeRequest& request) {
-  return Subscription::Create(context.reader, peer, request);
+  return Subscription::Create(context.reader, context.bodies, peer, request);
 }
 
 absl::StatusOr<SealedSubscription> MakeSealedSubscription(const ServiceContext& context, const Credentials& peer,
                                                           const sideband::v1::SubscribeSealedRequest& request) {
   return SealedSubscription(context.reader, context.sealers, context.exchanges, peer, request);
+}
+
+auto SnapshotQuery(const ServiceContext& context) {
+  return [&bodies = context.bodies](Reader& reader, const Caller& caller,
+                                    const sideband::v1::GetSnapshotRequest& request) {
+    return GetSnapshot(reader, bodies, caller, request);
+  };
 }
 
 auto HistoryQuery(const ServiceContext& context) {
@@ -378,7 +386,8 @@ auto LateTrigger(const ServiceContext& context) {
 }  // namespace
 
 std::unique_ptr<grpc::Service> NewTelemetryService(const ServiceContext& context) {
-  using sideband::v1::GetHistoryRequest, sideband::v1::GetHistoryResponse, sideband::v1::SubscribeRequest;
+  using sideband::v1::GetHistoryRequest, sideband::v1::GetHistoryResponse;
+  using sideband::v1::GetSnapshotRequest, sideband::v1::SubscribeRequest;
   using sideband::v1::GetSpanRequest, sideband::v1::GetSpanResponse;
   using sideband::v1::ListMarksRequest, sideband::v1::ListMarksResponse;
   using sideband::v1::MarkRequest, sideband::v1::MarkResponse;
@@ -389,7 +398,8 @@ std::unique_ptr<grpc::Service> NewTelemetryService(const ServiceContext& context
           Unary(context, {"Telemetry/ListDevices"}, &ListDevices),
           Unary(context, {"Telemetry/ListEvents"}, &ListEvents),
           Unary(context, {"Telemetry/ListScopes"}, &ListScopes),
-          Unary(context, {"Telemetry/GetSnapshot"}, &GetSnapshot),
+          Unary<GetSnapshotRequest, std::vector<SharedSnapshot>>(context, {"Telemetry/GetSnapshot"},
+                                                                 SnapshotQuery(context)),
           Unary<GetHistoryRequest, GetHistoryResponse>(context, {"Telemetry/GetHistory"}, HistoryQuery(context)),
           LateUnary<PeekRequest, PeekResponse>(context, {"Telemetry/Peek"}, LatePeek(context)),
           LateUnary<MarkRequest, MarkResponse>(context, {"Telemetry/Mark"}, LateMark(context)),

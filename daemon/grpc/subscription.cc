@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -42,16 +41,17 @@ absl::Status CheckModes(const SubscribeRequest& request) {
 
 }  // namespace
 
-absl::StatusOr<Subscription> Subscription::Create(Reader& reader, Credentials credentials,
+absl::StatusOr<Subscription> Subscription::Create(Reader& reader, SnapshotBodies& bodies, Credentials credentials,
                                                   const SubscribeRequest& request) {
   SIDEBAND_RETURN_IF_ERROR(CheckModes(request));
   SIDEBAND_ASSIGN_OR_RETURN(const absl::Duration sample_interval, SampleInterval(request));
-  return Subscription(reader, std::move(credentials), request, sample_interval);
+  return Subscription(reader, bodies, std::move(credentials), request, sample_interval);
 }
 
-Subscription::Subscription(Reader& reader, Credentials credentials, const SubscribeRequest& request,
-                           absl::Duration sample_interval)
+Subscription::Subscription(Reader& reader, SnapshotBodies& bodies, Credentials credentials,
+                           const SubscribeRequest& request, absl::Duration sample_interval)
     : reader_(&reader),
+      bodies_(&bodies),
       credentials_(std::move(credentials)),
       filter_(request.filter()),
       once_(request.mode() == SubscribeRequest::MODE_ONCE),
@@ -81,10 +81,9 @@ std::optional<Subscription::Message> Subscription::NextUpdate(const std::vector<
     SamplePacer& pacer = PacerOf(device);
     const bool is_sent = !synced_ && pacer.has_taken();  // one snapshot per device before sync_response
     if (is_sent || !pacer.Wants(*device.snapshot, device.info->interval)) continue;
-    Message message;
-    *message.mutable_update() = SnapshotMessage(device, filter_);
-    message.set_skipped(pacer.Take(*device.snapshot));
-    if (message.update().scopes_size() == 0) continue;  // the filter selects no row; taken nevertheless
+    Message message{.update = bodies_->Get(device, filter_)};
+    message.fields.set_skipped(pacer.Take(*device.snapshot));
+    if (!message.update->body->has_rows) continue;  // the filter selects no row; taken nevertheless
     turn_ = at + 1;
     return message;
   }
@@ -107,7 +106,7 @@ StreamStep<Subscription::Message> Subscription::Next() {
   if (synced_) return StreamWait{};
   synced_ = true;
   Message sync;
-  sync.set_sync_response(true);
+  sync.fields.set_sync_response(true);
   return sync;
 }
 

@@ -2,8 +2,8 @@
 //
 // One Subscribe stream: the newest snapshots, a sync_response, then updates. It holds no queue: a slow reader receives
 // the newest snapshot and the number of skipped ones.
-//   SIDEBAND_ASSIGN_OR_RETURN(Subscription subscription, Subscription::Create(reader, credentials, request));
-//   StreamStep<sideband::v1::SubscribeResponse> step = subscription.Next();
+//   SIDEBAND_ASSIGN_OR_RETURN(Subscription subscription, Subscription::Create(reader, bodies, credentials, request));
+//   StreamStep<UpdateMessage> step = subscription.Next();
 #ifndef SIDEBAND_DAEMON_GRPC_SUBSCRIPTION_H_
 #define SIDEBAND_DAEMON_GRPC_SUBSCRIPTION_H_
 
@@ -16,20 +16,22 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/grpc/sample_pacer.h"
+#include "daemon/grpc/shared_answer.h"
 #include "daemon/grpc/stream_step.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/row_filter.h"
+#include "daemon/view/snapshot_bodies.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
 
-// Not thread-safe. The reader must outlive it.
+// Not thread-safe. The reader and the bodies must outlive it.
 class Subscription {
  public:
-  using Message = sideband::v1::SubscribeResponse;
+  using Message = UpdateMessage;
 
   // INVALID_ARGUMENT naming the field where mode, stream mode or interval is invalid. Next() checks the permissions.
-  static absl::StatusOr<Subscription> Create(Reader& reader, Credentials credentials,
+  static absl::StatusOr<Subscription> Create(Reader& reader, SnapshotBodies& bodies, Credentials credentials,
                                              const sideband::v1::SubscribeRequest& request);
 
   // Evaluates the policy at each call, so that a change of policy or topology narrows or ends the stream at once. Ends
@@ -41,14 +43,15 @@ class Subscription {
   StreamStep<Message> Wait() const;
 
  private:
-  Subscription(Reader& reader, Credentials credentials, const sideband::v1::SubscribeRequest& request,
-               absl::Duration sample_interval);
+  Subscription(Reader& reader, SnapshotBodies& bodies, Credentials credentials,
+               const sideband::v1::SubscribeRequest& request, absl::Duration sample_interval);
 
   absl::Status CheckFilter(const std::vector<VisibleDevice>& devices);
   SamplePacer& PacerOf(const VisibleDevice& device);
   std::optional<Message> NextUpdate(const std::vector<VisibleDevice>& devices);
 
   Reader* reader_;
+  SnapshotBodies* bodies_;
   Credentials credentials_;
   RowFilter filter_;
   bool once_;

@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "absl/strings/str_cat.h"
+#include "daemon/grpc/message_bytes.h"
+#include "daemon/metrics/self_metrics.h"
 #include "daemon/view/fake_world.h"
 
 namespace sideband::daemon {
@@ -23,14 +27,15 @@ SubscribeRequest Stream(const std::string& device = "", const std::string& vm = 
 class SubscriptionTest : public testing::Test {
  protected:
   Subscription Open(const std::string& who, const SubscribeRequest& request) {
-    return *Subscription::Create(world_.reader, CredentialsOf(who), request);
+    return *Subscription::Create(world_.reader, bodies_, CredentialsOf(who), request);
   }
 
   // "gpu0#3+1" is an update of gpu0 with snapshot 3 and one skipped.
   static std::string Describe(const StreamStep<Subscription::Message>& step) {
     if (std::holds_alternative<StreamWait>(step)) return "wait";
     if (const auto* end = std::get_if<StreamEnd>(&step)) return absl::StatusCodeToString(end->status.code());
-    const auto& message = std::get<Subscription::Message>(step);
+    sideband::v1::SubscribeResponse message;
+    FromBytes(*Serialized(std::get<Subscription::Message>(step)), message);
     if (message.sync_response()) return "sync";
     return absl::StrCat(message.update().device(), "#", message.update().snapshot_id(), "+", message.skipped());
   }
@@ -41,6 +46,8 @@ class SubscriptionTest : public testing::Test {
   }
 
   FakeWorld world_;
+  const std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
+  SnapshotBodies bodies_{world_.reader, *metrics_};
 };
 
 TEST_F(SubscriptionTest, OnceIsTheNewestAndTheEnd) {
@@ -173,7 +180,7 @@ TEST_F(SubscriptionTest, AVmThatVanishesEndsItsStream) {
 
 TEST_F(SubscriptionTest, SenselessRequestsAreRefused) {
   const auto error = [&](const SubscribeRequest& request) {
-    return std::string(Subscription::Create(world_.reader, {}, request).status().message());
+    return std::string(Subscription::Create(world_.reader, bodies_, {}, request).status().message());
   };
   EXPECT_EQ(error({}), "mode: must be MODE_ONCE or MODE_STREAM");
   SubscribeRequest request = Stream();

@@ -30,6 +30,13 @@ struct RequestMetrics::Families {
           .Add({}, kServeSeconds);
   CounterFamily& grpc_requests =
       Counters(registry, "sideband_grpc_requests_total", "gRPC calls that ended, by method and status code.");
+  prometheus::Counter& snapshot_serialisations =
+      Counters(registry, "sideband_grpc_snapshot_serialisations_total",
+               "Snapshots serialised for gRPC, each for all its readers with the same view and filter.")
+          .Add({});
+  prometheus::Counter& snapshots = Counters(registry, "sideband_grpc_snapshots_total",
+                                            "Snapshots in answers of GetSnapshot and updates of Subscribe.")
+                                       .Add({});
   prometheus::Gauge& grpc_streams = Gauges(registry, "sideband_grpc_streams", "gRPC streams that are open.").Add({});
 };
 
@@ -49,6 +56,10 @@ void RequestMetrics::RenderDuration(absl::Duration duration) {
 void RequestMetrics::GrpcRequest(absl::string_view method, absl::StatusCode code) {
   families_->grpc_requests.Add({{"method", std::string(method)}, {"code", CodeName(code)}}).Increment();
 }
+
+void RequestMetrics::SnapshotSerialised() { families_->snapshot_serialisations.Increment(); }
+
+void RequestMetrics::SnapshotSent() { families_->snapshots.Increment(); }
 
 void RequestMetrics::GrpcStreamStarted() { families_->grpc_streams.Increment(); }
 

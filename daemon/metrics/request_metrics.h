@@ -24,6 +24,9 @@ class RequestMetrics {
   void HttpRequest(absl::string_view path, int code, absl::Duration duration);
   void RenderDuration(absl::Duration duration);
   void GrpcRequest(absl::string_view method, absl::StatusCode code);
+  // A snapshot's bytes were made; SnapshotSent() counts the messages that have them.
+  void SnapshotSerialised();
+  void SnapshotSent();
   void GrpcStreamStarted();
   void GrpcStreamEnded();
 

@@ -34,6 +34,8 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
   metrics->HttpRequest("/metrics", 200, absl::Milliseconds(1));
   metrics->RenderDuration(absl::Milliseconds(1));
   metrics->GrpcRequest("GetSnapshot", absl::StatusCode::kNotFound);
+  metrics->SnapshotSerialised();
+  for (int i = 0; i < 3; ++i) metrics->SnapshotSent();
   metrics->GrpcStreamStarted();
   metrics->TlsCertificate("http", absl::FromUnixSeconds(1'800'000'000));
   metrics->TlsReload("http", true);
@@ -70,6 +72,8 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
            "sideband_http_request_duration_seconds_count 1\n",
            "sideband_render_duration_seconds_count 1\n",
            "sideband_grpc_requests_total{code=\"NOT_FOUND\",method=\"GetSnapshot\"} 1\n",
+           "sideband_grpc_snapshot_serialisations_total 1\n",
+           "sideband_grpc_snapshots_total 3\n",
            "sideband_grpc_streams 1\n",
            "sideband_tls_certificate_not_after_timestamp_seconds{listener=\"http\"} 1800000000\n",
            "sideband_tls_reloads_total{listener=\"http\",outcome=\"ok\"} 1\n",

@@ -70,20 +70,20 @@ absl::StatusOr<sideband::v1::ListScopesResponse> ListScopes(Reader& reader, cons
   return response;
 }
 
-absl::StatusOr<sideband::v1::GetSnapshotResponse> GetSnapshot(Reader& reader, const Caller& caller,
-                                                              const sideband::v1::GetSnapshotRequest& request) {
+absl::StatusOr<std::vector<SharedSnapshot>> GetSnapshot(Reader& reader, SnapshotBodies& bodies, const Caller& caller,
+                                                        const sideband::v1::GetSnapshotRequest& request) {
   const RowFilter filter(request.filter());
   const std::vector<VisibleDevice> devices = reader.Devices(caller);
   // Checks the names against all visible devices before the rows are selected: an unknown name is NotFound(), not an
   // empty answer.
   SIDEBAND_RETURN_IF_ERROR(filter.Check(devices));
-  sideband::v1::GetSnapshotResponse response;
+  std::vector<SharedSnapshot> snapshots;
   for (const VisibleDevice& device : devices) {
     if (device.snapshot == nullptr || !filter.SelectsDevice(device)) continue;
-    sideband::v1::Snapshot snapshot = SnapshotMessage(device, filter);
-    if (snapshot.scopes_size() > 0) *response.add_snapshots() = std::move(snapshot);
+    SharedSnapshot snapshot = bodies.Get(device, filter);
+    if (snapshot.body->has_rows) snapshots.push_back(std::move(snapshot));
   }
-  return response;
+  return snapshots;
 }
 
 }  // namespace sideband::daemon

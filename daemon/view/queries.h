@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The unary calls of sideband.v1.Telemetry except GetHistory, for every front end.
-//   SIDEBAND_ASSIGN_OR_RETURN(auto response, GetSnapshot(reader, caller, request));
+//   SIDEBAND_ASSIGN_OR_RETURN(auto response, ListDevices(reader, caller, request));
 #ifndef SIDEBAND_DAEMON_VIEW_QUERIES_H_
 #define SIDEBAND_DAEMON_VIEW_QUERIES_H_
 
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/snapshot_bodies.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
@@ -18,9 +21,9 @@ absl::StatusOr<sideband::v1::ListEventsResponse> ListEvents(Reader& reader, cons
                                                             const sideband::v1::ListEventsRequest& request);
 absl::StatusOr<sideband::v1::ListScopesResponse> ListScopes(Reader& reader, const Caller& caller,
                                                             const sideband::v1::ListScopesRequest& request);
-// Omits devices that have no snapshot or no row that the filter selects.
-absl::StatusOr<sideband::v1::GetSnapshotResponse> GetSnapshot(Reader& reader, const Caller& caller,
-                                                              const sideband::v1::GetSnapshotRequest& request);
+// The snapshots of a GetSnapshotResponse. Omits devices that have no snapshot or no row that the filter selects.
+absl::StatusOr<std::vector<SharedSnapshot>> GetSnapshot(Reader& reader, SnapshotBodies& bodies, const Caller& caller,
+                                                        const sideband::v1::GetSnapshotRequest& request);
 
 }  // namespace sideband::daemon
 

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "absl/strings/str_cat.h"
+#include "daemon/metrics/self_metrics.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/row_filter.h"
 
@@ -37,6 +40,8 @@ class QueriesTest : public testing::Test {
   }
 
   FakeWorld world_;
+  const std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
+  SnapshotBodies bodies_{world_.reader, *metrics_};
 };
 
 TEST_F(QueriesTest, DevicesAreThoseOfTheCaller) {
@@ -63,17 +68,17 @@ TEST_F(QueriesTest, ScopesAreThoseOfTheCaller) {
 
 TEST_F(QueriesTest, SnapshotsLeaveOutWhatIsEmpty) {
   world_.Publish(1, 1);
-  EXPECT_EQ(GetSnapshot(world_.reader, As("ops"), {})->snapshots_size(), 2);
+  EXPECT_EQ(GetSnapshot(world_.reader, bodies_, As("ops"), {})->size(), 2u);
   sideband::v1::GetSnapshotRequest request;
   request.mutable_filter()->set_device("gpu1");
-  EXPECT_EQ(GetSnapshot(world_.reader, As("ops"), request)->snapshots_size(), 1);
-  EXPECT_EQ(GetSnapshot(world_.reader, As("tenant-c"), {})->snapshots_size(), 0) << "only sealed";
+  EXPECT_EQ(GetSnapshot(world_.reader, bodies_, As("ops"), request)->size(), 1u);
+  EXPECT_EQ(GetSnapshot(world_.reader, bodies_, As("tenant-c"), {})->size(), 0u) << "only sealed";
 }
 
 TEST_F(QueriesTest, SnapshotOfAnotherTenantsVmIsNotFound) {
   sideband::v1::GetSnapshotRequest request;
   request.mutable_filter()->set_vm("vm1");
-  EXPECT_EQ(GetSnapshot(world_.reader, As("tenant-a"), request).status(), NotFound());
+  EXPECT_EQ(GetSnapshot(world_.reader, bodies_, As("tenant-a"), request).status(), NotFound());
 }
 
 }  // namespace

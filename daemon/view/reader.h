@@ -87,6 +87,10 @@ class Reader {
   std::vector<VisibleDevice> DevicesToScrape(const Caller& caller);
   // The number of configured devices that are fresh. Unauthenticated callers may see it.
   size_t FreshDevices() const;
+  // Whether no later snapshot of the device has been published, and the device is still configured.
+  bool IsNewest(size_t device, const DeviceSnapshot& snapshot) const {
+    return store_.Newest(device).get() == &snapshot;
+  }
   // Whether all configured devices are fresh.
   bool AllFresh() const;
   // The topologies of all devices; nullopt unless every configured device is fresh. Otherwise a VM that is in no

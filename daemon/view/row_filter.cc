@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/view/row_filter.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace sideband::daemon {
+namespace {
+
+// With the length in front, since a name may contain any byte.
+void AppendName(std::string& key, const std::string& name) { absl::StrAppend(&key, name.size(), ":", name); }
+
+}  // namespace
 
 absl::Status NotFound() { return absl::NotFoundError("no such device, VM, context or event"); }
 
@@ -12,6 +20,10 @@ RowFilter::RowFilter(const sideband::v1::Filter& filter, bool with_contexts)
       events_(filter.events().begin(), filter.events().end()),
       with_contexts_(with_contexts) {
   if (auto uuid = Uuid::Parse(vm_); uuid.ok()) vm_uuid_ = *uuid;
+  if (!NamesRows() && with_contexts_) return;
+  if (!with_contexts_) rows_key_.push_back('-');
+  for (const std::string* name : {&vm_, &context_}) AppendName(rows_key_, *name);
+  for (const std::string& event : events_) AppendName(rows_key_, event);
 }
 
 bool RowFilter::SelectsVm(const Topology& topology, uint16_t vm) const {

@@ -33,6 +33,9 @@ class RowFilter {
   // By the VM's name or UUID and the context's name. A row that the topology does not name, such as that of a slice's
   // host, is never selected by name.
   bool SelectsRow(const Topology& topology, uint16_t vm, uint16_t context) const;
+  // Differs where two filters may select different rows or counters of a device that both select. Empty where all of
+  // them are selected.
+  const std::string& rows_key() const { return rows_key_; }
   // The row's counters that are selected and may be read; all false where the row may not be read.
   EventSet SelectedEvents(const View& view, uint16_t vm, uint16_t context) const;
 
@@ -51,6 +54,7 @@ class RowFilter {
   std::string context_;
   std::set<std::string> events_;
   bool with_contexts_ = true;
+  std::string rows_key_;
 };
 
 }  // namespace sideband::daemon

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "daemon/view/fake_world.h"
 
 namespace sideband::daemon {
@@ -59,6 +61,34 @@ TEST_F(RowFilterTest, DeniedAnswersAsAbsent) {
 
 TEST_F(RowFilterTest, TheNilUuidSelectsNothing) {
   EXPECT_FALSE(Check("ops", "", "00000000-0000-0000-0000-000000000000", "").ok());
+}
+
+TEST(RowFilterKeyTest, IsEmptyWhereEveryRowIsSelected) {
+  sideband::v1::Filter filter;
+  EXPECT_EQ(RowFilter().rows_key(), "");
+  filter.set_device("gpu0");
+  EXPECT_EQ(RowFilter(filter).rows_key(), "") << "it concerns devices that both filters select";
+  EXPECT_NE(RowFilter(filter, /*with_contexts=*/false).rows_key(), "");
+}
+
+TEST(RowFilterKeyTest, DiffersWhereRowsMayDiffer) {
+  std::set<std::string> keys;
+  const auto add = [&](const std::string& vm, const std::string& context, const std::vector<std::string>& events) {
+    sideband::v1::Filter filter;
+    filter.set_vm(vm);
+    filter.set_context(context);
+    for (const std::string& event : events) filter.add_events(event);
+    return keys.insert(RowFilter(filter).rows_key()).second;
+  };
+  EXPECT_TRUE(add("", "", {}));
+  EXPECT_TRUE(add("a", "", {}));
+  EXPECT_TRUE(add("", "a", {}));
+  EXPECT_TRUE(add("", "", {"a"}));
+  EXPECT_TRUE(add("a", "b", {}));
+  EXPECT_TRUE(add("ab", "", {}));
+  EXPECT_TRUE(add("a1:b", "", {})) << "a name cannot imitate two";
+  EXPECT_TRUE(add("", "", {"a", "b"}));
+  EXPECT_FALSE(add("", "", {"b", "a", "b"})) << "their order does not matter";
 }
 
 }  // namespace

@@ -118,6 +118,19 @@ std::vector<sideband::v1::Scope> ScopeMessages(const DeviceInfo& device, const V
 }
 
 sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFilter& filter) {
+  sideband::v1::Snapshot out = SnapshotBodyMessage(device, filter);
+  out.MergeFrom(MomentMessage(device));
+  return out;
+}
+
+sideband::v1::Snapshot MomentMessage(const VisibleDevice& device) {
+  sideband::v1::Snapshot out;
+  out.set_device_state(StateOf(device.state));
+  SetDuration(device.age, *out.mutable_age());
+  return out;
+}
+
+sideband::v1::Snapshot SnapshotBodyMessage(const VisibleDevice& device, const RowFilter& filter) {
   const DeviceSnapshot& snapshot = *device.snapshot;
   sideband::v1::Snapshot out;
   out.set_device(device.info->name);
@@ -128,8 +141,6 @@ sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFil
   SetTime(snapshot.host_time, *out.mutable_host_time());
   SetDuration(snapshot.host_time_error, *out.mutable_host_time_error());
   if (snapshot.host_utc_error) SetDuration(*snapshot.host_utc_error, *out.mutable_host_utc_error());
-  out.set_device_state(StateOf(device.state));
-  SetDuration(device.age, *out.mutable_age());
   const bool is_fresh = device.state == VisibleDevice::State::kFresh;
   if (is_fresh && snapshot.elapsed > absl::ZeroDuration()) SetDuration(snapshot.elapsed, *out.mutable_elapsed());
   const std::vector<Ratio> ratios = ResolveRatios(device.info->ratios, snapshot.topology->catalog());

@@ -20,7 +20,14 @@ sideband::v1::Device DeviceMessage(const VisibleDevice& device);
 std::vector<sideband::v1::Scope> ScopeMessages(const DeviceInfo& device, const View& view);
 
 // The rows and counters that the device's view shows and `filter` selects. The device must have a snapshot.
+// = SnapshotBodyMessage(device, filter) with the fields of MomentMessage(device).
 sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFilter& filter);
+
+// The fields of a snapshot that are the same for everybody with this view, as long as the snapshot is fresh or once it
+// is not.
+sideband::v1::Snapshot SnapshotBodyMessage(const VisibleDevice& device, const RowFilter& filter);
+// The others: device_state and age.
+sideband::v1::Snapshot MomentMessage(const VisibleDevice& device);
 
 }  // namespace sideband::daemon
 

@@ -98,13 +98,13 @@ std::string PolicyText(size_t tenants) {
   return text;
 }
 
-MetricsWorld::MetricsWorld(const MetricsSize& size)
+MetricsWorld::MetricsWorld(const MetricsSize& size, daemon::AuditSink* audit)
     : size_(size),
       topology_(MakeTopology(size)),
       data_(MakeData(size)),
       store({{"gpu0", absl::Seconds(1)}}),
       policy(*daemon::Policy::Parse(PolicyText(size.tenants), "policy.yaml")),
-      reader(store, policy, clock_, audit_) {}
+      reader(store, policy, clock_, audit == nullptr ? null_audit_ : *audit) {}
 
 void MetricsWorld::Estimate() {
   for (size_t block = 0; block < data_.rotation.size(); ++block) {

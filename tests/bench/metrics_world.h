@@ -40,7 +40,8 @@ struct MetricsSize {
 // As thread-safe as its parts; Publish must be called by one thread.
 class MetricsWorld {
  public:
-  explicit MetricsWorld(const MetricsSize& size);
+  // `audit` must outlive the world; nullptr: nothing is audited.
+  explicit MetricsWorld(const MetricsSize& size, daemon::AuditSink* audit = nullptr);
 
   // Publishes a new snapshot: all counts increase by some millions, each by a different amount.
   void Publish();
@@ -56,7 +57,7 @@ class MetricsWorld {
 
   const std::shared_ptr<const daemon::Topology> topology_;
   mailbox::Snapshot data_;
-  daemon::NullAuditSink audit_;
+  daemon::NullAuditSink null_audit_;
   uint64_t publication_ = 0;
 
  public:

@@ -35,6 +35,7 @@
 #include "daemon/grpc/service_context.h"
 #include "daemon/grpc/service_host.h"
 #include "daemon/grpc/services.h"
+#include "daemon/grpc/shared_answer.h"
 #include "daemon/grpc/stream_reactor.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/grpc/stream_step.h"
@@ -126,6 +127,11 @@ void UseBoardEventSubscription(const SensorQueries& sensors, const Credentials& 
   //@ daemon/grpc/board_event_subscription.h
 }
 
+absl::Status UseSharedAnswer(SnapshotBodies& bodies, const VisibleDevice& device, const RowFilter& filter) {
+  //@ daemon/grpc/shared_answer.h
+  return absl::OkStatus();
+}
+
 void UseServiceHost(const ServiceContext& context, int fd, gpr_timespec deadline) {
   //@ daemon/grpc/service_host.h
 }
@@ -152,7 +158,7 @@ void UseStreamStep(Subscription& source) {
   //@ daemon/grpc/stream_step.h
 }
 
-absl::Status UseSubscription(Reader& reader, const Credentials& credentials,
+absl::Status UseSubscription(Reader& reader, SnapshotBodies& bodies, const Credentials& credentials,
                              const sideband::v1::SubscribeRequest& request) {
   //@ daemon/grpc/subscription.h
   return absl::OkStatus();

@@ -21,6 +21,7 @@
 #include "daemon/history/history.h"
 #include "daemon/history/layout.h"
 #include "daemon/identity/credentials.h"
+#include "daemon/metrics/self_metrics.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/view/absent_name_notice.h"
@@ -50,6 +51,7 @@
 #include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_message.h"
 #include "daemon/view/sensor_queries.h"
+#include "daemon/view/snapshot_bodies.h"
 #include "daemon/view/snapshot_message.h"
 #include "daemon/view/topology_views.h"
 #include "daemon/view/update_notifier.h"
@@ -122,7 +124,7 @@ absl::Status UseHistoryReader(Reader& reader, const Store& store, const History&
   return absl::OkStatus();
 }
 
-absl::Status UseQueries(Reader& reader, const Caller& caller, const sideband::v1::GetSnapshotRequest& request) {
+absl::Status UseQueries(Reader& reader, const Caller& caller, const sideband::v1::ListDevicesRequest& request) {
   //@ daemon/view/queries.h
   return absl::OkStatus();
 }
@@ -147,6 +149,13 @@ void UseReferencePolicy(const Universe& universe) {
 absl::Status UseRowFilter(const sideband::v1::GetSnapshotRequest& request, const std::vector<VisibleDevice>& devices) {
   //@ daemon/view/row_filter.h
   return absl::OkStatus();
+}
+
+void Send(const std::string& body, const std::string& moment);
+
+void UseSnapshotBodies(Reader& reader, const std::unique_ptr<SelfMetrics>& metrics, const VisibleDevice& device,
+                       const RowFilter& filter) {
+  //@ daemon/view/snapshot_bodies.h
 }
 
 void UseSnapshotMessage(sideband::v1::GetSnapshotResponse& response, const VisibleDevice& device,
