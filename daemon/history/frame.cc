@@ -39,9 +39,9 @@ class TokenWriter {
   uint64_t zeros_ = 0;
 };
 
-std::array<uint64_t, 5> Numbers(const FrameHeader& header) {
-  return {header.publication, header.snapshot_id, header.reference_time_ns, header.host_time_ns,
-          header.host_time_error_ns};
+std::array<uint64_t, 6> Numbers(const FrameHeader& header) {
+  return {header.publication,  header.snapshot_id,        header.reference_time_ns,
+          header.host_time_ns, header.host_time_error_ns, header.steady_time_ns};
 }
 
 template <typename Sink>
@@ -64,7 +64,7 @@ bool DecodeVarint(ByteSpan& bytes, uint64_t& value) {
 
 bool DecodeHeader(ByteSpan& bytes, FrameHeader& header) {
   for (uint64_t* number : {&header.publication, &header.snapshot_id, &header.reference_time_ns, &header.host_time_ns,
-                           &header.host_time_error_ns}) {
+                           &header.host_time_error_ns, &header.steady_time_ns}) {
     uint64_t difference;
     if (!DecodeVarint(bytes, difference)) return false;
     *number += UnZigZag(difference);
@@ -96,7 +96,8 @@ FrameHeader FrameHeader::Of(const DeviceSnapshot& snapshot) {
           .snapshot_id = snapshot.data.snapshot_id,
           .reference_time_ns = snapshot.data.reference_time_ns,
           .host_time_ns = static_cast<uint64_t>(absl::ToUnixNanos(snapshot.host_time)),
-          .host_time_error_ns = static_cast<uint64_t>(absl::ToInt64Nanoseconds(snapshot.host_time_error))};
+          .host_time_error_ns = static_cast<uint64_t>(absl::ToInt64Nanoseconds(snapshot.host_time_error)),
+          .steady_time_ns = static_cast<uint64_t>(absl::ToInt64Nanoseconds(snapshot.steady_time))};
 }
 
 void BoundedSink::VarintAtTheEnd(uint64_t value) {

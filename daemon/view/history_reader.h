@@ -14,6 +14,7 @@
 #include "daemon/history/history.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/replay.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
@@ -39,6 +40,10 @@ class HistoryReader {
   absl::StatusOr<sideband::v1::GetHistoryResponse> Get(const Caller& caller,
                                                        const sideband::v1::GetHistoryRequest& request,
                                                        HistoryRows rows = HistoryRows::kAll) const;
+  // What the device has published after `publication`.
+  Replay ReplayAfter(size_t device, uint64_t publication) const {
+    return Replay(reader_, &history_, device, publication);
+  }
 
  private:
   Reader& reader_;

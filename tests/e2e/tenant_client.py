@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tenant's own gRPC client, made from telemetry.proto alone as a tenant would make it.
+"""A tenant's own gRPC client, made from telemetry.proto, and what that imports, as a tenant would make it.
 
     pb = tenant_client.messages()
     with tenant_client.Client(site, "tenant-a") as client:
@@ -27,7 +27,7 @@ def _generated():
         # Debian's compiler and plugin: the compiler in python3-grpc-tools is too old for the library.
         subprocess.run(["/usr/bin/protoc", "-I" + programs.runfile("proto/api"), "--python_out=" + folder,
                         "--plugin=protoc-gen-grpc=/usr/bin/grpc_python_plugin", "--grpc_out=" + folder,
-                        "sideband/v1/telemetry.proto"], check=True)
+                        "sideband/v1/telemetry.proto", "sideband/v1/sensors.proto"], check=True)
         sys.path.insert(0, folder)
         try:
             return (importlib.import_module("sideband.v1.telemetry_pb2"),
