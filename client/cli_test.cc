@@ -801,7 +801,77 @@ TEST_F(CliTest, WatchPrintsUpdatesUpToItsCount) {
                 absl::StrReplaceAll(kSnapshotTable, {{"snapshot 17", "snapshot 18"}}) + "\n");
   EXPECT_EQ(daemon_->requests().subscribe,
             "filter { } mode: MODE_STREAM stream_mode: STREAM_MODE_SAMPLE "
-            "sample_interval { seconds: 1 nanos: 500000000 }");
+            "sample_interval { seconds: 1 nanos: 500000000 } heartbeat_interval { seconds: 10 }");
+}
+
+TEST_F(CliTest, WatchGoesOnWhereAStreamWasCut) {
+  FakeDaemon::Script script = Updates(1, false);
+  script.updates.back().set_resume_token("here");
+  Serve(script);
+  wait_ = [&](absl::Duration) {
+    FakeDaemon::Script rest;
+    rest.updates.emplace_back().mutable_resumed()->set_device("gpu0");
+    rest.updates.push_back(Updates(1, true).updates[0]);
+    rest.updates.back().mutable_update()->set_snapshot_id(18);
+    rest.updates.back().set_replayed(true);
+    rest.updates.push_back(rest.updates.back());
+    rest.updates.back().mutable_update()->set_snapshot_id(19);
+    rest.updates.back().set_resume_token("there");
+    rest.keeps_streams = true;
+    Serve(rest);
+    return false;
+  };
+  const std::string printed = Printed({"watch", "--count", "3", "--format", "json"});
+  EXPECT_THAT(daemon_->requests().subscribe, testing::HasSubstr("resume_token: \"here\""));
+  EXPECT_EQ(err_.text(),
+            "sideband: the server ended the stream; connecting again\n"
+            "sideband: connected again\n")
+      << "there is no gap";
+  EXPECT_THAT(printed, testing::HasSubstr("\"replayed\": true"));
+  EXPECT_THAT(printed, testing::Not(testing::HasSubstr("resume_token"))) << "which is of this run of the command";
+}
+
+TEST_F(CliTest, WatchNotesAGapOnce) {
+  FakeDaemon::Script script = Updates(1, true);
+  v1::Gap& gap = *script.updates.emplace_back().mutable_gap();
+  gap.set_device("gpu0");
+  gap.set_reason(v1::Gap::REASON_NOT_KEPT);
+  script.updates.push_back(script.updates[0]);
+  script.updates.back().mutable_update()->set_snapshot_id(29);
+  script.updates.back().mutable_update()->mutable_host_time()->set_seconds(1'700'000'012);
+  Serve(script);
+  Printed({"watch", "--count", "2"});
+  EXPECT_EQ(err_.text(),
+            "sideband: gpu0: no updates from 2023-11-14T22:13:20.000Z to 2023-11-14T22:13:32.000Z, snapshots 17 to 29; "
+            "no counts are lost\n");
+}
+
+TEST_F(CliTest, WatchDoesNotPrintHeartbeats) {
+  FakeDaemon::Script script = Updates(2, true);
+  script.updates[0].set_heartbeat(true);
+  Serve(script);
+  EXPECT_THAT(Printed({"watch", "--count", "1", "--format", "json"}), testing::HasSubstr("\"snapshot_id\": 18"));
+}
+
+TEST_F(CliTest, WatchPrintsChanges) {
+  FakeDaemon::Script script{.keeps_streams = true};
+  v1::StateChange& change = *script.updates.emplace_back().mutable_change();
+  for (const char* device : {"gpu0", "gpu1"}) {
+    change.add_items()->mutable_device()->set_name(device);
+    change.mutable_items()->rbegin()->mutable_device()->set_state(v1::Device::STATE_STALE);
+  }
+  script.updates.push_back(script.updates[0]);
+  script.updates[0].set_heartbeat(true);
+  for (const char* device : {"gpu0", "gpu1", "gpu2"}) script.devices.add_devices()->set_name(device);
+  Serve(script);
+  EXPECT_THAT(Printed({"watch", "--on-change", "--count", "1"}), testing::HasSubstr(" gpu0 is stale\n"));
+  EXPECT_EQ(daemon_->requests().subscribe,
+            "filter { } mode: MODE_STREAM stream_mode: STREAM_MODE_ON_CHANGE heartbeat_interval { seconds: 10 }");
+  EXPECT_THAT(Printed({"watch", "--on-change", "--count", "1", "--device", "gpu1", "--device", "gpu2"}),
+              testing::Not(testing::HasSubstr("gpu0")));
+  EXPECT_THAT(Printed({"watch", "--on-change", "--count", "1", "--format", "json"}), testing::HasSubstr("\"change\""));
+  EXPECT_THAT(Mistake({"watch", "--on-change", "--interval", "1s"}), testing::HasSubstr("--on-change"));
+  EXPECT_THAT(Mistake({"watch", "--on-change", "--format", "csv"}), testing::HasSubstr("lines or json"));
 }
 
 // Of dram_read a quarter was counted; sm_active is exact.

@@ -52,6 +52,22 @@ bool Reconnection::Received(const v1::Snapshot& snapshot) {
   return true;
 }
 
+void Reconnection::Received(const v1::Resumed& resumed) {
+  Received();
+  for (auto& [device, seen] : seen_) {
+    if (resumed.device().empty() || resumed.device() == device) seen.has_gap = false;
+  }
+}
+
+void Reconnection::Received(const v1::Gap& gap) {
+  Received();
+  if (gap.reason() == v1::Gap::REASON_GONE) note_(absl::StrCat(gap.device(), " is no longer there, or not visible"));
+  if (gap.reason() == v1::Gap::REASON_APPEARED) note_(absl::StrCat(gap.device(), " has appeared"));
+  for (auto& [device, seen] : seen_) {
+    if (gap.device().empty() || gap.device() == device) seen.has_gap = true;
+  }
+}
+
 void Reconnection::NoteGap(const v1::Snapshot& snapshot, const Seen& before) {
   if (snapshot.boot_id() != before.boot_id) {
     note_(absl::StrCat(snapshot.device(), " has restarted: boot ", BootIdText(snapshot.boot_id()), " after ",

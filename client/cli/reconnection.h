@@ -60,6 +60,11 @@ class Reconnection {
   // Returns false for a snapshot that has been received before.
   bool Received(const v1::Snapshot& snapshot);
 
+  // What a stream says of its resumption. What goes on has no gap; what has one is noted with the device's next
+  // snapshot, or now if there may be none.
+  void Received(const v1::Resumed& resumed);
+  void Received(const v1::Gap& gap);
+
   static constexpr absl::Duration kDelayMin = absl::Milliseconds(500);
   static constexpr absl::Duration kDelayMax = absl::Seconds(10);
   static constexpr absl::Duration kNamesPatience = absl::Seconds(30);

@@ -187,6 +187,30 @@ bool Selection::SelectsScope(const v1::Scope& scope) const {
 
 bool Selection::SelectsEvent(const std::string& name) const { return events_.empty() || MatchesAny(events_, name); }
 
+// Devices, limits and boards' events have no VM: they are selected by their device.
+bool Selection::Selects(const v1::StateItem& item) const {
+  switch (item.item_case()) {
+    case v1::StateItem::kDevice:
+      return SelectsDevice(item.device().name());
+    case v1::StateItem::kScope:
+      return SelectsDevice(item.scope().scope().device()) && SelectsScope(item.scope().scope());
+    case v1::StateItem::kLimit:
+      return SelectsDevice(item.limit().device());
+    case v1::StateItem::kMark:
+      return SelectsDevice(item.mark().scope().device()) && SelectsScope(item.mark().scope());
+    case v1::StateItem::kBoardEvent:
+      return SelectsDevice(item.board_event().device());
+    case v1::StateItem::ITEM_NOT_SET:
+      break;
+  }
+  return true;
+}
+
+bool Selection::Narrow(v1::StateChange& change) const {
+  EraseIf(*change.mutable_items(), [&](const auto& item) { return !Selects(item); });
+  return change.items_size() > 0;
+}
+
 bool Selection::Narrow(v1::Snapshot& snapshot) const {
   // Everything is selected by the daemon's filter; empty rows are the daemon's answer.
   if (devices_.empty() && vms_.empty() && events_.empty()) return true;

@@ -31,6 +31,7 @@ class Selection {
 
   // Removes everything that is not selected; returns false if nothing is left.
   bool Narrow(v1::Snapshot& snapshot) const;
+  bool Narrow(v1::StateChange& change) const;
   void Narrow(v1::GetSnapshotResponse& response) const;
   void Narrow(v1::GetHistoryResponse& response) const;
 
@@ -41,6 +42,7 @@ class Selection {
   // Checks the names that the filter cannot hold.
   absl::Status CheckNames(TelemetryClient& client) const;
   void Narrow(v1::DeviceHistory& history) const;
+  bool Selects(const v1::StateItem& item) const;
   bool SelectsDevice(const std::string& name) const;
   bool SelectsScope(const v1::Scope& scope) const;
   bool SelectsEvent(const std::string& name) const;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "client/cli/builtin_commands.h"
+#include "client/cli/change_lines.h"
 #include "client/cli/csv_render.h"
 #include "client/cli/device_states.h"
 #include "client/cli/empty_notes.h"
@@ -24,6 +25,8 @@ namespace {
 
 constexpr absl::Duration kIntervalMin = absl::Milliseconds(10);  // the daemon rejects shorter intervals
 constexpr absl::Duration kIntervalMax = absl::Hours(24);
+// A connection that is lost without a sign is noticed after two.
+constexpr int64_t kHeartbeatSeconds = 10;
 
 // A CLI11 validator: returns the error message, or an empty text.
 std::string CheckInterval(const std::string& text) {
@@ -47,7 +50,7 @@ const std::map<std::string, LineValue> kValues = {{"auto", LineValue::kAuto},
 class Watch {
  public:
   Watch(const Selection& selection, const FormatOption& format, LineOptions lines, uint64_t count,
-        absl::Duration interval, CommandContext& context)
+        absl::Duration interval, bool is_of_changes, CommandContext& context)
       : selection_(selection),
         format_(format),
         context_(context),
@@ -55,12 +58,15 @@ class Watch {
         lines_(lines, style_),
         printer_(context, count),
         reconnection_(context),
-        states_(selection.options().devices, context, interval) {}
+        states_(selection.options().devices, context, interval),
+        is_of_changes_(is_of_changes) {}
 
   // One stream, to its end.
-  absl::Status Stream(TelemetryClient& client, const v1::SubscribeRequest& request) {
+  absl::Status Stream(TelemetryClient& client, v1::SubscribeRequest request) {
+    // Goes on where the last stream ended.
+    request.set_resume_token(token_);
     const StreamTick tick{.period = DeviceStates::kPeriod, .action = [&] {
-                            if (is_synced_) states_.Check(client);
+                            if (is_synced_ && !is_of_changes_) states_.Check(client);
                             return true;
                           }};
     is_synced_ = false;
@@ -71,21 +77,56 @@ class Watch {
 
  private:
   bool OnResponse(v1::SubscribeResponse& response, TelemetryClient& client) {
-    if (!response.has_update()) {
-      reconnection_.Received();
-      if (response.sync_response()) Sync(client);
-      return true;
+    token_ = response.resume_token();
+    // Both are of this stream, which the user does not see.
+    response.clear_resume_token();
+    response.clear_sequence();
+    switch (response.response_case()) {
+      case v1::SubscribeResponse::kUpdate:
+        return OnUpdate(response);
+      case v1::SubscribeResponse::kChange:
+        return OnChange(response);
+      case v1::SubscribeResponse::kResumed:
+        reconnection_.Received(response.resumed());
+        return true;
+      case v1::SubscribeResponse::kGap:
+        OnGap(response.gap());
+        return true;
+      default:
+        reconnection_.Received();
+        if (response.sync_response()) Sync(client);
+        return true;
     }
+  }
+
+  bool OnUpdate(v1::SubscribeResponse& response) {
     const v1::Snapshot& update = response.update();
     states_.Received(update.device(), ToDuration(update.age()));
-    if (!reconnection_.Received(update) || !selection_.Narrow(*response.mutable_update())) return true;
+    const bool is_new = reconnection_.Received(update);
+    if (!is_new || response.heartbeat() || !selection_.Narrow(*response.mutable_update())) return true;
     is_empty_ = false;
     return printer_.Print(Render(response));
+  }
+
+  bool OnChange(v1::SubscribeResponse& response) {
+    reconnection_.Received();
+    // What is known already.
+    if (response.heartbeat() || !selection_.Narrow(*response.mutable_change())) return true;
+    is_empty_ = false;
+    return printer_.Print(format_.json() ? ToJsonLine(response) + "\n"
+                                         : ChangeLines(response.change(), context_.Now()));
+  }
+
+  void OnGap(const v1::Gap& gap) {
+    reconnection_.Received(gap);
+    // Of changes there is no snapshot with which to note it.
+    if (is_of_changes_) context_.Note(GapText(gap));
   }
 
   // The initial snapshots have been received. If none was printed, the selection is empty so far: explains that, once.
   void Sync(TelemetryClient& client) {
     is_synced_ = true;
+    if (is_of_changes_) return;
     if (!is_empty_) return states_.Check(client);
     is_empty_ = false;
     for (const std::string& note : EmptyNotes(selection_, ShownNames(), client)) context_.Note(note);
@@ -121,6 +162,8 @@ class Watch {
   StreamPrinter printer_;
   Reconnection reconnection_;
   DeviceStates states_;
+  const bool is_of_changes_;
+  std::string token_;          // of the last response
   bool is_empty_ = true;       // nothing has been printed or noted so far
   bool is_synced_ = false;     // the stream's initial snapshots have been received
   bool is_cut_noted_ = false;  // that events have no column
@@ -146,25 +189,33 @@ class WatchCommand final : public Command {
         ->type_name("VALUE")
         ->capture_default_str();
     app.add_flag("--contexts", lines_.contexts, "Lines of contexts, too");
+    app.add_flag("--on-change", is_of_changes_,
+                 "Print what changes of devices, scopes, limits and marks, and events of boards, in place of counters")
+        ->excludes("--interval", "--value", "--contexts");
     app.add_flag("--no-reconnect", ends_with_connection_, "End when the connection is lost, with 1");
     format_.AddWithLinesTo(app);
     app.footer(
         "A line per device and VM; --event chooses the columns. With --format json, each update is one line; with\n"
-        "--format table, a table. A connection that is lost is made again.\n"
+        "--format table, a table. A connection that is lost is made again, and what was missed follows, as far as the\n"
+        "daemon has kept it.\n"
         "Examples:\n"
         "  sideband watch --vm vm0 --interval 500ms\n"
         "  sideband watch --event 'dram_*' --event sm_active_cycles --value rate\n"
-        "  sideband watch --count 10 --format json");
+        "  sideband watch --count 10 --format json\n"
+        "  sideband watch --on-change");
   }
 
   absl::Status Run(CommandContext& context) override {
     SIDEBAND_ASSIGN_OR_RETURN(auto client, context.Connect());
     const auto selection = Selection::Resolve(filter_, *client);
     if (!selection.ok()) return ExplainNotFound(selection.status(), filter_, *client);
+    if (is_of_changes_ && !format_.lines() && !format_.json()) {
+      return absl::InvalidArgumentError("--on-change: --format must be lines or json");
+    }
     if (format_.csv()) SIDEBAND_RETURN_IF_ERROR(context.out().Write(SnapshotCsvTitles()));
     lines_.value = kValues.at(value_);
     lines_.all_events = !filter_.events.empty();
-    Watch watch(*selection, format_, lines_, count_, IntervalOf(interval_), context);
+    Watch watch(*selection, format_, lines_, count_, IntervalOf(interval_), is_of_changes_, context);
     for (;;) {
       const absl::Status ended = watch.Stream(*client, Request(*selection));
       if (ended.ok()) return ended;
@@ -182,7 +233,9 @@ class WatchCommand final : public Command {
     v1::SubscribeRequest request;
     *request.mutable_filter() = selection.filter();
     request.set_mode(v1::SubscribeRequest::MODE_STREAM);
-    request.set_stream_mode(v1::SubscribeRequest::STREAM_MODE_SAMPLE);
+    request.set_stream_mode(is_of_changes_ ? v1::SubscribeRequest::STREAM_MODE_ON_CHANGE
+                                           : v1::SubscribeRequest::STREAM_MODE_SAMPLE);
+    request.mutable_heartbeat_interval()->set_seconds(kHeartbeatSeconds);
     if (absl::Duration interval = IntervalOf(interval_); interval > absl::ZeroDuration()) {
       request.mutable_sample_interval()->set_seconds(absl::IDivDuration(interval, absl::Seconds(1), &interval));
       request.mutable_sample_interval()->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(interval)));
@@ -194,6 +247,7 @@ class WatchCommand final : public Command {
   std::string interval_;
   std::string value_ = "auto";
   uint64_t count_ = 0;
+  bool is_of_changes_ = false;
   bool ends_with_connection_ = false;
   LineOptions lines_;
   FormatOption format_;

@@ -36,7 +36,13 @@ absl::StatusOr<Response> Call(Method method, const Request& request, const Telem
   return response;
 }
 
-// Waits for one operation at a time and runs the ticks that are due meanwhile.
+absl::Duration HeartbeatOf(const v1::SubscribeRequest& request) {
+  if (!request.has_heartbeat_interval()) return absl::InfiniteDuration();
+  return absl::Seconds(request.heartbeat_interval().seconds()) +
+         absl::Nanoseconds(request.heartbeat_interval().nanos());
+}
+
+// Waits for one operation at a time, runs the ticks that are due meanwhile, and gives up a stream that is silent.
 class TickingQueue {
  public:
   TickingQueue(grpc::ClientContext& context, const StreamTick& tick)
@@ -45,6 +51,7 @@ class TickingQueue {
 
   grpc::CompletionQueue& queue() { return queue_; }
   bool interested() const { return interested_; }
+  bool is_silent() const { return is_silent_; }
 
   // Cancels the call: Finish() would otherwise wait for the server to end the stream.
   void LoseInterest() {
@@ -52,20 +59,33 @@ class TickingQueue {
     context_.TryCancel();
   }
 
+  // From now on, the stream is silent when an operation takes longer.
+  void ExpectWithin(absl::Duration patience) { patience_ = patience; }
+
   // Waits for the pending operation and returns whether it succeeded.
   bool Wait() {
     void* tag = nullptr;
     bool ok = false;
-    while (queue_.AsyncNext(&tag, &ok, interested_ ? due_ : DeadlineAfter(absl::InfiniteDuration())) ==
-           grpc::CompletionQueue::TIMEOUT) {
-      RunTick();
+    const gpr_timespec silent_at = DeadlineAfter(patience_);
+    while (
+        queue_.AsyncNext(&tag, &ok, interested_ ? Earlier(due_, silent_at) : DeadlineAfter(absl::InfiniteDuration())) ==
+        grpc::CompletionQueue::TIMEOUT) {
+      if (IsPast(silent_at)) {
+        is_silent_ = true;
+        LoseInterest();
+      } else {
+        RunTick();
+      }
     }
     // A busy stream never lets the wait time out.
-    if (interested_ && gpr_time_cmp(due_, gpr_now(GPR_CLOCK_MONOTONIC)) <= 0) RunTick();
+    if (interested_ && IsPast(due_)) RunTick();
     return ok;
   }
 
  private:
+  static bool IsPast(gpr_timespec time) { return gpr_time_cmp(time, gpr_now(GPR_CLOCK_MONOTONIC)) <= 0; }
+  static gpr_timespec Earlier(gpr_timespec a, gpr_timespec b) { return gpr_time_cmp(a, b) <= 0 ? a : b; }
+
   void RunTick() {
     if (!tick_.action()) LoseInterest();
     due_ = DeadlineAfter(tick_.period);
@@ -74,14 +94,28 @@ class TickingQueue {
   grpc::ClientContext& context_;
   const StreamTick& tick_;
   gpr_timespec due_;
+  absl::Duration patience_ = absl::InfiniteDuration();
   bool interested_ = true;
+  bool is_silent_ = false;
   grpc::CompletionQueue queue_;
 };
 
-// Reads until the stream ends or a callback returns false. `prepare` creates the call on context and queue.
+// For how long a stream may be silent after this message.
+absl::Duration PatienceAfter(const v1::SubscribeResponse& response, absl::Duration heartbeat) {
+  // A daemon without heartbeats does not number its responses.
+  return response.sequence() == 0 ? absl::InfiniteDuration() : 2 * heartbeat;
+}
+template <typename Message>
+absl::Duration PatienceAfter(const Message&, absl::Duration) {
+  return absl::InfiniteDuration();
+}
+
+// Reads until the stream ends or a callback returns false. `prepare` creates the call on context and queue. Without
+// heartbeats `heartbeat` is infinite.
 template <typename Message, typename Prepare, typename OnMessage>
 absl::Status ReadStream(Prepare prepare, OnMessage on_message, const StreamTick& tick,
-                        const TelemetryClient::Options& options, Cancellation& cancellation) {
+                        const TelemetryClient::Options& options, Cancellation& cancellation,
+                        absl::Duration heartbeat = absl::InfiniteDuration()) {
   grpc::ClientContext context;
   const Cancellation::Hook hook(cancellation, [&context] { context.TryCancel(); });
   TickingQueue waiting(context, tick);
@@ -92,12 +126,16 @@ absl::Status ReadStream(Prepare prepare, OnMessage on_message, const StreamTick&
   while (waiting.interested()) {
     reader->Read(&message, nullptr);
     if (!waiting.Wait()) break;
+    waiting.ExpectWithin(PatienceAfter(message, heartbeat));
     if (waiting.interested() && !on_message(message)) waiting.LoseInterest();
   }
   const bool interested = waiting.interested();
   grpc::Status status;
   reader->Finish(&status, nullptr);
   waiting.Wait();
+  if (waiting.is_silent()) {
+    return FromRpc(grpc::Status(grpc::StatusCode::UNAVAILABLE, "nothing has come for two heartbeats"), options.peer);
+  }
   // The status is then CANCELLED, which this side has caused.
   if (!interested || cancellation.cancelled()) return absl::OkStatus();
   return FromRpc(status, options.peer);
@@ -280,7 +318,7 @@ absl::Status TelemetryClient::Subscribe(const v1::SubscribeRequest& request,
                                         const StreamTick& tick) {
   return ReadStream<v1::SubscribeResponse>(
       [&](auto& context, auto& queue) { return stubs_->telemetry->PrepareAsyncSubscribe(&context, request, &queue); },
-      on_response, tick, options_, cancellation_);
+      on_response, tick, options_, cancellation_, HeartbeatOf(request));
 }
 
 absl::Status TelemetryClient::WatchBoardEvents(

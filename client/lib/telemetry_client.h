@@ -76,7 +76,8 @@ class TelemetryClient {
   absl::StatusOr<bool> IsServing();
 
   // Returns OK when the server ends the stream with OK, when a callback returns false, or at the cancellation; else the
-  // call's error. The callbacks run on the calling thread; no messages are read meanwhile.
+  // call's error. The callbacks run on the calling thread; no messages are read meanwhile. A Subscribe with heartbeats
+  // ends with UNAVAILABLE when nothing has come for two of them, unless the daemon is one that sends none.
   absl::Status Subscribe(const v1::SubscribeRequest& request,
                          const std::function<bool(const v1::SubscribeResponse&)>& on_response,
                          const StreamTick& tick = {});

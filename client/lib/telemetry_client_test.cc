@@ -43,6 +43,38 @@ TEST(TelemetryClientTest, CallsReachTheDaemon) {
   EXPECT_EQ(daemon.requests().peek, "vm: \"a\"");
 }
 
+TEST(TelemetryClientTest, AStreamWithoutHeartbeatsIsGivenUp) {
+  FakeDaemon::Script script{.keeps_streams = true};
+  script.updates.emplace_back().set_sequence(1);
+  const FakeDaemon daemon(script);
+  Cancellation cancellation;
+  TelemetryClient client(daemon.Channel(), {.peer = "host:1"}, cancellation);
+  v1::SubscribeRequest request;
+  request.mutable_heartbeat_interval()->set_nanos(50'000'000);
+  int messages = 0;
+  const absl::Status ended = client.Subscribe(request, [&](const v1::SubscribeResponse&) { return ++messages > 0; });
+  EXPECT_EQ(ended.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ended.message(), "host:1: nothing has come for two heartbeats");
+  EXPECT_EQ(messages, 1);
+}
+
+// An older daemon does not number its responses, and has no heartbeats.
+TEST(TelemetryClientTest, AnOlderDaemonMayBeSilent) {
+  FakeDaemon::Script script{.keeps_streams = true};
+  script.updates.emplace_back();
+  const FakeDaemon daemon(script);
+  Cancellation cancellation;
+  TelemetryClient client(daemon.Channel(), {}, cancellation);
+  v1::SubscribeRequest request;
+  request.mutable_heartbeat_interval()->set_nanos(1'000'000);
+  int ticks = 0;
+  const StreamTick tick{.period = absl::Milliseconds(5), .action = [&] { return ++ticks < 10; }};
+  EXPECT_EQ(client.Subscribe(
+                request, [](const v1::SubscribeResponse&) { return true; }, tick),
+            absl::OkStatus());
+  EXPECT_EQ(ticks, 10);
+}
+
 TEST(TelemetryClientTest, HealthIsThatOfTheDaemon) {
   Cancellation cancellation;
   for (const bool serving : {true, false}) {

@@ -11,6 +11,7 @@
 #include "daemon/base/retry_after.h"
 #include "daemon/grpc/stream_step.h"
 #include "daemon/identity/bearer.h"
+#include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
 namespace {
@@ -40,9 +41,19 @@ Credentials PeerOf(const ServiceContext& context, const grpc::CallbackServerCont
 
 // The text form of a request is many times its serialized size, and the audit log keeps 256 bytes of it.
 constexpr size_t kToldRequestBytesMax = 1 << 10;
+// Longer resume tokens are told by their size.
+constexpr size_t kToldTokenBytesMax = 24;
 
 // The request as the audit log records it: its text, or its size where it is too large.
 std::string TextOf(const google::protobuf::Message& request) {
+  using sideband::v1::SubscribeRequest;
+  const auto* const subscribe = dynamic_cast<const SubscribeRequest*>(&request);
+  if (subscribe != nullptr && subscribe->resume_token().size() > kToldTokenBytesMax) {
+    // Of no use to a reader of the log: it is sealed.
+    SubscribeRequest without_token = *subscribe;
+    without_token.set_resume_token(absl::StrCat(subscribe->resume_token().size(), " bytes"));
+    return TextOf(without_token);
+  }
   const size_t size = request.ByteSizeLong();
   return size <= kToldRequestBytesMax ? request.ShortDebugString() : absl::StrCat(size, " bytes");
 }

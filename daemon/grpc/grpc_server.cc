@@ -14,6 +14,7 @@
 #include "daemon/grpc/service_host.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/stream/resume_token.h"
 #include "daemon/view/access_entry.h"
 #include "daemon/view/snapshot_bodies.h"
 #include "proto/base/status_macros.h"
@@ -21,8 +22,10 @@
 namespace sideband::daemon {
 class GrpcServer::Impl {
  public:
-  Impl(Options options, std::unique_ptr<Gate> gate, Reader& reader, SelfMetrics& metrics)
-      : quota_(options.requests, reader.clock()),
+  Impl(Options options, std::unique_ptr<Gate> gate, std::unique_ptr<ResumeTokens> tokens, Reader& reader,
+       SelfMetrics& metrics)
+      : tokens_(std::move(tokens)),
+        quota_(options.requests, reader.clock()),
         under_way_(options.under_way),
         bodies_(reader, metrics),
         health_(reader),
@@ -45,7 +48,8 @@ class GrpcServer::Impl {
                  options.exchanges,
                  options.exchange_queries,
                  options.sensors,
-                 options.sensor_history} {}
+                 options.sensor_history,
+                 tokens_.get()} {}
   ~Impl() { Stop(absl::ZeroDuration()); }
 
   absl::Status Start(bool reflection);
@@ -57,6 +61,7 @@ class GrpcServer::Impl {
   void AuditBreach(const Credentials& peer, absl::string_view reason) const;
 
   // In the order of construction: context_ refers to the members above it, host_ to context_.
+  const std::unique_ptr<ResumeTokens> tokens_;
   RequestQuota quota_;
   CallsUnderWay under_way_;
   SnapshotBodies bodies_;
@@ -109,8 +114,9 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(Options options, R
   options.gate.listener = options.config.listener;
   options.gate.local_operators = options.local_operators;
   SIDEBAND_ASSIGN_OR_RETURN(auto gate, Gate::Listen(options.gate, reader.clock(), metrics));
+  SIDEBAND_ASSIGN_OR_RETURN(auto tokens, ResumeTokens::Create());
   const bool reflection = options.config.reflection;
-  auto impl = std::make_unique<Impl>(std::move(options), std::move(gate), reader, metrics);
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(gate), std::move(tokens), reader, metrics);
   SIDEBAND_RETURN_IF_ERROR(impl->Start(reflection));
   return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(impl)));
 }

@@ -11,6 +11,7 @@
 #include "daemon/metrics/request_metrics.h"
 #include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/sealer_set.h"
+#include "daemon/stream/resume_token.h"
 #include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"
 #include "daemon/view/exchange_queries.h"
@@ -46,6 +47,7 @@ struct ServiceContext {
       nullptr;                             // nullptr: calls of Challenge and Exchange are FAILED_PRECONDITION
   const SensorQueries* sensors = nullptr;  // nullptr: no board is read
   const SensorHistoryReader* sensor_history = nullptr;  // nullptr: no history of sensors is kept
+  const ResumeTokens* tokens = nullptr;                 // nullptr only where there are no streams
 };
 
 }  // namespace sideband::daemon

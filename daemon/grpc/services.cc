@@ -138,8 +138,16 @@ WriteReactor* Refuse(const ServiceContext& context, Method method, const Admissi
   return new RefusedStream(status);
 }
 
+// Infinite for streams without heartbeats.
 template <typename Source>
-WriteReactor* Open(const ServiceContext& context, Method method, Admission admission, Source source) {
+absl::Duration PatienceOf(const Source& source) {
+  if constexpr (requires { source.reader_patience(); }) return source.reader_patience();
+  return absl::InfiniteDuration();
+}
+
+template <typename Source>
+WriteReactor* Open(const ServiceContext& context, grpc::CallbackServerContext& call, Method method, Admission admission,
+                   Source source) {
   RequestMetrics& metrics = context.metrics;
   const Reader& reader = context.reader;
   const auto on_done = [&metrics, &reader, method, asked = admission.asked](const absl::Status& status) {
@@ -147,8 +155,11 @@ WriteReactor* Open(const ServiceContext& context, Method method, Admission admis
     metrics.GrpcStreamEnded();
     AuditStreamEnd(reader, asked, status);
   };
-  auto stream = std::make_shared<StreamReactor<Source>>(std::move(source), context.streams, std::move(admission.share),
-                                                        admission.asked.peer.connection, on_done);
+  const absl::Duration patience = PatienceOf(source);
+  auto stream = std::make_shared<StreamReactor<Source>>(
+      std::move(source), context.streams, std::move(admission.share), admission.asked.peer.connection, on_done,
+      typename StreamReactor<Source>::ReaderDeadline{
+          .clock = &reader.clock(), .patience = patience, .cancel = [&call] { call.TryCancel(); }});
   const absl::Status added = context.streams.Add(admission.asked.caller->principal.identity, stream);
   if (!added.ok()) return Refuse(context, method, admission, added);
   metrics.GrpcStreamStarted();
@@ -193,13 +204,19 @@ RawService::Method ServerStream(const ServiceContext& context, Method method, Ma
             if (!admission.status.ok()) return Refuse(context, method, admission, admission.status);
             auto source = make(context, admission.asked.peer, request);
             if (!source.ok()) return Refuse(context, method, admission, source.status());
-            return Open(context, method, std::move(admission), *std::move(source));
+            return Open(context, *call, method, std::move(admission), *std::move(source));
           }};
 }
 
 absl::StatusOr<Subscription> MakeSubscription(const ServiceContext& context, const Credentials& peer,
                                               const sideband::v1::SubscribeRequest& request) {
-  return Subscription::Create(context.reader, context.bodies, peer, request);
+  return Subscription::Create({.reader = context.reader,
+                               .tokens = *context.tokens,
+                               .bodies = context.bodies,
+                               .history = context.history,
+                               .sensors = context.sensors,
+                               .marks = context.marks},
+                              peer, request);
 }
 
 absl::StatusOr<SealedSubscription> MakeSealedSubscription(const ServiceContext& context, const Credentials& peer,

@@ -69,7 +69,7 @@ class Pieces {
 
 }  // namespace
 
-absl::StatusOr<grpc::ByteBuffer> Serialized(const UpdateMessage& message, size_t bytes_max) {
+absl::StatusOr<grpc::ByteBuffer> Serialized(const StreamMessage& message, size_t bytes_max) {
   Pieces pieces;
   if (message.update) pieces.Add(sideband::v1::SubscribeResponse::kUpdateFieldNumber, *message.update);
   pieces.Add(message.fields);

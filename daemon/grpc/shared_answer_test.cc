@@ -15,6 +15,8 @@
 #include "daemon/grpc/message_bytes.h"
 #include "daemon/grpc/subscription.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/stream/resume_token.h"
+#include "daemon/stream/stream_message.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/queries.h"
 #include "daemon/view/row_filter.h"
@@ -106,7 +108,7 @@ TEST(SharedAnswerPropertyTest, UpdatesAreThoseOfTheCaller) {
     const RowFilter filter(RandomFilter());
     for (const VisibleDevice& device : world.reader.Devices(*world.reader.Identify(CredentialsOf(RandomCaller())))) {
       if (device.snapshot == nullptr) continue;
-      UpdateMessage message{.update = world.bodies.Get(device, filter)};
+      StreamMessage message{.update = world.bodies.Get(device, filter)};
       message.fields.set_skipped(*rc::gen::arbitrary<uint64_t>());
       message.fields.set_sequence(*rc::gen::arbitrary<uint64_t>());
       message.fields.set_resume_token(*rc::gen::arbitrary<std::string>());
@@ -129,10 +131,11 @@ class SharedAnswerTest : public testing::Test {
   FakeWorld world_;
   const std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
   SnapshotBodies bodies_{world_.reader, *metrics_};
+  const std::unique_ptr<ResumeTokens> tokens_ = *ResumeTokens::Create();
 };
 
 TEST_F(SharedAnswerTest, OtherResponsesAreThemselves) {
-  UpdateMessage message;
+  StreamMessage message;
   message.fields.set_sync_response(true);
   message.fields.set_sequence(7);
   SubscribeResponse parsed;
@@ -146,7 +149,7 @@ TEST_F(SharedAnswerTest, OtherResponsesAreThemselves) {
 TEST_F(SharedAnswerTest, TheBodyIsNotCopied) {
   const SharedSnapshot snapshot = Get();
   std::vector<grpc::Slice> slices;
-  const grpc::ByteBuffer bytes = *Serialized(UpdateMessage{.update = snapshot});
+  const grpc::ByteBuffer bytes = *Serialized(StreamMessage{.update = snapshot});
   ASSERT_TRUE(bytes.Dump(&slices).ok());
   ASSERT_EQ(slices.size(), 3u);
   EXPECT_EQ(static_cast<const void*>(slices[1].begin()), snapshot.body->bytes.data());
@@ -167,7 +170,7 @@ TEST_F(SharedAnswerTest, TheBufferHoldsTheBody) {
 }
 
 TEST_F(SharedAnswerTest, BeyondItsBoundThereIsNoMessage) {
-  const UpdateMessage message{.update = Get()};
+  const StreamMessage message{.update = Get()};
   const size_t size = Serialized(message)->Length();
   EXPECT_TRUE(Serialized(message, size).ok());
   EXPECT_EQ(Serialized(message, size - 1).status(), SerialisationError());
@@ -181,13 +184,14 @@ TEST_F(SharedAnswerTest, AThousandSubscribersOfAViewCostOneSerialisationPerSnaps
   request.set_mode(sideband::v1::SubscribeRequest::MODE_STREAM);
   std::vector<Subscription> subscriptions;
   for (int i = 0; i < 1000; ++i) {
-    subscriptions.push_back(*Subscription::Create(world_.reader, bodies_, CredentialsOf("tenant-a"), request));
+    subscriptions.push_back(*Subscription::Create({.reader = world_.reader, .tokens = *tokens_, .bodies = bodies_},
+                                                  CredentialsOf("tenant-a"), request));
   }
   for (uint64_t publication = 1; publication <= 3; ++publication) {
     world_.Publish(0, publication);
     for (Subscription& subscription : subscriptions) {
       const auto step = subscription.Next();
-      const auto* message = std::get_if<UpdateMessage>(&step);
+      const auto* message = std::get_if<StreamMessage>(&step);
       ASSERT_TRUE(message != nullptr && message->update) << publication;
       SubscribeResponse parsed;
       ASSERT_TRUE(FromBytes(*Serialized(*message), parsed));

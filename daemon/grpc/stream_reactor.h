@@ -26,6 +26,7 @@
 #include "daemon/grpc/message_bytes.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/grpc/stream_step.h"
+#include "daemon/grpc/write_watch.h"
 #include "daemon/identity/connection_standing.h"
 
 namespace sideband::daemon {
@@ -34,6 +35,8 @@ namespace sideband::daemon {
 //
 // Invariant: at most one thread is the pump, from setting busy_ until clearing it. An outstanding write keeps busy_
 // set. Only the pump touches source_, bytes_ and share_ or starts a gRPC operation, and it does so without the lock.
+// The exception is a write that its reader does not take: Wake() finishes the stream behind it, and there is no pump
+// from then on.
 template <typename Source>
 class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
                             public Stream,
@@ -41,23 +44,37 @@ class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
  public:
   using Message = typename Source::Message;
   using DoneFunction = std::function<void(const absl::Status&)>;
+  // How long the reader may leave a message untaken. The stream then ends with ReaderTooSlowError(), and if the reader
+  // does not take that either, by `cancel`, which is not called after OnDone.
+  struct ReaderDeadline {
+    const Clock* clock = nullptr;
+    absl::Duration patience = absl::InfiniteDuration();
+    std::function<void()> cancel = [] {};
+  };
 
   // `on_done` receives the final status. `registry` must outlive this. The stream ends with the error of
   // `connection->Check()` or `CheckAge()`; nullptr: it is not checked.
   StreamReactor(Source source, StreamRegistry& registry, std::unique_ptr<CallsUnderWay::Share> share,
-                std::shared_ptr<const ConnectionStanding> connection, DoneFunction on_done)
+                std::shared_ptr<const ConnectionStanding> connection, DoneFunction on_done,
+                ReaderDeadline deadline = {})
       : source_(std::move(source)),
         share_(std::move(share)),
         connection_(std::move(connection)),
         registry_(registry),
-        on_done_(std::move(on_done)) {}
+        on_done_(std::move(on_done)),
+        cancel_(std::move(deadline.cancel)),
+        watch_(deadline.clock, deadline.patience) {}
 
-  void Wake() override { Pump(); }
+  void Wake() override {
+    CheckReader();
+    Pump();
+  }
   void Stop() override { End(absl::UnavailableError("shutting down")); }
 
   void OnWriteDone(bool good) override {
     bytes_.Clear();
     share_->Hold(0);
+    if (EndWrite()) return;
     if (!good) RequestEnd(absl::CancelledError("the reader is gone"));
     RunPump();
   }
@@ -65,11 +82,38 @@ class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   void OnDone() override {
     // Remove() drops the registry's reference, which may be the last one.
     const auto self = this->shared_from_this();
+    {
+      absl::MutexLock lock(&cancel_mu_);
+      cancel_ = nullptr;
+    }
     on_done_(TakeEnd().value_or(absl::OkStatus()));
     registry_.Remove(this);
   }
 
  private:
+  // Ends a stream whose reader takes nothing.
+  void CheckReader() {
+    WriteWatch::Verdict verdict;
+    {
+      absl::MutexLock lock(&mu_);
+      verdict = watch_.Check();
+      if (verdict == WriteWatch::Verdict::kFinish && !end_) end_ = ReaderTooSlowError();
+    }
+    // Behind the outstanding write: a reader that goes on reading sees why its stream has ended.
+    if (verdict == WriteWatch::Verdict::kFinish) return this->Finish(ToGrpcStatus(ReaderTooSlowError()));
+    if (verdict != WriteWatch::Verdict::kCancel) return;
+    // gRPC calls back on its own threads, so that OnDone does not wait for this one.
+    absl::MutexLock lock(&cancel_mu_);
+    if (cancel_ != nullptr) cancel_();
+  }
+
+  // Returns whether the stream was finished behind the write.
+  bool EndWrite() {
+    absl::MutexLock lock(&mu_);
+    watch_.End();
+    return watch_.is_finished();
+  }
+
   void End(absl::Status status) {
     RequestEnd(std::move(status));
     Pump();
@@ -116,6 +160,10 @@ class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
     }
     bytes_ = *std::move(bytes);
     share_->Hold(bytes_.Length());
+    {
+      absl::MutexLock lock(&mu_);
+      watch_.Begin();
+    }
     this->StartWrite(&bytes_);
     return true;
   }
@@ -152,7 +200,12 @@ class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   StreamRegistry& registry_;
   const DoneFunction on_done_;
 
+  // Held while the call is cancelled, so that it still exists.
+  absl::Mutex cancel_mu_;
+  std::function<void()> cancel_ ABSL_GUARDED_BY(cancel_mu_);
+
   absl::Mutex mu_;
+  WriteWatch watch_ ABSL_GUARDED_BY(mu_);
   bool busy_ ABSL_GUARDED_BY(mu_) = false;   // a thread is the pump, or a write is outstanding
   bool woken_ ABSL_GUARDED_BY(mu_) = false;  // a wake-up arrived since the last TakeEnd()
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mu_);

@@ -69,6 +69,35 @@ TEST_F(StreamReactorTest, WhoIsNobodyAnyMoreWaitsNoLonger) {
   EXPECT_EQ(ended, absl::UnauthenticatedError("nobody"));
 }
 
+TEST_F(StreamReactorTest, WhoTakesNothingForTooLongIsFinishedThenCancelled) {
+  int asked = 0, cancelled = 0;
+  absl::Status ended = absl::OkStatus();
+  const auto stream = std::make_shared<StreamReactor<EagerSource>>(
+      EagerSource{&asked, &is_somebody_}, registry_, *under_way_.Begin("a"), nullptr,
+      [&](const absl::Status& status) { ended = status; },
+      StreamReactor<EagerSource>::ReaderDeadline{
+          .clock = &world_.clock, .patience = absl::Seconds(20), .cancel = [&] { ++cancelled; }});
+  stream->Wake();
+  world_.clock.Advance(absl::Seconds(19));
+  stream->OnWriteDone(true);
+  EXPECT_EQ(asked, 2) << "it has taken one in time";
+  world_.clock.Advance(absl::Seconds(20));
+  stream->Wake();
+  EXPECT_EQ(cancelled, 0);
+  world_.clock.Advance(absl::Seconds(20));
+  stream->Wake();
+  stream->Wake();
+  EXPECT_EQ(cancelled, 1);
+  stream->OnWriteDone(false);
+  stream->Wake();
+  EXPECT_EQ(asked, 2) << "nothing is made for it any more";
+  stream->OnDone();
+  EXPECT_EQ(ended, ReaderTooSlowError());
+  world_.clock.Advance(absl::Hours(1));
+  stream->Wake();
+  EXPECT_EQ(cancelled, 1);
+}
+
 TEST_F(StreamReactorTest, WhoDoesNotReadGetsNoMoreOnAnyStream) {
   int asked[] = {0, 0, 0};
   const auto first = Open(asked[0]), second = Open(asked[1]), third = Open(asked[2]);

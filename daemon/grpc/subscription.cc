@@ -2,60 +2,56 @@
 #include "daemon/grpc/subscription.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "daemon/stream/change_stream.h"
+#include "daemon/stream/sample_stream.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
 
+using sideband::v1::Gap;
 using sideband::v1::SubscribeRequest;
 
-constexpr absl::Duration kSampleIntervalMin = absl::Milliseconds(10);
-constexpr int64_t kSampleIntervalSecondsMax = 24 * 3600;
-
-// Zero where the request has none: the device's own interval.
-absl::StatusOr<absl::Duration> SampleInterval(const SubscribeRequest& request) {
-  if (!request.has_sample_interval()) return absl::ZeroDuration();
-  const auto& asked = request.sample_interval();
-  const bool sane = asked.seconds() >= 0 && asked.seconds() <= kSampleIntervalSecondsMax && asked.nanos() >= 0 &&
-                    asked.nanos() < 1'000'000'000;
-  // absl::Duration saturates, so this is safe before the range check.
-  const absl::Duration interval = absl::Seconds(asked.seconds()) + absl::Nanoseconds(asked.nanos());
-  if (!sane || interval < kSampleIntervalMin) {
-    return absl::InvalidArgumentError("sample_interval: must be from 10ms to 24h");
+std::unique_ptr<StreamContent> ContentOf(const StreamRequest& request, const StreamSources& sources) {
+  if (request.on_change) {
+    return std::make_unique<ChangeStream>(request,
+                                          ChangeStream::Sources{.sensors = sources.sensors, .marks = sources.marks});
   }
-  return interval;
+  return std::make_unique<SampleStream>(
+      request,
+      SampleStream::Sources{
+          .reader = sources.reader, .bodies = sources.bodies, .history = sources.history, .sensors = sources.sensors});
 }
 
-absl::Status CheckModes(const SubscribeRequest& request) {
-  if (request.mode() != SubscribeRequest::MODE_ONCE && request.mode() != SubscribeRequest::MODE_STREAM) {
-    return absl::InvalidArgumentError("mode: must be MODE_ONCE or MODE_STREAM");
+// The newest thing that the caller had: of several devices the earliest.
+absl::Time NewestOf(const StreamPosition& position) {
+  absl::Time newest = position.time;
+  for (const DevicePosition& device : position.devices) {
+    if (device.due) newest = std::min(newest, device.host_time);
   }
-  if (request.stream_mode() != SubscribeRequest::STREAM_MODE_UNSPECIFIED &&
-      request.stream_mode() != SubscribeRequest::STREAM_MODE_SAMPLE) {
-    return absl::InvalidArgumentError("stream_mode: must be STREAM_MODE_SAMPLE");
-  }
-  return absl::OkStatus();
+  return newest;
 }
 
 }  // namespace
 
-absl::StatusOr<Subscription> Subscription::Create(Reader& reader, SnapshotBodies& bodies, Credentials credentials,
+absl::StatusOr<Subscription> Subscription::Create(const StreamSources& sources, Credentials credentials,
                                                   const SubscribeRequest& request) {
-  SIDEBAND_RETURN_IF_ERROR(CheckModes(request));
-  SIDEBAND_ASSIGN_OR_RETURN(const absl::Duration sample_interval, SampleInterval(request));
-  return Subscription(reader, bodies, std::move(credentials), request, sample_interval);
+  SIDEBAND_ASSIGN_OR_RETURN(const StreamRequest parsed, StreamRequest::Parse(request));
+  return Subscription(sources, std::move(credentials), request, parsed);
 }
 
-Subscription::Subscription(Reader& reader, SnapshotBodies& bodies, Credentials credentials,
-                           const SubscribeRequest& request, absl::Duration sample_interval)
-    : reader_(&reader),
-      bodies_(&bodies),
+Subscription::Subscription(const StreamSources& sources, Credentials credentials, SubscribeRequest request,
+                           const StreamRequest& parsed)
+    : sources_(sources),
       credentials_(std::move(credentials)),
-      filter_(request.filter()),
-      once_(request.mode() == SubscribeRequest::MODE_ONCE),
-      sample_interval_(sample_interval) {}
+      request_(std::move(request)),
+      filter_(parsed.filter),
+      once_(parsed.once),
+      heartbeat_(parsed.heartbeat_interval),
+      content_(ContentOf(parsed, sources)) {}
 
 // Repeats the check only where a view has changed since the last call.
 absl::Status Subscription::CheckFilter(const std::vector<VisibleDevice>& devices) {
@@ -68,46 +64,82 @@ absl::Status Subscription::CheckFilter(const std::vector<VisibleDevice>& devices
   return absl::OkStatus();
 }
 
-SamplePacer& Subscription::PacerOf(const VisibleDevice& device) {
-  return pacers_.try_emplace(device.index, sample_interval_).first->second;
+absl::Status Subscription::Begin(const StreamSight& sight) {
+  if (sealer_) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(sealer_, sources_.tokens.Begin(sight.caller.principal.identity, *request_));
+  content_->BeginRound();
+  if (!request_->resume_token().empty()) Resume(*request_, sight);
+  request_.reset();
+  return absl::OkStatus();
 }
 
-std::optional<Subscription::Message> Subscription::NextUpdate(const std::vector<VisibleDevice>& devices) {
-  for (size_t i = 0; i < devices.size(); ++i) {
-    // Round robin: starts after the device that was sent last.
-    const size_t at = (turn_ + i) % devices.size();
-    const VisibleDevice& device = devices[at];
-    if (device.snapshot == nullptr || !filter_.SelectsDevice(device)) continue;
-    SamplePacer& pacer = PacerOf(device);
-    const bool is_sent = !synced_ && pacer.has_taken();  // one snapshot per device before sync_response
-    if (is_sent || !pacer.Wants(*device.snapshot, device.info->interval)) continue;
-    Message message{.update = bodies_->Get(device, filter_)};
-    message.fields.set_skipped(pacer.Take(*device.snapshot));
-    if (!message.update->body->has_rows) continue;  // the filter selects no row; taken nevertheless
-    turn_ = at + 1;
+void Subscription::Resume(const SubscribeRequest& request, const StreamSight& sight) {
+  const auto position = sources_.tokens.Open(sight.caller.principal.identity, request, request.resume_token());
+  if (!position) {
+    resumption_.push_back(GapMessage("", Gap::REASON_UNKNOWN_TOKEN, absl::InfinitePast(), sight.now));
+  } else if (position->policy_version != sight.caller.policy.version) {
+    resumption_.push_back(GapMessage("", Gap::REASON_POLICY_CHANGED, NewestOf(*position), sight.now));
+  } else {
+    for (Message& message : content_->Resume(*position, sight)) resumption_.push_back(std::move(message));
+  }
+}
+
+std::optional<Subscription::Message> Subscription::NextOfRound(const StreamSight& sight) {
+  std::optional<Message> message = content_->NextOfRound(sight);
+  if (!message && content_->IsRoundDone(sight)) {
+    is_in_round_ = false;
+    heartbeat_.Sent(sight.steady_now);
+    message.emplace();
+    message->fields.set_sync_response(true);
+  }
+  // Rounds after the first one are heartbeats.
+  if (message && synced_) message->fields.set_heartbeat(true);
+  if (message && message->fields.sync_response()) synced_ = true;
+  return message;
+}
+
+std::optional<Subscription::Message> Subscription::NextMessage(const StreamSight& sight) {
+  if (!resumption_.empty()) {
+    Message message = std::move(resumption_.front());
+    resumption_.pop_front();
     return message;
   }
-  return std::nullopt;
+  if (!is_in_round_ && heartbeat_.IsDue(sight.steady_now) && !content_->IsReplaying()) {
+    content_->BeginRound();
+    is_in_round_ = true;
+  }
+  return is_in_round_ ? NextOfRound(sight) : content_->NextNews(sight);
+}
+
+absl::Status Subscription::Stamp(const StreamSight& sight, Message& message) {
+  message.fields.set_sequence(++sequence_);
+  StreamPosition position{.policy_version = sight.caller.policy.version, .time = sight.now};
+  content_->AddPosition(sight, position);
+  SIDEBAND_ASSIGN_OR_RETURN(std::string token, sealer_->Seal(position));
+  // One that would be refused is of no use.
+  if (token.size() <= kResumeTokenBytesMax) message.fields.set_resume_token(std::move(token));
+  return absl::OkStatus();
 }
 
 StreamStep<Subscription::Message> Subscription::Wait() const {
-  if (!reader_->Identify(credentials_)) return StreamEnd{UnknownCallerError()};
+  if (!sources_.reader.Identify(credentials_)) return StreamEnd{UnknownCallerError()};
   return StreamWait{};
 }
 
 StreamStep<Subscription::Message> Subscription::Next() {
   if (once_ && synced_) return StreamEnd{absl::OkStatus()};
-  const auto caller = reader_->Identify(credentials_);
+  const auto caller = sources_.reader.Identify(credentials_);
   if (!caller) return StreamEnd{UnknownCallerError()};
-  const std::vector<VisibleDevice> devices = reader_->Devices(*caller);
+  const std::vector<VisibleDevice> devices = sources_.reader.Devices(*caller);
   // A name that the caller may no longer read ends the stream, with the same status as an absent one.
   if (const absl::Status found = CheckFilter(devices); !found.ok()) return StreamEnd{found};
-  if (auto update = NextUpdate(devices)) return *std::move(update);
-  if (synced_) return StreamWait{};
-  synced_ = true;
-  Message sync;
-  sync.fields.set_sync_response(true);
-  return sync;
+  const Clock& clock = sources_.reader.clock();
+  const StreamSight sight{.caller = *caller, .devices = devices, .now = clock.Now(), .steady_now = clock.Steady()};
+  if (const absl::Status begun = Begin(sight); !begun.ok()) return StreamEnd{begun};
+  auto message = NextMessage(sight);
+  if (!message) return StreamWait{};
+  if (const absl::Status stamped = Stamp(sight, *message); !stamped.ok()) return StreamEnd{stamped};
+  return *std::move(message);
 }
 
 }  // namespace sideband::daemon

@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/grpc/message_bytes.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/stream/resume_token.h"
+#include "daemon/stream/whole_message.h"
 #include "daemon/view/fake_world.h"
+#include "daemon/view/snapshot_bodies.h"
 
 namespace sideband::daemon {
 namespace {
@@ -27,17 +30,30 @@ SubscribeRequest Stream(const std::string& device = "", const std::string& vm = 
 class SubscriptionTest : public testing::Test {
  protected:
   Subscription Open(const std::string& who, const SubscribeRequest& request) {
-    return *Subscription::Create(world_.reader, bodies_, CredentialsOf(who), request);
+    return *Subscription::Create({.reader = world_.reader, .tokens = *tokens_, .bodies = bodies_}, CredentialsOf(who),
+                                 request);
   }
 
   // "gpu0#3+1" is an update of gpu0 with snapshot 3 and one skipped.
   static std::string Describe(const StreamStep<Subscription::Message>& step) {
     if (std::holds_alternative<StreamWait>(step)) return "wait";
     if (const auto* end = std::get_if<StreamEnd>(&step)) return absl::StatusCodeToString(end->status.code());
-    sideband::v1::SubscribeResponse message;
-    FromBytes(*Serialized(std::get<Subscription::Message>(step)), message);
+    const auto message = Whole(std::get<Subscription::Message>(step));
     if (message.sync_response()) return "sync";
     return absl::StrCat(message.update().device(), "#", message.update().snapshot_id(), "+", message.skipped());
+  }
+
+  static bool IsHeartbeat(const StreamStep<Subscription::Message>& step) {
+    return std::get<Subscription::Message>(step).fields.heartbeat();
+  }
+
+  // gpu0's newest snapshot with a change.
+  void Republish(uint64_t publication, const std::function<void(DeviceSnapshot&)>& change) {
+    auto snapshot = std::make_shared<DeviceSnapshot>(*world_.store.Newest(0));
+    snapshot->publication = publication;
+    snapshot->data.snapshot_id = static_cast<uint32_t>(publication);
+    change(*snapshot);
+    world_.store.Publish(0, std::move(snapshot));
   }
 
   void Publish(size_t device, uint64_t publication) {
@@ -48,6 +64,7 @@ class SubscriptionTest : public testing::Test {
   FakeWorld world_;
   const std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
   SnapshotBodies bodies_{world_.reader, *metrics_};
+  const std::unique_ptr<ResumeTokens> tokens_ = *ResumeTokens::Create();
 };
 
 TEST_F(SubscriptionTest, OnceIsTheNewestAndTheEnd) {
@@ -179,22 +196,76 @@ TEST_F(SubscriptionTest, AVmThatVanishesEndsItsStream) {
 }
 
 TEST_F(SubscriptionTest, SenselessRequestsAreRefused) {
-  const auto error = [&](const SubscribeRequest& request) {
-    return std::string(Subscription::Create(world_.reader, bodies_, {}, request).status().message());
-  };
-  EXPECT_EQ(error({}), "mode: must be MODE_ONCE or MODE_STREAM");
+  const auto created = Subscription::Create({.reader = world_.reader, .tokens = *tokens_, .bodies = bodies_}, {}, {});
+  EXPECT_EQ(created.status(), absl::InvalidArgumentError("mode: must be MODE_ONCE or MODE_STREAM"));
+}
+
+TEST_F(SubscriptionTest, MessagesAreNumberedAndEachHasAToken) {
+  Publish(0, 1);
+  Subscription subscription = Open("tenant-a", Stream());
+  for (uint64_t number = 1; number <= 4; ++number) {
+    const auto step = subscription.Next();
+    const auto& message = std::get<Subscription::Message>(step).fields;
+    EXPECT_EQ(message.sequence(), number);
+    EXPECT_FALSE(message.resume_token().empty());
+    Publish(0, 1 + number);
+  }
+}
+
+TEST_F(SubscriptionTest, AHeartbeatIsTheWholeStateAndASync) {
+  Publish(0, 1);
+  Publish(1, 1);
   SubscribeRequest request = Stream();
-  request.mutable_sample_interval()->set_nanos(9'999'999);
-  EXPECT_EQ(error(request), "sample_interval: must be from 10ms to 24h");
-  request.mutable_sample_interval()->set_nanos(10'000'000);
-  EXPECT_EQ(error(request), "");
-  request.mutable_sample_interval()->set_seconds(-1);
-  EXPECT_EQ(error(request), "sample_interval: must be from 10ms to 24h");
-  request.mutable_sample_interval()->set_seconds(INT64_MAX);
-  EXPECT_EQ(error(request), "sample_interval: must be from 10ms to 24h");
-  request = Stream();
-  request.set_stream_mode(static_cast<SubscribeRequest::StreamMode>(7));
-  EXPECT_EQ(error(request), "stream_mode: must be STREAM_MODE_SAMPLE");
+  request.mutable_heartbeat_interval()->set_seconds(10);
+  request.set_suppress_redundant(true);
+  Subscription subscription = Open("ops", request);
+  EXPECT_EQ(subscription.reader_patience(), absl::Seconds(20));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(IsHeartbeat(subscription.Next()));
+  world_.clock.Advance(absl::Seconds(9));
+  EXPECT_EQ(Describe(subscription.Next()), "wait");
+  world_.clock.Advance(absl::Seconds(1));
+  for (const char* expected : {"gpu0#1+0", "gpu1#1+0", "sync"}) {
+    const auto step = subscription.Next();
+    EXPECT_EQ(Describe(step), expected);
+    EXPECT_TRUE(IsHeartbeat(step));
+    const auto message = Whole(std::get<Subscription::Message>(step));
+    if (message.has_update()) EXPECT_GT(message.update().scopes_size(), 1);
+  }
+  EXPECT_EQ(Describe(subscription.Next()), "wait");
+  Publish(0, 2);
+  const auto news = subscription.Next();
+  EXPECT_EQ(Describe(news), "gpu0#2+0");
+  EXPECT_FALSE(IsHeartbeat(news));
+}
+
+TEST_F(SubscriptionTest, AHeartbeatWithoutADeviceIsASyncAlone) {
+  SubscribeRequest request = Stream();
+  request.mutable_heartbeat_interval()->set_seconds(1);
+  Subscription subscription = Open("auditor", request);
+  EXPECT_EQ(Describe(subscription.Next()), "sync");
+  EXPECT_EQ(Describe(subscription.Next()), "wait");
+  world_.clock.Advance(absl::Seconds(1));
+  EXPECT_EQ(Describe(subscription.Next()), "sync");
+  EXPECT_EQ(Describe(subscription.Next()), "wait");
+}
+
+TEST_F(SubscriptionTest, RedundantScopesAreSuppressed) {
+  Publish(0, 1);
+  SubscribeRequest request = Stream();
+  request.set_suppress_redundant(true);
+  Subscription subscription = Open("tenant-a", request);
+  EXPECT_EQ(Describe(subscription.Next()), "gpu0#1+0");
+  EXPECT_EQ(Describe(subscription.Next()), "sync");
+  Republish(2, [](DeviceSnapshot& snapshot) { snapshot.data.counters[0] += 1; });
+  EXPECT_EQ(Describe(subscription.Next()), "wait") << "only the device's row has changed, which a tenant does not see";
+  constexpr size_t kVm0Row = 1, kEvents = 3;
+  Republish(3, [](DeviceSnapshot& snapshot) { snapshot.data.counters[kVm0Row * kEvents] += 1; });
+  const auto step = subscription.Next();
+  EXPECT_EQ(Describe(step), "gpu0#3+0") << "a suppressed update is not skipped";
+  const auto update = Whole(std::get<Subscription::Message>(step)).update();
+  ASSERT_EQ(update.scopes_size(), 1);
+  EXPECT_EQ(update.scopes(0).scope().vm(), "vm0");
+  EXPECT_TRUE(update.scopes(0).scope().context().empty());
 }
 
 }  // namespace

@@ -5,11 +5,13 @@
 
 namespace sideband::daemon {
 
-void ChunkView::Add(absl::Time time, size_t new_size) {
+void ChunkView::Add(const FrameHeader& frame, size_t new_size) {
   size = new_size;
-  ++frames;
-  first = std::min(first, time);
-  last = std::max(last, time);
+  if (frames++ == 0) first_publication = frame.publication;
+  last_publication = frame.publication;
+  last_steady = frame.steady_time();
+  first = std::min(first, frame.host_time());
+  last = std::max(last, frame.host_time());
 }
 
 size_t ChunkView::Footprint(size_t rows, size_t capacity) {

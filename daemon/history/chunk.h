@@ -39,11 +39,16 @@ struct ChunkView {
   bool is_final = false;  // the last frame is the last of its layout: counters may end with it
   absl::Time first = absl::InfiniteFuture();
   absl::Time last = absl::InfinitePast();
+  uint64_t first_publication = 0;  // of its frames
+  uint64_t last_publication = 0;
+  absl::Duration last_steady;  // when the last frame was latched
 
   const Layout& layout() const { return chunk->layout; }
   ByteSpan written() const { return {chunk->bytes.get(), size}; }
+  // Whether the chunk has the frame of every publication from its first to its last.
+  bool IsComplete() const { return frames > 0 && last_publication - first_publication + 1 == frames; }
   // Extends the view by one frame.
-  void Add(absl::Time time, size_t new_size);
+  void Add(const FrameHeader& frame, size_t new_size);
   // Memory used by a chunk, without its topology.
   static size_t Footprint(size_t rows, size_t capacity);
   size_t footprint() const { return Footprint(chunk->layout.rows.size(), chunk->capacity); }

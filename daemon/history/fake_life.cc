@@ -63,6 +63,7 @@ std::shared_ptr<const DeviceSnapshot> FakeLife::Next() {
   ++now_.data.snapshot_id;
   now_.data.reference_time_ns += 900'000'000 + UpTo(200'000'000);
   now_.host_time += absl::Seconds(Happens(0.02) ? -5 : 1);
+  now_.steady_time += absl::Milliseconds(990 + UpTo(20));
   now_.host_time_error = absl::Microseconds(static_cast<int64_t>(UpTo(1000)));
   return std::make_shared<DeviceSnapshot>(now_);
 }

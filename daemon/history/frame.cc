@@ -6,9 +6,9 @@
 namespace sideband::daemon {
 namespace {
 
-std::array<uint64_t, 5> Numbers(const FrameHeader& header) {
-  return {header.publication, header.snapshot_id, header.reference_time_ns, header.host_time_ns,
-          header.host_time_error_ns};
+std::array<uint64_t, 6> Numbers(const FrameHeader& header) {
+  return {header.publication,  header.snapshot_id,        header.reference_time_ns,
+          header.host_time_ns, header.host_time_error_ns, header.steady_time_ns};
 }
 
 template <typename Sink>
@@ -20,7 +20,7 @@ void EncodeHeader(const FrameHeader& before, const FrameHeader& now, Sink& sink)
 
 bool DecodeHeader(ByteSpan& bytes, FrameHeader& header) {
   for (uint64_t* number : {&header.publication, &header.snapshot_id, &header.reference_time_ns, &header.host_time_ns,
-                           &header.host_time_error_ns}) {
+                           &header.host_time_error_ns, &header.steady_time_ns}) {
     uint64_t difference;
     if (!ReadVarint(bytes, difference)) return false;
     *number += UnZigZag(difference);
@@ -52,7 +52,8 @@ FrameHeader FrameHeader::Of(const DeviceSnapshot& snapshot) {
           .snapshot_id = snapshot.data.snapshot_id,
           .reference_time_ns = snapshot.data.reference_time_ns,
           .host_time_ns = static_cast<uint64_t>(absl::ToUnixNanos(snapshot.host_time)),
-          .host_time_error_ns = static_cast<uint64_t>(absl::ToInt64Nanoseconds(snapshot.host_time_error))};
+          .host_time_error_ns = static_cast<uint64_t>(absl::ToInt64Nanoseconds(snapshot.host_time_error)),
+          .steady_time_ns = static_cast<uint64_t>(absl::ToInt64Nanoseconds(snapshot.steady_time))};
 }
 
 template <typename Sink>

@@ -32,10 +32,12 @@ struct FrameHeader {
   uint64_t reference_time_ns = 0;
   uint64_t host_time_ns = 0;
   uint64_t host_time_error_ns = 0;
+  uint64_t steady_time_ns = 0;  // of the host's steady clock
 
   static FrameHeader Of(const DeviceSnapshot& snapshot);
   absl::Time host_time() const { return absl::FromUnixNanos(static_cast<int64_t>(host_time_ns)); }
   absl::Duration host_time_error() const { return absl::Nanoseconds(static_cast<int64_t>(host_time_error_ns)); }
+  absl::Duration steady_time() const { return absl::Nanoseconds(static_cast<int64_t>(steady_time_ns)); }
   bool operator==(const FrameHeader&) const = default;
 };
 

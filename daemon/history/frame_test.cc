@@ -19,6 +19,7 @@ DeviceSnapshot Small(uint64_t publication, mailbox::CounterValues counters) {
                    .blocks = {{}, {.vm = 1, .state = mailbox::BlockState::kActive}},
                    .counters = std::move(counters)};
   snapshot.host_time = absl::UnixEpoch() + absl::Nanoseconds(publication * 1000 + 7);
+  snapshot.steady_time = absl::Nanoseconds(publication * 1000 - 500);
   snapshot.publication = publication;
   return snapshot;
 }
@@ -38,21 +39,23 @@ std::vector<uint8_t> Encoded(const DeviceSnapshot* before, const DeviceSnapshot&
 TEST(FrameTest, WorkedExample) {
   const DeviceSnapshot first = Small(1, {300, 5, 100, 5});
   const DeviceSnapshot second = Small(2, {301, 5, 101, 5});
-  EXPECT_EQ(Encoded(nullptr, first), (std::vector<uint8_t>{0x02, 0x02, 0xD0, 0x0F, 0xDE, 0x0F, 0x00,  // header
-                                                           0x02, 0x00, 0x00,                          // statuses
-                                                           0xD8, 0x04, 0xC8, 0x01,                    // event a
-                                                           0x0A, 0x0A}));                             // event b
-  EXPECT_EQ(Encoded(&first, second), (std::vector<uint8_t>{0x02, 0x02, 0xD0, 0x0F, 0xD0, 0x0F, 0x00,  // header
-                                                           0x00, 0x01,                                // statuses
-                                                           0x02, 0x02,                                // event a
-                                                           0x00, 0x01}));                             // event b
+  EXPECT_EQ(Encoded(nullptr, first),
+            (std::vector<uint8_t>{0x02, 0x02, 0xD0, 0x0F, 0xDE, 0x0F, 0x00, 0xE8, 0x07,  // header
+                                  0x02, 0x00, 0x00,                                      // statuses
+                                  0xD8, 0x04, 0xC8, 0x01,                                // event a
+                                  0x0A, 0x0A}));                                         // event b
+  EXPECT_EQ(Encoded(&first, second),
+            (std::vector<uint8_t>{0x02, 0x02, 0xD0, 0x0F, 0xD0, 0x0F, 0x00, 0xD0, 0x0F,  // header
+                                  0x00, 0x01,                                            // statuses
+                                  0x02, 0x02,                                            // event a
+                                  0x00, 0x01}));                                         // event b
 }
 
 TEST(FrameTest, NothingNewIsOneRun) {
   const DeviceSnapshot first = Small(1, {300, 5, 100, 5});
   DeviceSnapshot second = first;
   second.publication = 2;
-  EXPECT_EQ(Encoded(&first, second), (std::vector<uint8_t>{0x02, 0, 0, 0, 0, 0, 5}));
+  EXPECT_EQ(Encoded(&first, second), (std::vector<uint8_t>{0x02, 0, 0, 0, 0, 0, 0, 5}));
 }
 
 TEST(FrameTest, DecodesWhatWasEncoded) {
@@ -104,7 +107,7 @@ TEST(FrameTest, ABrokenFrameIsRefused) {
     std::vector<uint64_t> values(6);
     EXPECT_FALSE(DecodeFrame(left, header, values)) << size;
   }
-  std::vector<uint8_t> run = {2, 0, 0, 0, 0, 0, 6};  // a run of seven zeros, but there are six values
+  std::vector<uint8_t> run = {2, 0, 0, 0, 0, 0, 0, 6};  // a run of seven zeros, but there are six values
   ByteSpan left = run;
   FrameHeader header;
   std::vector<uint64_t> values(6);

@@ -2,6 +2,7 @@
 #include "daemon/history/history.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -82,7 +83,7 @@ bool History::AppendToOpen(Device& device, const DeviceSnapshot& snapshot) {
   EncodeFrame(device.last.get(), snapshot, sink);
   // The view is not extended, so readers never see the partial frame.
   if (sink.full()) return false;
-  view.Add(FrameHeader::Of(snapshot).host_time(), view.size + sink.size());
+  view.Add(FrameHeader::Of(snapshot), view.size + sink.size());
   return true;
 }
 
@@ -101,7 +102,7 @@ void History::StartChunk(Device& device, const DeviceSnapshot& snapshot) {
   ChunkView view{.chunk = chunk};
   BoundedSink sink({chunk->bytes.get(), capacity});
   EncodeFrame(nullptr, snapshot, sink);
-  view.Add(FrameHeader::Of(snapshot).host_time(), sink.size());
+  view.Add(FrameHeader::Of(snapshot), sink.size());
   Add(device, 0, std::move(view));
   device.open = chunk;
 }
@@ -206,6 +207,16 @@ std::vector<ChunkView> History::Chunks(size_t device) const {
   // Coarser tiers are older.
   for (auto tier = tiers.rbegin(); tier != tiers.rend(); ++tier) views.insert(views.end(), tier->begin(), tier->end());
   return views;
+}
+
+std::optional<ChunkView> History::ChunkWith(size_t device, uint64_t publication) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = devices_.find(device);
+  if (found == devices_.end()) return std::nullopt;
+  const std::vector<ChunkView>& complete = found->second.tiers[0];
+  const auto after = std::ranges::upper_bound(complete, publication, {}, &ChunkView::first_publication);
+  if (after == complete.begin() || std::prev(after)->last_publication < publication) return std::nullopt;
+  return *std::prev(after);
 }
 
 size_t History::max_bytes() const {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -57,6 +58,10 @@ class History final : public PublicationListener {
 
   // Returns all chunks of the device, oldest first. A chunk lives as long as a caller holds it, even beyond the bound.
   std::vector<ChunkView> Chunks(size_t device) const ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Returns the chunk of full resolution that spans the publication; nullopt if the device's history does not go back
+  // so far in full. The publication's own frame is missing if there was no room for it.
+  std::optional<ChunkView> ChunkWith(size_t device, uint64_t publication) const ABSL_LOCKS_EXCLUDED(mu_);
 
   size_t bytes() const ABSL_LOCKS_EXCLUDED(mu_);
   size_t max_bytes() const ABSL_LOCKS_EXCLUDED(mu_);

@@ -47,7 +47,7 @@ class Thinner {
     EncodeDifferences(kept_, header, differences_, out_);
     std::fill(differences_.begin(), differences_.end(), 0);
     kept_ = header;
-    result_.Add(header.host_time(), out_.written().size());
+    result_.Add(header, out_.written().size());
   }
 
   ChunkView Result() && {

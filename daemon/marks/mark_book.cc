@@ -79,6 +79,7 @@ absl::StatusOr<uint32_t> MarkBook::Begin(size_t device, Mark mark, absl::Duratio
   SIDEBAND_RETURN_IF_ERROR(CheckRate(own, mark, now));
   mark.id = ++own.vms[mark.vm].marks;
   mark.state = Mark::State::kPending;
+  ++changes_;
   own.pending.insert_or_assign(next_, Pending{.mark = std::move(mark)});
   return next_++;
 }
@@ -90,16 +91,19 @@ std::optional<Mark> MarkBook::Requested(size_t device, uint32_t bookmark, uint64
   if (found == own.pending.end()) return std::nullopt;
   found->second.is_requested = true;
   found->second.mark.requested_ns = requested_ns;
+  ++changes_;
   return found->second.mark;
 }
 
 void MarkBook::Drop(size_t device, uint32_t bookmark) {
   absl::MutexLock lock(&mu_);
   devices_[device].pending.erase(bookmark);
+  ++changes_;
 }
 
 // The VM's oldest go.
-void MarkBook::Finish(Device& device, Mark mark) const {
+void MarkBook::Finish(Device& device, Mark mark) {
+  ++changes_;
   std::deque<Mark>& done = device.vms[mark.vm].done;
   done.insert(std::ranges::upper_bound(done, mark.id, {}, &Mark::id), std::move(mark));
   if (done.size() > limits_.kept) done.pop_front();
@@ -131,6 +135,12 @@ void MarkBook::Read(size_t device, const mailbox::Snapshot& raw, const LatchTime
 void MarkBook::Forget(size_t device) {
   absl::MutexLock lock(&mu_);
   devices_.erase(device);
+  ++changes_;
+}
+
+uint64_t MarkBook::changes() const {
+  absl::MutexLock lock(&mu_);
+  return changes_;
 }
 
 std::vector<Mark> MarkBook::Of(size_t device, const Uuid& vm) const {

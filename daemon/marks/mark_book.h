@@ -64,6 +64,8 @@ class MarkBook {
   void Read(size_t device, const mailbox::Snapshot& raw, const LatchTime& latched) ABSL_LOCKS_EXCLUDED(mu_);
   void Forget(size_t device) ABSL_LOCKS_EXCLUDED(mu_);
 
+  // Grows with each change of a mark.
+  uint64_t changes() const ABSL_LOCKS_EXCLUDED(mu_);
   // Oldest first, without their counters.
   std::vector<Mark> Of(size_t device, const Uuid& vm) const ABSL_LOCKS_EXCLUDED(mu_);
   std::optional<Mark> Find(size_t device, const Uuid& vm, uint64_t id) const ABSL_LOCKS_EXCLUDED(mu_);
@@ -83,11 +85,12 @@ class MarkBook {
     std::map<Uuid, OfVm> vms;
   };
   absl::Status CheckRate(Device& device, const Mark& mark, absl::Duration now) const;
-  void Finish(Device& device, Mark mark) const;
+  void Finish(Device& device, Mark mark) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const MarkLimits limits_;
   mutable absl::Mutex mu_;
   uint32_t next_ ABSL_GUARDED_BY(mu_);
+  uint64_t changes_ ABSL_GUARDED_BY(mu_) = 0;
   std::map<size_t, Device> devices_ ABSL_GUARDED_BY(mu_);
 };
 

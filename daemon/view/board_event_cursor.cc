@@ -22,9 +22,41 @@ void Fill(const mailbox::DriverEvent& event, sideband::v1::DriverMessage& out) {
 // kBoardEvents has the events in the order of their numbers, without a gap.
 const char* WordOf(mailbox::BoardEvent event) { return mailbox::kBoardEvents[static_cast<size_t>(event)].word; }
 
+// A reader counts each event from its first reading on, 0 before that.
+uint64_t ReaderIdOf(const BoardReading& reading) {
+  const auto& counts = reading.events.counts;
+  return counts.empty() ? 0 : static_cast<uint64_t>(absl::ToUnixNanos(counts.begin()->second.created));
+}
+
 }  // namespace
 
+BoardEventCursor::Position BoardEventCursor::position() const {
+  Position position{.messages = position_ - messages_.size() - lost_, .reader_id = reader_id_};
+  for (const auto& [event, count] : seen_) {
+    position.raised.resize(static_cast<size_t>(event) + 1);
+    const auto waiting = raised_.find(event);
+    position.raised.back() = count.value - (waiting == raised_.end() ? 0 : waiting->second);
+  }
+  return position;
+}
+
+bool BoardEventCursor::Resume(const Position& position, const BoardReading& reading) {
+  const DriverMessageReading& messages = reading.driver_messages;
+  const bool is_held = position.reader_id == ReaderIdOf(reading) && position.messages <= messages.taken &&
+                       messages.taken - position.messages <= messages.messages.size();
+  if (!is_held) return false;
+  is_first_ = false;
+  position_ = position.messages;
+  for (const auto& [event, count] : reading.events.counts) {
+    const auto number = static_cast<size_t>(event);
+    const uint64_t taken = number < position.raised.size() ? position.raised[number] : 0;
+    seen_[event] = {.value = std::min(taken, count.value), .created = count.created};
+  }
+  return true;
+}
+
 void BoardEventCursor::Follow(const BoardReading& reading) {
+  reader_id_ = ReaderIdOf(reading);
   FollowMessages(reading.driver_messages);
   FollowRaised(reading.events);
   is_first_ = false;

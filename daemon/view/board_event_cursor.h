@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "daemon/board/board_reading.h"
 #include "proto/mailbox/board_items.h"
@@ -28,6 +29,17 @@ class BoardEventCursor {
 
   explicit BoardEventCursor(std::string device) : device_(std::move(device)) {}
 
+  // How far a caller has come.
+  struct Position {
+    uint64_t messages = 0;         // of the driver's newest message that was taken
+    uint64_t reader_id = 0;        // another one begins its counts anew
+    std::vector<uint64_t> raised;  // by mailbox::BoardEvent, as often as was taken
+  };
+  Position position() const;
+  // Goes on at the position, before anything is followed. False where some of what has happened since is not held any
+  // more: the cursor then begins as a new one.
+  bool Resume(const Position& position, const BoardReading& reading);
+
   // The first time, only the driver's messages that the reading holds are new. A reading whose messages are fewer than
   // those of the last one is of a new reader, and all of them are new.
   void Follow(const BoardReading& reading);
@@ -38,10 +50,11 @@ class BoardEventCursor {
   void FollowMessages(const DriverMessageReading& messages);
   void FollowRaised(const EventReading& events);
 
-  const std::string device_;
+  std::string device_;
   bool is_first_ = true;
   uint64_t position_ = 0;  // of the newest message that was seen
   uint64_t lost_ = 0;
+  uint64_t reader_id_ = 0;
   std::deque<mailbox::DriverEvent> messages_;
   std::map<mailbox::BoardEvent, RunningCount> seen_;
   std::map<mailbox::BoardEvent, uint64_t> raised_;  // not taken

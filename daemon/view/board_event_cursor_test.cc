@@ -123,5 +123,38 @@ TEST_F(BoardEventCursorTest, ACountThatBeganAnewIsNew) {
   EXPECT_EQ(Take(), Events{"ecc_toggled 2"});
 }
 
+// Of what was followed and not taken, nothing is of the position.
+TEST_F(BoardEventCursorTest, APositionIsWhatWasTaken) {
+  Say(2);
+  Raise(BoardEvent::kResetRequired, 3);
+  cursor_.Follow(reading_);
+  cursor_.Next();
+  Raise(BoardEvent::kResetRequired, 5);
+  cursor_.Follow(reading_);
+  const BoardEventCursor::Position position = cursor_.position();
+  EXPECT_EQ(position.messages, 1u);
+  BoardEventCursor other("gpu0");
+  ASSERT_TRUE(other.Resume(position, reading_));
+  other.Follow(reading_);
+  for (const char* expected : {"1", "reset_required 2"}) {
+    const auto event = other.Next();
+    ASSERT_TRUE(event);
+    EXPECT_EQ(Describe(*event), expected);
+  }
+  EXPECT_FALSE(other.Next());
+}
+
+TEST_F(BoardEventCursorTest, APositionThatIsNotHeldIsNotResumed) {
+  Say(1);
+  Take();
+  const BoardEventCursor::Position position = cursor_.position();
+  Say(DriverMessageReading::kMessagesMax);
+  EXPECT_TRUE(BoardEventCursor("gpu0").Resume(position, reading_));
+  Say(1);
+  EXPECT_FALSE(BoardEventCursor("gpu0").Resume(position, reading_)) << "one is dropped";
+  reading_.driver_messages = {};
+  EXPECT_FALSE(BoardEventCursor("gpu0").Resume(position, reading_)) << "another reader has taken fewer";
+}
+
 }  // namespace
 }  // namespace sideband::daemon

@@ -12,6 +12,7 @@
 #include "daemon/snapshot/store.h"
 #include "daemon/view/history_window.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/replay.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
@@ -32,6 +33,10 @@ class HistoryReader {
   absl::StatusOr<sideband::v1::GetHistoryResponse> Get(const Caller& caller,
                                                        const sideband::v1::GetHistoryRequest& request,
                                                        HistoryRows rows = HistoryRows::kAll) const;
+  // What the device has published after `publication`.
+  Replay ReplayAfter(size_t device, uint64_t publication) const {
+    return Replay(reader_, &history_, device, publication);
+  }
 
  private:
   Reader& reader_;

@@ -267,18 +267,23 @@ absl::StatusOr<ListMarksResponse> MarkQueries::ListMarks(const Caller& caller, c
   const std::vector<VisibleDevice> devices = reader_.Devices(caller);
   SIDEBAND_RETURN_IF_ERROR(filter.Check(devices));
   ListMarksResponse response;
-  for (const VisibleDevice& device : devices) {
-    if (device.view == nullptr || !filter.SelectsDevice(device)) continue;
-    for (const mailbox::VmInfo& vm : device.view->topology()->catalog().vms) {
-      if (!ReadsOf(device, vm.id)) continue;
-      for (const daemon::Mark& mark : book_.Of(device.index, vm.uuid)) {
-        const bool is_selected = filter.SelectsRow(*mark.topology, mark.scope.vm, mark.scope.context);
-        if (is_selected && ReadableEvents(device, mark) != nullptr)
-          FillMark(*device.info, caller.principal.role, mark, *response.add_marks());
-      }
+  std::vector<MarkInfo> marks;
+  for (const VisibleDevice& device : devices) AddMarks(caller, device, filter, marks);
+  for (MarkInfo& mark : marks) *response.add_marks() = std::move(mark);
+  return response;
+}
+
+void MarkQueries::AddMarks(const Caller& caller, const VisibleDevice& device, const RowFilter& filter,
+                           std::vector<MarkInfo>& out) const {
+  if (device.view == nullptr || !filter.SelectsDevice(device)) return;
+  for (const mailbox::VmInfo& vm : device.view->topology()->catalog().vms) {
+    if (!ReadsOf(device, vm.id)) continue;
+    for (const daemon::Mark& mark : book_.Of(device.index, vm.uuid)) {
+      const bool is_selected = filter.SelectsRow(*mark.topology, mark.scope.vm, mark.scope.context);
+      if (is_selected && ReadableEvents(device, mark) != nullptr)
+        FillMark(*device.info, caller.principal.role, mark, out.emplace_back());
     }
   }
-  return response;
 }
 
 absl::StatusOr<GetSpanResponse> MarkQueries::GetSpan(const Caller& caller, const GetSpanRequest& request) const {

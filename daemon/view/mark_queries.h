@@ -7,12 +7,15 @@
 #ifndef SIDEBAND_DAEMON_VIEW_MARK_QUERIES_H_
 #define SIDEBAND_DAEMON_VIEW_MARK_QUERIES_H_
 
+#include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/marks/mark_book.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/row_filter.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
@@ -33,6 +36,13 @@ class MarkQueries {
   // NotFound() also for marks of rows that the caller may not read.
   absl::StatusOr<sideband::v1::GetSpanResponse> GetSpan(const Caller& caller,
                                                         const sideband::v1::GetSpanRequest& request) const;
+
+  // Adds the marks of the device that the caller may read and the filter selects, oldest first of each VM. Nothing of a
+  // device without a view.
+  void AddMarks(const Caller& caller, const VisibleDevice& device, const RowFilter& filter,
+                std::vector<sideband::v1::MarkInfo>& out) const;
+  // Grows when a mark changes, whoever may see it.
+  uint64_t changes() const { return book_.changes(); }
 
  private:
   Reader& reader_;

@@ -25,9 +25,14 @@ absl::StatusOr<Response> WithAllNames(Response response, SensorNames missing) {
 
 }  // namespace
 
+std::vector<VisibleBoard> SensorQueries::Visible(const Caller& caller,
+                                                 const std::vector<VisibleDevice>& devices) const {
+  return VisibleBoards(boards_, caller, devices, reader_.clock().Steady());
+}
+
 absl::StatusOr<std::vector<VisibleBoard>> SensorQueries::Boards(const Caller& caller, const std::string& device) const {
   const std::vector<VisibleDevice> devices = reader_.Devices(caller);
-  std::vector<VisibleBoard> boards = VisibleBoards(boards_, caller, devices, reader_.clock().Steady());
+  std::vector<VisibleBoard> boards = Visible(caller, devices);
   if (device.empty()) return boards;
   std::erase_if(boards, [&](const VisibleBoard& board) { return board.device != device; });
   if (!boards.empty()) return boards;

@@ -32,6 +32,9 @@ class SensorQueries {
   // answer. NotFound() for a device of which the caller does not.
   absl::StatusOr<std::vector<VisibleBoard>> WholeBoards(const Caller& caller, const std::string& device) const;
 
+  // The boards of these devices that still answer, with the part of each that the caller may see.
+  std::vector<VisibleBoard> Visible(const Caller& caller, const std::vector<VisibleDevice>& devices) const;
+
   Reader& reader() const { return reader_; }
 
  private:

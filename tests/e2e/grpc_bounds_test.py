@@ -117,6 +117,15 @@ class GrpcBoundsTest(unittest.TestCase):
             peer.close()
         programs.wait_until(lambda: self.ask(own)[0] == grpc.StatusCode.OK, "it is answered again")
 
+    def test_a_reader_that_takes_nothing_for_two_heartbeats(self):
+        deaf = self.peer("tenant-b", window=0)
+        request = self.pb.SubscribeRequest(mode=self.pb.SubscribeRequest.MODE_STREAM, heartbeat_interval={"seconds": 1})
+        deaf.call("/sideband.v1.Telemetry/Subscribe", request.SerializeToString())
+
+        def ended():
+            return self.own("sideband_grpc_requests_total", method="Subscribe", code="DEADLINE_EXCEEDED")
+        programs.wait_until(lambda: ended() == 1, "its end")
+
     def test_streams_that_nobody_reads(self):
         """Each stream costs one message, and a reader that resumes gets the newest."""
         deaf = self.peer("tenant-b", window=0)

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "client/cli/audit_text.h"
 #include "client/cli/builtin_commands.h"
+#include "client/cli/change_lines.h"
 #include "client/cli/command.h"
 #include "client/cli/command_line.h"
 #include "client/cli/device_choice.h"
@@ -164,6 +165,10 @@ void Fit(size_t columns);
 
 void UseTerminal() {
   //@ client/cli/terminal.h
+}
+
+void UseChangeLines(CommandContext& context, Output& out, const v1::SubscribeResponse& response) {
+  //@ client/cli/change_lines.h
 }
 
 void UseWatchLines(CommandContext& context, Output& out, const TableStyle& style, const v1::Snapshot& snapshot,

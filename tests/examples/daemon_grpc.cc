@@ -30,7 +30,6 @@
 #include "daemon/grpc/raw_client.h"
 #include "daemon/grpc/raw_service.h"
 #include "daemon/grpc/request_quota.h"
-#include "daemon/grpc/sample_pacer.h"
 #include "daemon/grpc/sealed_subscription.h"
 #include "daemon/grpc/service_context.h"
 #include "daemon/grpc/service_host.h"
@@ -40,11 +39,11 @@
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/grpc/stream_step.h"
 #include "daemon/grpc/subscription.h"
+#include "daemon/grpc/write_watch.h"
 #include "daemon/identity/connection_standing.h"
 #include "daemon/identity/credentials.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/sealing/sealer_set.h"
-#include "daemon/snapshot/device_snapshot.h"
 #include "daemon/view/reader.h"
 #include "proto/base/status_macros.h"
 #include "sideband/v1/telemetry.pb.h"
@@ -112,11 +111,6 @@ void UseRequestQuota(const Clock& clock) {
   //@ daemon/grpc/request_quota.h
 }
 
-void UseSamplePacer(SamplePacer& pacer, const DeviceSnapshot& snapshot, absl::Duration interval,
-                    sideband::v1::SubscribeResponse& response) {
-  //@ daemon/grpc/sample_pacer.h
-}
-
 void UseSealedSubscription(Reader& reader, SealerSet& sealers, ExchangeBook* exchanges, const Credentials& credentials,
                            const sideband::v1::SubscribeSealedRequest& request) {
   //@ daemon/grpc/sealed_subscription.h
@@ -158,10 +152,16 @@ void UseStreamStep(Subscription& source) {
   //@ daemon/grpc/stream_step.h
 }
 
-absl::Status UseSubscription(Reader& reader, SnapshotBodies& bodies, const Credentials& credentials,
+absl::Status UseSubscription(const StreamSources& sources, const Credentials& credentials,
                              const sideband::v1::SubscribeRequest& request) {
   //@ daemon/grpc/subscription.h
   return absl::OkStatus();
+}
+
+void Finish(const absl::Status& status);
+
+void UseWriteWatch(const Clock& clock) {
+  //@ daemon/grpc/write_watch.h
 }
 
 }  // namespace

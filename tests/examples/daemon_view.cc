@@ -44,6 +44,7 @@
 #include "daemon/view/queries.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/reference_policy.h"
+#include "daemon/view/replay.h"
 #include "daemon/view/rotation_queries.h"
 #include "daemon/view/rotation_settings.h"
 #include "daemon/view/row_filter.h"
@@ -53,6 +54,7 @@
 #include "daemon/view/sensor_queries.h"
 #include "daemon/view/snapshot_bodies.h"
 #include "daemon/view/snapshot_message.h"
+#include "daemon/view/state_items.h"
 #include "daemon/view/topology_views.h"
 #include "daemon/view/update_notifier.h"
 #include "daemon/view/view.h"
@@ -122,6 +124,18 @@ absl::Status UseHistoryReader(Reader& reader, const Store& store, const History&
                               const sideband::v1::GetHistoryRequest& request) {
   //@ daemon/view/history_reader.h
   return absl::OkStatus();
+}
+
+void Send(const sideband::v1::Snapshot& update);
+
+void UseReplay(Reader& reader, const History* history, const VisibleDevice& device, const Caller& caller,
+               const RowFilter& filter) {
+  //@ daemon/view/replay.h
+}
+
+void UseStateItems(const VisibleDevice& device, const VisibleBoard& board, const RowFilter& filter,
+                   const Clock& clock) {
+  //@ daemon/view/state_items.h
 }
 
 absl::Status UseQueries(Reader& reader, const Caller& caller, const sideband::v1::ListDevicesRequest& request) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/grpc/sample_pacer.h"
+#include "daemon/stream/sample_pacer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a stream sends, apart from when: Subscription asks it for the next message at each step. A round is the whole
+// present state: the first one, and one for each heartbeat.
+//   content.BeginRound();
+//   while (auto message = content.NextOfRound(sight)) Send(*message);
+//   if (content.IsRoundDone(sight)) SendSync();
+//   while (auto message = content.NextNews(sight)) Send(*message);
+#ifndef SIDEBAND_DAEMON_STREAM_STREAM_CONTENT_H_
+#define SIDEBAND_DAEMON_STREAM_STREAM_CONTENT_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "daemon/message/time_message.h"
+#include "daemon/stream/stream_message.h"
+#include "daemon/stream/stream_position.h"
+#include "daemon/view/reader.h"
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::daemon {
+
+// What the caller sees at one step, under the policy in force. It is valid during the call that it is passed to.
+struct StreamSight {
+  const Caller& caller;
+  const std::vector<VisibleDevice>& devices;
+  absl::Time now;             // by the host's clock
+  absl::Duration steady_now;  // by its steady clock
+};
+
+// Not thread-safe.
+class StreamContent {
+ public:
+  using Message = StreamMessage;
+
+  virtual ~StreamContent() = default;
+
+  // Goes on at `position`, before anything else is asked: returns `resumed` and `gap` messages, at least one. The
+  // policy is that of the position.
+  virtual std::vector<Message> Resume(const StreamPosition& position, const StreamSight& sight) = 0;
+  virtual void BeginRound() = 0;
+  // nullopt: nothing more is to be sent now. If the round is not done then, the work of this step was: the next step
+  // goes on.
+  virtual std::optional<Message> NextOfRound(const StreamSight& sight) = 0;
+  virtual bool IsRoundDone(const StreamSight& sight) const = 0;
+  virtual std::optional<Message> NextNews(const StreamSight& sight) = 0;
+  // Whether what a resumption covers is still being sent: the present state would be out of order.
+  virtual bool IsReplaying() const = 0;
+  // Adds the position after the last message.
+  virtual void AddPosition(const StreamSight& sight, StreamPosition& position) const = 0;
+};
+
+// Of one device, or of all where the name is empty.
+inline StreamContent::Message ResumedMessage(const std::string& device) {
+  StreamContent::Message message;
+  message.fields.mutable_resumed()->set_device(device);
+  return message;
+}
+
+// Without `from` where it is InfinitePast().
+inline StreamContent::Message GapMessage(const std::string& device, sideband::v1::Gap::Reason reason, absl::Time from,
+                                         absl::Time to) {
+  StreamContent::Message message;
+  sideband::v1::Gap& gap = *message.fields.mutable_gap();
+  gap.set_device(device);
+  gap.set_reason(reason);
+  if (from != absl::InfinitePast()) SetTime(from, *gap.mutable_from());
+  SetTime(to, *gap.mutable_to());
+  return message;
+}
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_STREAM_STREAM_CONTENT_H_

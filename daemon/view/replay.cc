@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/replay.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "daemon/history/frame.h"
+#include "daemon/message/scope_message.h"
+#include "daemon/message/time_message.h"
+#include "daemon/view/topology_views.h"
+
+namespace sideband::daemon {
+namespace {
+
+// A row of a frame, and those of its events that are shown.
+class FrameRow {
+ public:
+  FrameRow(const ChunkReader& frame, size_t row, const EventSet& events)
+      : frame_(frame), layout_(frame.view().layout()), row_(row), events_(events), counters_(layout_.events) {
+    for (size_t event = 0; event < counters_.size(); ++event) counters_[event] = frame.Count(row, event);
+  }
+
+  void Fill(const DeviceInfo& device, sideband::v1::ScopeCounters& out) const {
+    const auto& [vm, context, generation] = layout_.rows[row_];
+    const uint64_t status = frame_.Status(row_);
+    FillScopeHeader(device, *layout_.topology,
+                    {.vm = vm,
+                     .context = context,
+                     .generation = generation,
+                     .state = StateOfStatus(status),
+                     .flags = Flags(FlagsOfStatus(status))},
+                    out);
+    for (size_t event = 0; event < events_.size() && event < layout_.events; ++event) {
+      if (events_[event] && layout_.IsShown(row_, event)) AddCounter(event, out);
+    }
+  }
+
+ private:
+  // As DeviceSnapshot::FlagsOf: others' turns do not show. Of the caller's own turns the frame has no more.
+  uint16_t Flags(uint16_t flags) const {
+    constexpr uint16_t kOfTurns = mailbox::kFlagEstimated | mailbox::kFlagPartial;
+    if (layout_.estimates == 0 || (flags & kOfTurns) == 0) return flags;
+    for (size_t event = 0; event < events_.size(); ++event) {
+      if (events_[event] && layout_.IsEstimated(event)) return flags;
+    }
+    const uint16_t own = layout_.topology->coverage().IsWhole(counters_) ? 0 : mailbox::kFlagPartial;
+    return static_cast<uint16_t>((flags & ~kOfTurns) | own);
+  }
+
+  void AddCounter(size_t event, sideband::v1::ScopeCounters& out) const {
+    const Coverage& coverage = layout_.topology->coverage();
+    const std::optional<uint64_t> shown = frame_.Shown(row_, event);
+    const double covered = coverage.OfCount(event, counters_);
+    // An event that was counted in no cycle has no number.
+    if (!shown || covered == 0) return;
+    sideband::v1::Counter& counter = *out.add_counters();
+    counter.set_event(layout_.topology->catalog().events[event].name);
+    counter.set_count(*shown);
+    if (layout_.IsEstimated(event)) {
+      counter.mutable_estimate()->set_lower(counters_[event]);
+    } else if (coverage.IsGated(event)) {
+      counter.set_coverage(covered);
+    }
+  }
+
+  const ChunkReader& frame_;
+  const Layout& layout_;
+  const size_t row_;
+  const EventSet& events_;
+  std::vector<uint64_t> counters_;  // by event
+};
+
+}  // namespace
+
+bool Replay::CanGoOn(uint64_t before) const {
+  const uint64_t next = passed_ + 1;
+  return next >= before || (history_ != nullptr && history_->ChunkWith(device_, next).has_value());
+}
+
+bool Replay::Seek(uint64_t publication) {
+  if (!frames_ || publication > frames_->view().last_publication) {
+    frames_.reset();
+    auto chunk = history_ == nullptr ? std::nullopt : history_->ChunkWith(device_, publication);
+    if (!chunk) return false;
+    frames_.emplace(*std::move(chunk));
+  }
+  while (frames_->header().publication < publication) {
+    if (!frames_->Next()) return false;
+  }
+  return frames_->header().publication == publication;
+}
+
+Replay::Outcome Replay::Next(absl::Duration earliest, uint64_t before) {
+  while (passed_ + 1 < before) {
+    if (!Seek(passed_ + 1)) return Outcome::kLost;
+    const ChunkView& chunk = frames_->view();
+    if (chunk.last_steady < earliest && chunk.last_publication < before && chunk.IsComplete()) {
+      passed_ = chunk.last_publication;
+      continue;
+    }
+    ++passed_;
+    if (header().steady_time() >= earliest) return Outcome::kFound;
+  }
+  return Outcome::kNothing;
+}
+
+const View& Replay::ViewOf(const VisibleDevice& device, const Caller& caller) {
+  const std::shared_ptr<const Topology>& topology = frames_->view().layout().topology;
+  if (device.view != nullptr && device.view->topology() == topology) {
+    view_ = device.view;
+  } else if (view_ == nullptr || view_->topology() != topology || view_policy_ != caller.policy.version) {
+    view_ = TopologyViews(*reader_, caller).Of(*device.info, topology);
+  }
+  view_policy_ = caller.policy.version;
+  return *view_;
+}
+
+sideband::v1::Snapshot Replay::Message(const VisibleDevice& device, const Caller& caller, const RowFilter& filter) {
+  const Layout& layout = frames_->view().layout();
+  const View& view = ViewOf(device, caller);
+  sideband::v1::Snapshot out;
+  out.set_device(device.info->name);
+  out.set_boot_id(layout.boot_id);
+  out.set_snapshot_id(static_cast<uint32_t>(header().snapshot_id));
+  out.set_reference_time_ns(header().reference_time_ns);
+  SetTime(header().host_time(), *out.mutable_host_time());
+  SetDuration(header().host_time_error(), *out.mutable_host_time_error());
+  for (size_t row = 0; row < layout.rows.size(); ++row) {
+    const EventSet events = filter.SelectedEvents(view, layout.rows[row].vm, layout.rows[row].context);
+    if (std::ranges::find(events, true) == events.end()) continue;
+    FrameRow(*frames_, row, events).Fill(*device.info, *out.add_scopes());
+  }
+  return out;
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a device has published since an update that a stream's reader has had, from the history, as one caller sees it.
+//   Replay replay(reader, history, device.index, /*after=*/41);
+//   while (replay.Next(absl::ZeroDuration(), device.snapshot->publication) == Replay::Outcome::kFound) {
+//     Send(replay.Message(device, caller, filter));
+//   }
+#ifndef SIDEBAND_DAEMON_VIEW_REPLAY_H_
+#define SIDEBAND_DAEMON_VIEW_REPLAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "absl/time/time.h"
+#include "daemon/history/chunk.h"
+#include "daemon/history/history.h"
+#include "daemon/view/reader.h"
+#include "daemon/view/row_filter.h"
+#include "daemon/view/view.h"
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::daemon {
+
+// It holds one chunk of the history at most, so that a slow reader keeps no more alive. Not thread-safe; the reader and
+// the history must outlive it.
+class Replay {
+ public:
+  enum class Outcome {
+    kFound,
+    kNothing,  // no such publication before `before`
+    kLost,     // the history does not have the next one any more, or never had it
+  };
+
+  // Without a history (nullptr) every publication is lost.
+  Replay(Reader& reader, const History* history, size_t device, uint64_t after)
+      : reader_(&reader), history_(history), device_(device), passed_(after) {}
+
+  // Whether the publication that follows passed() is held, or is `before`.
+  bool CanGoOn(uint64_t before) const;
+  // Goes on to the first publication that was latched at `earliest` or later, by the host's steady clock. Chunks that
+  // end before are not decoded.
+  Outcome Next(absl::Duration earliest, uint64_t before);
+
+  // The publication of the last frame that was found or passed over.
+  uint64_t passed() const { return passed_; }
+  // Of the frame that was found last.
+  const FrameHeader& header() const { return frames_->header(); }
+  uint64_t boot_id() const { return frames_->view().layout().boot_id; }
+  // The numbers that were decoded for it: a measure of the work.
+  size_t values() const { return frames_->view().layout().values(); }
+  // The frame as the caller may see it now, by the topology of its time: as SubscribeResponse.replayed says. `device`
+  // is the device as the caller sees it now. Each view of the past is audited as HistoryReader does.
+  sideband::v1::Snapshot Message(const VisibleDevice& device, const Caller& caller, const RowFilter& filter);
+
+ private:
+  // Positions frames_ at the publication. False if the history does not hold it.
+  bool Seek(uint64_t publication);
+  const View& ViewOf(const VisibleDevice& device, const Caller& caller);
+
+  Reader* reader_;
+  const History* history_;
+  size_t device_;
+  uint64_t passed_;
+  std::optional<ChunkReader> frames_;
+  std::shared_ptr<const View> view_;  // of the last message; shared with the views' cache
+  uint64_t view_policy_ = 0;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_VIEW_REPLAY_H_

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "daemon/base/clock.h"
+#include "daemon/snapshot/device_snapshot.h"
+#include "daemon/stream/change_stream.h"
+#include "daemon/stream/heartbeat.h"
+#include "daemon/stream/redundancy.h"
+#include "daemon/stream/resume_token.h"
+#include "daemon/stream/sample_pacer.h"
+#include "daemon/stream/sample_stream.h"
+#include "daemon/stream/sensor_samples.h"
+#include "daemon/stream/state_tracker.h"
+#include "daemon/stream/stream_content.h"
+#include "daemon/stream/stream_message.h"
+#include "daemon/stream/stream_position.h"
+#include "daemon/stream/stream_request.h"
+#include "daemon/view/history_reader.h"
+#include "daemon/view/mark_queries.h"
+#include "daemon/view/sensor_queries.h"
+#include "daemon/view/snapshot_bodies.h"
+#include "proto/base/status_macros.h"
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::daemon {
+namespace {
+
+void Begin();
+void Resume(const StreamPosition& position);
+void Send(const sideband::v1::SubscribeResponse& message);
+void Send(const sideband::v1::StateChange& change);
+void SendSync();
+
+void UseChangeStream(const StreamRequest& request, const SensorQueries& sensors, const MarkQueries& marks,
+                     const StreamSight& sight) {
+  //@ daemon/stream/change_stream.h
+}
+
+void UseHeartbeat(Heartbeat& heartbeat, const Clock& clock) {
+  //@ daemon/stream/heartbeat.h
+}
+
+void UseRedundancy(const sideband::v1::Snapshot& first, sideband::v1::Snapshot& update) {
+  //@ daemon/stream/redundancy.h
+}
+
+absl::Status UseResumeToken(const std::string& identity, const sideband::v1::SubscribeRequest& request,
+                            const StreamPosition& reached, sideband::v1::SubscribeResponse& response) {
+  //@ daemon/stream/resume_token.h
+  return absl::OkStatus();
+}
+
+void UseSamplePacer(SamplePacer& pacer, const DeviceSnapshot& snapshot, absl::Duration interval,
+                    sideband::v1::SubscribeResponse& response) {
+  //@ daemon/stream/sample_pacer.h
+}
+
+void UseSampleStream(const StreamRequest& request, Reader& reader, SnapshotBodies& bodies, const HistoryReader& history,
+                     const StreamSight& sight) {
+  //@ daemon/stream/sample_stream.h
+}
+
+void UseSensorSamples(const StreamRequest& request, const SensorQueries* queries, const StreamSight& sight) {
+  //@ daemon/stream/sensor_samples.h
+}
+
+void UseStateTracker(StateTracker& tracker, const std::vector<sideband::v1::StateItem>& items) {
+  //@ daemon/stream/state_tracker.h
+}
+
+void UseStreamContent(StreamContent& content, const StreamSight& sight) {
+  //@ daemon/stream/stream_content.h
+}
+
+void UseStreamMessage(SnapshotBodies& bodies, const VisibleDevice& device, const RowFilter& filter) {
+  //@ daemon/stream/stream_message.h
+}
+
+void UseStreamPosition(const StreamPosition& reached) {
+  //@ daemon/stream/stream_position.h
+}
+
+absl::Status UseStreamRequest(const sideband::v1::SubscribeRequest& message) {
+  //@ daemon/stream/stream_request.h
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace sideband::daemon
