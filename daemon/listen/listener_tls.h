@@ -2,8 +2,9 @@
 //
 // The current certificates of a listener. A changed file reloads all of them; a set takes effect as a whole or not at
 // all.
+//   const TlsServerConfig& wanted = config.http.listener.tls;
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto tls,
-//                             ListenerTls::Create("http", config.http.listener.tls, ApplicationProtocol::kAny, metrics));
+//                             ListenerTls::Create("http", wanted, ApplicationProtocol::kAny, metrics));
 //   SSL_new(tls->Current().context.get());  // for each new connection
 //   tls->Check();                           // every second
 //

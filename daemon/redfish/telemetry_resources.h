@@ -19,7 +19,7 @@
 
 namespace sideband::daemon {
 
-// Bounds an answer: some 10 MiB.
+// Bounds an answer: with short names some 6 MB.
 inline constexpr size_t kMetricValuesMax = 20'000;
 
 enum class ReportKind : uint8_t { kBoardSensors, kCounters, kPartitions };

@@ -32,7 +32,7 @@ namespace {
 
 void Begin();
 void Resume(const StreamPosition& position);
-void Send(const sideband::v1::SubscribeResponse& message);
+void Send(const StreamMessage& message);
 void Send(const sideband::v1::StateChange& change);
 void SendSync();
 
