@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: Apache-2.0
-"""Generates the messages and stubs of the package with Debian's protoc and grpc_python_plugin, beside their .proto files.
+"""Generates the messages and stubs of the package, beside their .proto files, with Debian's protoc and plugin.
 
     generate_messages.py --root proto/api --package sideband._proto --output DIR FILE.proto…
 
@@ -65,7 +65,8 @@ def main():
     modules = {module_name(path) for path in paths}
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["/usr/bin/protoc", "-I" + arguments.root, "--python_out=" + folder,
-                        "--plugin=protoc-gen-grpc=/usr/bin/grpc_python_plugin", "--grpc_out=" + folder, *paths], check=True)
+                        "--plugin=protoc-gen-grpc=/usr/bin/grpc_python_plugin", "--grpc_out=" + folder, *paths],
+                       check=True)
         for path, source in zip(paths, arguments.files):
             os.makedirs(os.path.join(arguments.output, os.path.dirname(path)), exist_ok=True)
             shutil.copyfile(source, os.path.join(arguments.output, path))

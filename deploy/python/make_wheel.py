@@ -50,8 +50,8 @@ def lay_out(arguments, release, folder):
 def build_wheel(folder, release):
     """The wheel's path."""
     command = "from setuptools import build_meta; build_meta.build_wheel('dist')"
-    done = subprocess.run([sys.executable, "-B", "-c", command], cwd=folder, capture_output=True, text=True, check=False,
-                          env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "SOURCE_DATE_EPOCH": str(release.date)})
+    done = subprocess.run([sys.executable, "-B", "-c", command], cwd=folder, capture_output=True, text=True,
+                          check=False, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "SOURCE_DATE_EPOCH": str(release.date)})
     if done.returncode != 0:
         sys.exit("setuptools failed:\n" + done.stdout + done.stderr)
     wheel, = os.listdir(os.path.join(folder, "dist"))

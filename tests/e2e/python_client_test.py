@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import signal
+import time
 import unittest
 
 import programs
@@ -83,7 +84,6 @@ class ReadingTest(unittest.TestCase):
         self.assertTrue(all(isinstance(item, sideband.Update) for item in items), items)
         times = [item.snapshot.reference_time_ns for item in items]
         self.assertEqual(times, sorted(set(times)))
-        self.assertTrue(all(item.skipped >= 1 for item in items[2:]), items)
 
     def test_peek(self):
         before, = self.tenant.get(vm="vm1")
@@ -251,15 +251,15 @@ class TokenTest(unittest.TestCase):
     def test_a_stream_outlives_its_first_token(self):
         config = sideband.Config(address="localhost:%d" % self.site.grpc_port, ca_file=self.site.path("ca.pem"),
                                  token_file=self.site.path("token"))
-        self.write_token(lifetime_s=6)
+        expires_s = time.time() + 10
+        self.write_token(lifetime_s=10)
         with sideband.Client(config, backoff=sideband.Backoff(first_s=0.1)) as client:
             self.assertEqual(len(client.scopes()), 3)
             with client.watch(vm="vm1") as stream:
                 first = next(updates_of(stream))
                 self.write_token(lifetime_s=600)
                 # The stream ends within a second after its token, and goes on with the next one.
-                last = next(update for update in updates_of(stream) if update.snapshot.reference_time_ns >
-                            first.snapshot.reference_time_ns + 9 * 10 ** 9)
+                last = next(update for update in updates_of(stream) if time.time() > expires_s + 3)
         self.assertEqual(last.snapshot.boot_id, first.snapshot.boot_id)
 
     def test_without_a_valid_token(self):

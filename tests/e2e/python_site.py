@@ -77,7 +77,8 @@ class PythonSite(site_layout.Site):
 
     def keep_port(self):
         """The daemon listens on the same port after a restart."""
-        self.replace("sidebandd.yaml", 'grpc:\n  listen: "127.0.0.1:0"', 'grpc:\n  listen: "127.0.0.1:%d"' % self.grpc_port)
+        listen = 'grpc:\n  listen: "127.0.0.1:%d"'
+        self.replace("sidebandd.yaml", listen % 0, listen % self.grpc_port)
 
     def close(self):
         try:

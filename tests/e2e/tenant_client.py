@@ -48,7 +48,7 @@ _PATIENCE = json.dumps({"methodConfig": [{
 
 
 class Client:
-    """A connection of a site's user; None has no certificate. A patient client obeys its quota. `generated` has the stubs."""
+    """A connection of a site's user; None has no certificate. A patient client obeys its quota. `generated` are stubs."""
 
     def __init__(self, site, user, patient=False, generated=telemetry_pb2_grpc):
         own = (site.read(user + ".key"), site.read(user + ".pem")) if user is not None else (None, None)

@@ -15,12 +15,13 @@ import pkgutil
 __path__ = pkgutil.extend_path(__path__, __name__)
 
 from sideband import aio  # noqa: E402
-from sideband._boards import DriverMessage, MessagesLost, RaisedEvent, Sensor, SensorDescription, SensorKind  # noqa: E402
+from sideband._boards import (DriverMessage, MessagesLost, RaisedEvent, Sensor, SensorDescription,  # noqa: E402
+                              SensorKind)
 from sideband._config import Config  # noqa: E402
 from sideband._counters import (Counter, Counting, Device, DeviceKind, DeviceState, Estimate, Event,  # noqa: E402
                                 EventScope, Method, Ratio, Row, RowState, Scope, Snapshot)
-from sideband._errors import (Aborted, Cancelled, ConfigError, DeadlineExceeded, Error, FailedPrecondition,  # noqa: E402
-                              Internal, InvalidArgument, NotFound, PermissionDenied, ProtocolError, ResourceExhausted,
+from sideband._errors import (Aborted, Cancelled, ConfigError, DeadlineExceeded, Error,  # noqa: E402
+                              FailedPrecondition, Internal, InvalidArgument, NotFound, PermissionDenied, ProtocolError, ResourceExhausted,
                               Unauthenticated, Unavailable, Unimplemented)
 from sideband._history import Column, DeviceHistory, History, Series, Status  # noqa: E402
 from sideband._marks import Mark, MarkState, Span  # noqa: E402

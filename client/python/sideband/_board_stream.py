@@ -15,8 +15,8 @@ MESSAGES_MAX = 4096
 class BoardEvents:
     """First what the daemon holds, then, if `follow`, each event as it is read.
 
-    After a loss the daemon sends again what it holds; what was handed out before is left out. is_complete: the stream is
-    at its end.
+    After a loss the daemon sends again what it holds; what was handed out before is left out. is_complete: the stream
+    is at its end.
     """
 
     service, method = "Sensors", "WatchBoardEvents"

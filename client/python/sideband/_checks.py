@@ -43,8 +43,9 @@ class Checks:
         if len(self._devices) > self._devices_max:
             self._devices.popitem(last=False)
         if boot_id == snapshot.boot_id and snapshot.reference_time_ns < time_ns:
-            yield Inconsistent(snapshot.device, InconsistentKind.TIME_FELL, "%s: the time since its boot went back from "
-                               "%d to %d ns" % (snapshot.device, time_ns, snapshot.reference_time_ns))
+            text = "%s: the time since its boot went back from %d to %d ns" % (snapshot.device, time_ns,
+                                                                              snapshot.reference_time_ns)
+            yield Inconsistent(snapshot.device, InconsistentKind.TIME_FELL, text)
 
     def _compare_rows(self, snapshot):
         newest = {}
@@ -69,16 +70,17 @@ class Checks:
 def _compare(before, row):
     scope = row.scope
     if scope.generation < before.scope.generation:
-        yield Inconsistent(scope.device, InconsistentKind.GENERATION_FELL, "%s: the generation went back from %d to %d" %
-                           (scope, before.scope.generation, scope.generation))
+        yield Inconsistent(scope.device, InconsistentKind.GENERATION_FELL,
+                           "%s: the generation went back from %d to %d" % (scope, before.scope.generation, scope.generation))
     if scope.generation != before.scope.generation:
         return
     fallen = [event for event in row if event in before and row[event] < before[event]]
     if fallen:
         event = fallen[0]
         more = " (and %d more events)" % (len(fallen) - 1) if len(fallen) > 1 else ""
-        yield Inconsistent(scope.device, InconsistentKind.COUNT_FELL, "%s: %s fell from %d to %d within generation %d%s" %
-                           (scope, event, before[event], row[event], scope.generation, more))
+        text = "%s: %s fell from %d to %d within generation %d%s" % (scope, event, before[event], row[event],
+                                                                    scope.generation, more)
+        yield Inconsistent(scope.device, InconsistentKind.COUNT_FELL, text)
 
 
 def _repetitions(snapshot):
@@ -86,5 +88,6 @@ def _repetitions(snapshot):
     texts = [str(row.scope) for row in snapshot.rows if rows[row.scope.key, row.scope.generation] > 1]
     texts += ["%s of %s" % (event, row.scope) for row in snapshot.rows for event in row.repeated]
     if texts:
-        yield Inconsistent(snapshot.device, InconsistentKind.REPEATED, "%s: %s is there more than once in one snapshot%s" % (
-            snapshot.device, texts[0], " (and %d more)" % (len(texts) - 1) if len(texts) > 1 else ""))
+        more = " (and %d more)" % (len(texts) - 1) if len(texts) > 1 else ""
+        yield Inconsistent(snapshot.device, InconsistentKind.REPEATED,
+                           "%s: %s is there more than once in one snapshot%s" % (snapshot.device, texts[0], more))

@@ -36,13 +36,13 @@ class Config:
     server_name: str = ""
 
     def override(self, **given):
-        """A copy with the members in `given` that are neither empty nor None; with the default address if it has none."""
+        """A copy with the members in `given` that are neither empty nor None, and the default address if it has none."""
         changed = dataclasses.replace(self, **{name: value for name, value in given.items() if value})
         return changed if changed.address else dataclasses.replace(changed, address=DEFAULT_ADDRESS)
 
 
 def find(given="", environment=None):
-    """The file to load: `given`, else $SIDEBAND_CONFIG, else ~/.config/sideband/client.yaml if that is there, else None."""
+    """The file to load: `given`, else $SIDEBAND_CONFIG, else ~/.config/sideband/client.yaml if it is there, else None."""
     environment = os.environ if environment is None else environment
     named = given or environment.get("SIDEBAND_CONFIG", "")
     if named:

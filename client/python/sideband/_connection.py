@@ -54,7 +54,7 @@ def open_channel(library, endpoint):
 
 
 def metadata_of(config):
-    """What each call carries: the token as it is in its file now. None through the Unix socket, which needs no token."""
+    """What each call carries: the token as it is in its file now; nothing through the Unix socket, which needs none."""
     if not config.token_file or config.address.startswith(_LOCAL):
         return ()
     return (("authorization", "Bearer " + load_token(config.token_file)),)

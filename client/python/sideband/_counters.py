@@ -11,8 +11,8 @@ from sideband import _values
 from sideband._errors import ProtocolError
 from sideband._proto.sideband.v1 import telemetry_pb2 as pb
 
-# More than a device can have: 1 + 1024 VMs + 16384 contexts + slices, and their events. An answer beyond them is refused
-# before it takes several times its size in objects.
+# More than a device can have: 1 + 1024 VMs + 16384 contexts + slices, and their events. An answer beyond them is
+# refused before it takes several times its size in objects.
 ROWS_MAX = 65_536
 COUNTERS_MAX = 1 << 20
 
@@ -103,15 +103,17 @@ class Event:
 
     @classmethod
     def of(cls, device, message):
-        return cls(device, message.name, message.unit, EventScope.of(pb.Event.Scope, message.scope), message.description,
-                   message.masked, _values.optional(message, "gate_group"), Counting.of(pb.Event.Counting, message.counting))
+        return cls(device, message.name, message.unit, EventScope.of(pb.Event.Scope, message.scope),
+                   message.description, message.masked, _values.optional(message, "gate_group"),
+                   Counting.of(pb.Event.Counting, message.counting))
 
 
 @dataclasses.dataclass(frozen=True)
 class Scope:
     """What a row of counters is of: the device (no VM), a slice's host (`host`), a VM (no context), or a context.
 
-    A new generation means that the counters have restarted from zero. Of a confidential scope only sealed records exist.
+    A new generation means that the counters have restarted from zero. Of a confidential scope there are only sealed
+    records.
     """
 
     device: str
@@ -294,4 +296,5 @@ def check_size(message):
 
 def check_count(device, count, count_max, what):
     if count > count_max:
-        raise ProtocolError("%s: %d %s in one answer: this client takes %d" % (device or "the daemon", count, what, count_max))
+        raise ProtocolError("%s: %d %s in one answer: this client takes %d" %
+                            (device or "the daemon", count, what, count_max))

@@ -160,5 +160,6 @@ def _message(code, details, peer):
     if peer.startswith("unix:") and code is grpc.StatusCode.UNAVAILABLE and any(text in details for text in _CLOSED):
         return "the daemon closed the connection: is it running, and is this user one of its local_operators?"
     if _NO_ALPN in details:
-        return "the server at this address speaks TLS, but not gRPC: is it the daemon's HTTPS port? gRPC has its own port"
+        return ("the server at this address speaks TLS, but not gRPC: is it the daemon's HTTPS port? "
+                "gRPC has its own port")
     return " ".join(details.split()) or code.name

@@ -123,8 +123,8 @@ def _series(device, message, times):
         if column.event >= len(device.events) or len(column.counts) != length or end > len(device.points):
             raise ProtocolError("%s: a history whose columns do not fit its points" % device.device)
         columns[device.events[column.event]] = Column.of(column)
-    statuses = tuple(Status(status.point - first, RowState.of(pb.ScopeCounters.State, status.state), tuple(status.flags))
-                     for status in message.statuses)
+    statuses = tuple(Status(status.point - first, RowState.of(pb.ScopeCounters.State, status.state),
+                            tuple(status.flags)) for status in message.statuses)
     return Series(Scope.of(message.scope), message.boot_id, columns=columns, statuses=statuses,
                   **{name: values[first:end] for name, values in times.items()})
 

@@ -65,5 +65,5 @@ class Span:
     @classmethod
     def of(cls, message):
         counters = {counter.event: Counter.of(counter) for counter in message.counters}
-        return cls(Mark.of(getattr(message, "from")), Mark.of(message.to), message.duration_ns, message.duration_error_ns,
-                   counters, tuple(message.flags))
+        return cls(Mark.of(getattr(message, "from")), Mark.of(message.to), message.duration_ns,
+                   message.duration_error_ns, counters, tuple(message.flags))

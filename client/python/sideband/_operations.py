@@ -56,12 +56,14 @@ def peek(events, device="", vm="", context="", host_slice=None):
 def sensors(device="", names=()):
     def convert(answer):
         return tuple(sensor for one in answer.devices for sensor in _boards.sensors_of(one))
-    return (yield Call("Sensors", "GetSensors", sensors_pb2.GetSensorsRequest(filter=_sensor_filter(device, names)), convert))
+    request = sensors_pb2.GetSensorsRequest(filter=_sensor_filter(device, names))
+    return (yield Call("Sensors", "GetSensors", request, convert))
 
 
 def sensor_descriptions(device="", names=()):
     def convert(answer):
-        return tuple(_boards.SensorDescription.of(one.device, sensor) for one in answer.devices for sensor in one.sensors)
+        return tuple(_boards.SensorDescription.of(one.device, sensor)
+                     for one in answer.devices for sensor in one.sensors)
     request = sensors_pb2.ListSensorsRequest(filter=_sensor_filter(device, names))
     return (yield Call("Sensors", "ListSensors", request, convert))
 
@@ -86,7 +88,7 @@ def span(begin, end, events=(), patience=10.0):
 
 
 def _device_of(vm):
-    """The first device on which the caller may read something of the VM; "" if there is none, which the daemon refuses."""
+    """The first device on which the caller may read something of the VM; "" without one, which the daemon refuses."""
     found = yield from scopes()
     return next((scope.device for scope in found if vm in (scope.vm, scope.vm_uuid)), "")
 
@@ -108,8 +110,9 @@ def _patiently(call, patience_s):
 def watch(timeout_s, backoff, interval=None, heartbeat=10.0, sensors=False, suppress_redundant=False, resume_token=b"",
           **filters):
     """The Subscription of a stream of samples."""
-    request = pb.SubscribeRequest(mode=pb.SubscribeRequest.MODE_STREAM, stream_mode=pb.SubscribeRequest.STREAM_MODE_SAMPLE,
-                                  filter=_filter(**filters), sensors=sensors, suppress_redundant=suppress_redundant)
+    request = pb.SubscribeRequest(mode=pb.SubscribeRequest.MODE_STREAM,
+                                  stream_mode=pb.SubscribeRequest.STREAM_MODE_SAMPLE, filter=_filter(**filters),
+                                  sensors=sensors, suppress_redundant=suppress_redundant)
     if interval is not None:
         _values.set_ns(request.sample_interval, _values.to_ns(interval))
     return _subscription(request, heartbeat, timeout_s, backoff, resume_token)

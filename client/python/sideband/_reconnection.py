@@ -48,7 +48,7 @@ class Reconnection:
         stream was opened with another token than the file has now.
         """
         if not self._was_open or not self._may_pass(error, has_new_token):
-            raise error if error is not None else _errors.Unavailable("the daemon ended the stream before its first response")
+            raise error or _errors.Unavailable("the daemon ended the stream before its first response")
         self._is_lost = True
         delay_s = self._uniform(self._delay_s / 2, self._delay_s)
         self._delay_s = min(2 * self._delay_s, self._backoff.last_s)

@@ -57,7 +57,8 @@ class Resumption:
         self._next_token = response.resume_token
         if len(response.resume_token) > TOKEN_BYTES_MAX:
             self._next_token = b""
-            found.append(Inconsistent("", InconsistentKind.CONTENT, "a resume token of %d bytes" % len(response.resume_token)))
+            text = "a resume token of %d bytes" % len(response.resume_token)
+            found.append(Inconsistent("", InconsistentKind.CONTENT, text))
         return found
 
     def settle(self):
