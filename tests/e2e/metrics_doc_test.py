@@ -21,7 +21,8 @@ RARE = {"sideband_<level>_event_coverage_ratio", "sideband_<level>_event_lower_t
         "sideband_clock_domain_error_bound_seconds", "sideband_clock_domain_frequency_hertz",
         "sideband_clock_domain_refuted_segments_total", "sideband_clock_domain_segments_total",
         "sideband_clock_domain_unused_readings_total", "sideband_descriptors_exhausted_total", "sideband_marks_total",
-        "sideband_peek_retries_total", "sideband_tls_reloads_total", "sideband_trigger_line_error_bound_seconds"}
+        "sideband_peek_retries_total", "sideband_sensor_history_span_seconds", "sideband_tls_reloads_total",
+        "sideband_trigger_line_error_bound_seconds"}
 RATIOS = """ratios:
   - {name: l2_hit, numerator: [l2_hit_cycles], denominator: [l2_hit_cycles, l2_miss_cycles]}
   - {name: backwards, numerator: [sm_active_cycles], denominator: [copy_engine_active_cycles]}

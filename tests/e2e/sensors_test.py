@@ -287,7 +287,7 @@ class ReloadTest(unittest.TestCase):
         self.reload()
         result = self.site.sideband("operator", "sensors", "--since", "5m")
         self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertEqual(result.stderr, "sideband: localhost:%d: this daemon keeps no history\n" % self.site.grpc_port)
+        self.assertEqual(result.stderr, "sideband: 127.0.0.1:%d: this daemon keeps no history\n" % self.site.grpc_port)
 
 
 class PolicyTest(unittest.TestCase):
