@@ -17,6 +17,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/clock_watch.h"
@@ -420,5 +421,8 @@ int Main(int argc, char** argv) {
 }  // namespace sideband::daemon
 
 int main(int argc, char** argv) {
+  // Debian's Abseil is built to look for cycles of locks at each lock. That is for tests; here it would cost some
+  // percent of each call, and a lock of its own for all threads.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   return sideband::RunProgram(sideband::daemon::kProgram, [&] { return sideband::daemon::Main(argc, argv); });
 }

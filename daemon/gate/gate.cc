@@ -85,7 +85,9 @@ class Gate::Impl final : public GateConnectionOwner {
         clock_(clock),
         metrics_(metrics),
         throttle_(options_.throttle, clock),
-        table_(LimitsOf(options_)) {}
+        table_(LimitsOf(options_)) {
+    for (int i = 0; i < options_.threads; ++i) lanes_.push_back(std::make_unique<Lane>());
+  }
   ~Impl() override { Stop(); }
 
   absl::Status Listen();
@@ -117,9 +119,15 @@ class Gate::Impl final : public GateConnectionOwner {
     Id id = 0;
     Credentials credentials;
   };
+  // A thread and its connections: one that other threads could run, too, would cost a wake-up of them at each event.
+  struct Lane {
+    asio::io_context io{/*concurrency_hint=*/1};
+    asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
+  };
 
   absl::Status ListenOnNetwork();
   absl::Status ListenLocally();
+  void RunOnThread(asio::io_context& io);
   void AwaitClients();
   void AcceptClients();
   void OnAcceptError(int error);
@@ -154,7 +162,8 @@ class Gate::Impl final : public GateConnectionOwner {
   absl::flat_hash_map<std::string, absl::Duration> reported_ ABSL_GUARDED_BY(mu_);  // by holder: last reported breach
 
   // Declared after connections_: destroying it destroys the remaining connections, whose destructors call OnEnd.
-  asio::io_context io_;
+  std::vector<std::unique_ptr<Lane>> lanes_;  // constant after construction
+  asio::io_context io_;                       // of all but connections
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
   // Used on the acceptor's own strand only.
   tcp::acceptor acceptor_{asio::make_strand(io_)};
@@ -162,7 +171,7 @@ class Gate::Impl final : public GateConnectionOwner {
   DescriptorAlarm descriptors_;
 
   std::unique_ptr<LocalListener> local_;  // nullptr without a Unix socket
-  std::vector<std::thread> threads_;      // running io_
+  std::vector<std::thread> threads_;      // running io_ and each lane
 };
 
 absl::Status Gate::Impl::Listen() {
@@ -197,12 +206,15 @@ void Gate::Impl::Start(ServeFunction serve, BreachFunction on_breach) {
   if (local_ != nullptr) {
     local_->Start([this](int fd, const SocketPeer& peer) { Add({.fd = fd, .local_operator = peer.user}); });
   }
-  for (int i = 0; i < options_.threads; ++i) {
-    threads_.emplace_back([this] {
-      BlockSigpipe();
-      io_.run();
-    });
-  }
+  RunOnThread(io_);
+  for (const auto& lane : lanes_) RunOnThread(lane->io);
+}
+
+void Gate::Impl::RunOnThread(asio::io_context& io) {
+  threads_.emplace_back([&io] {
+    BlockSigpipe();
+    io.run();
+  });
 }
 
 void Gate::Impl::AwaitClients() {
@@ -254,7 +266,7 @@ void Gate::Impl::Add(AcceptedClient client) {
     id = next_id_++;
   }
   const bool has_bytes = HasUnreadBytes(client.fd);
-  const auto connection = MakeGateConnection(id, io_, std::move(client),
+  const auto connection = MakeGateConnection(id, lanes_[id % lanes_.size()]->io, std::move(client),
                                              {.frames = options_.frames,
                                               .timeouts = options_.timeouts,
                                               .limits = options_.limits,
@@ -457,8 +469,9 @@ void Gate::Impl::Stop() {
     changed_.AwaitFor(mu_, absl::Condition(this, &Impl::NoConnections), options_.stop_grace);
   }
   for (const auto& connection : Live()) connection->Abort();
-  // Lets io_.run() return once all handlers have finished.
+  // Lets run() return once all handlers have finished.
   work_.reset();
+  for (const auto& lane : lanes_) lane->work.reset();
   for (std::thread& thread : threads_) thread.join();
 }
 

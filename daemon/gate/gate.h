@@ -37,7 +37,7 @@ class Gate {
     ListenerConfig listener;
     LocalOperators local_operators;
     int inherited_socket = -1;  // listening TCP socket, owned by the gate from then on; -1: opens `listener.listen`
-    int threads = 2;            // a handshake occupies one thread, not all
+    int threads = 2;            // of connections; each has its own, so that a handshake delays a part of them
     // Beyond these limits connections are evicted: daemon/listen/connection_table.h.
     size_t connections_max = 512;
     size_t handshakes_max = 128;

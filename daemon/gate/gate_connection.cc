@@ -10,7 +10,6 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/strand.hpp>
 #include <cerrno>
 #include <chrono>
 #include <utility>
@@ -60,11 +59,11 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
       : id_(id),
         context_(context),
         peer_(std::move(client)),
-        strand_(asio::make_strand(io)),
-        client_(strand_),
-        server_(strand_),
-        deadline_(strand_),
-        pause_(strand_),
+        executor_(io.get_executor()),
+        client_(executor_),
+        server_(executor_),
+        deadline_(executor_),
+        pause_(executor_),
         guard_(context.frames, context.clock) {}
   ~Connection() override { context_.owner.OnEnd(id_); }
 
@@ -79,18 +78,18 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
     return link_ != nullptr;
   }
 
-  void Run() override { OnStrand(&Connection::Start); }
-  void Abort() override { OnStrand(&Connection::Close); }
-  void CheckStanding() override { OnStrand(&Connection::EndIfDue); }
+  void Run() override { OnThread(&Connection::Start); }
+  void Abort() override { OnThread(&Connection::Close); }
+  void CheckStanding() override { OnThread(&Connection::EndIfDue); }
   void Retire(absl::string_view words) override {
-    asio::dispatch(strand_, [self = shared_from_this(), text = std::string(words)] { self->RetireWhenIdle(text); });
+    asio::dispatch(executor_, [self = shared_from_this(), text = std::string(words)] { self->RetireWhenIdle(text); });
   }
 
  private:
   using Step = void (Connection::*)();
 
-  void OnStrand(Step step) {
-    asio::dispatch(strand_, [self = shared_from_this(), step] { (self.get()->*step)(); });
+  void OnThread(Step step) {
+    asio::dispatch(executor_, [self = shared_from_this(), step] { (self.get()->*step)(); });
   }
   // Runs `step` when the descriptor is ready or the wait is cancelled.
   void Wait(Descriptor& descriptor, Descriptor::wait_type what, Step step) {
@@ -103,7 +102,7 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
     Wait(client_, outcome == Outcome::kWantsRead ? Descriptor::wait_read : Descriptor::wait_write, step);
   }
   void Again(Step step) {
-    asio::post(strand_, [self = shared_from_this(), step] {
+    asio::post(executor_, [self = shared_from_this(), step] {
       if (!self->is_closed_) (self.get()->*step)();
     });
   }
@@ -260,8 +259,17 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
       // gRPC has closed its end. Its last bytes are on their way, and no farewell of the gate is needed.
       if (read <= 0) return Leave();
       TakeDown({buffer.data(), static_cast<size_t>(read)});
+      if (static_cast<size_t>(read) < buffer.size()) return FinishDown();
     }
     Again(&Connection::Down);
+  }
+
+  // After all that gRPC had written: another read would most likely find nothing.
+  void FinishDown() {
+    if (is_closed_ || !PassDown()) return;
+    if (is_leaving_) return Again(&Connection::Down);
+    Trim(down_);
+    Wait(server_, Descriptor::wait_read, &Connection::Down);
   }
 
   void TakeDown(absl::string_view bytes) {
@@ -391,9 +399,9 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
   const ConnectionTable::Id id_;
   const GateConnectionContext context_;
   const AcceptedClient peer_;
-  const asio::strand<asio::io_context::executor_type> strand_;
+  const asio::io_context::executor_type executor_;  // of one thread, which takes the place of a lock
 
-  // Used on the strand only.
+  // Used on the executor's thread only.
   Descriptor client_, server_;
   asio::steady_timer deadline_, pause_;
   std::unique_ptr<ByteLink> link_;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "daemon/audit/audit_files.h"
 #include "daemon/audit/audit_log.h"
 #include "daemon/config/fake_certificates.h"
@@ -81,6 +82,7 @@ class Publisher {
 class SidebandServer {
  public:
   SidebandServer(MetricsWorld& world, const daemon::FakeCa& ca, daemon::SelfMetrics& metrics) {
+    absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);  // as daemon/main.cc does
     daemon::GrpcServer::Options options;
     options.config.listener = {.listen = {"127.0.0.1", 0}, .tls = ca.Server()};
     constexpr int kUnlimited = 1'000'000;
