@@ -152,10 +152,10 @@ struct Interrupted {
 
 using StreamItem = std::variant<Update, SensorUpdate, Change, Synced, Resumed, Gap, Interrupted>;
 
-// Made by Client::Subscribe(), and independent of the client from then on. One thread at a time; Cancel() and the
-// destructor's end of it may come from others: Cancel() from any thread, the destructor when no call is in flight. A
-// stream has no thread of its own: what arrives between two calls of Next() is kept by the connection, a few messages,
-// and then the daemon waits and skips snapshots.
+// Made by Client::Subscribe(), and independent of the client from then on. Not thread-safe, except for Cancel(), which
+// any thread may call. Must not be moved or destroyed while a call is in flight; a stream that was moved from can only
+// be destroyed or assigned to. It has no thread of its own: between two calls of Next() the connection keeps a few
+// messages, and then the daemon waits, and skips snapshots.
 class SIDEBAND_EXPORT Stream {
  public:
   explicit Stream(std::unique_ptr<library::StreamState> state) noexcept;
