@@ -7,7 +7,6 @@
 
 #include <utility>
 
-#include "client/lib/grpc_deadline.h"
 #include "client/lib/rpc_status.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "proto/base/status_macros.h"
@@ -36,11 +35,17 @@ absl::StatusOr<Response> Call(Method method, const Request& request, const Telem
   return response;
 }
 
+gpr_timespec After(absl::Duration duration) {
+  if (duration == absl::InfiniteDuration()) return gpr_inf_future(GPR_CLOCK_MONOTONIC);
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                      gpr_time_from_millis(absl::ToInt64Milliseconds(duration), GPR_TIMESPAN));
+}
+
 // Waits for one operation at a time and runs the ticks that are due meanwhile.
 class TickingQueue {
  public:
   TickingQueue(grpc::ClientContext& context, const StreamTick& tick)
-      : context_(context), tick_(tick), due_(DeadlineAfter(tick.period)) {}
+      : context_(context), tick_(tick), due_(After(tick.period)) {}
   ~TickingQueue() { queue_.Shutdown(); }
 
   grpc::CompletionQueue& queue() { return queue_; }
@@ -56,7 +61,7 @@ class TickingQueue {
   bool Wait() {
     void* tag = nullptr;
     bool ok = false;
-    while (queue_.AsyncNext(&tag, &ok, interested_ ? due_ : DeadlineAfter(absl::InfiniteDuration())) ==
+    while (queue_.AsyncNext(&tag, &ok, interested_ ? due_ : After(absl::InfiniteDuration())) ==
            grpc::CompletionQueue::TIMEOUT) {
       RunTick();
     }
@@ -68,7 +73,7 @@ class TickingQueue {
  private:
   void RunTick() {
     if (!tick_.action()) LoseInterest();
-    due_ = DeadlineAfter(tick_.period);
+    due_ = After(tick_.period);
   }
 
   grpc::ClientContext& context_;

@@ -173,7 +173,7 @@ class SIDEBAND_EXPORT Stream {
   Result<StreamItem> Next() noexcept;
 
   // For StreamOptions::resume_token: of the last item that Next() has returned. Empty: there is none, or the daemon
-  // gives none. Up to 4 KiB of bytes for the daemon alone.
+  // gives none. Up to 32 KiB of bytes for the daemon alone.
   std::string resume_token() const noexcept;
 
   // Ends a call of Next() in another thread, and all later ones, with kCancelled. Thread-safe.
