@@ -151,7 +151,7 @@ TEST_F(ClientTest, ATokenThatIsRenewedIsUsed) {
   EXPECT_EQ(daemon_->requests().authorization, "Bearer second");
 }
 
-TEST_F(ClientTest, ADaemonThatComesBackIsFoundAtOnce) {
+TEST_F(ClientTest, ADaemonThatIsGoneIsUnavailable) {
   const Client client = Connect({});
   EXPECT_TRUE(client.ListDevices());
   daemon_.reset();

@@ -13,7 +13,7 @@ namespace {
 constexpr Duration kIntervalMin = std::chrono::milliseconds(10);
 constexpr Duration kHeartbeatMin = std::chrono::seconds(1);
 constexpr Duration kLongest = std::chrono::hours(24);
-constexpr size_t kTokenBytesMax = 4096;
+constexpr size_t kTokenBytesMax = 32768;
 
 GapReason ValueOf(v1::Gap::Reason reason) {
   switch (reason) {
@@ -100,7 +100,7 @@ absl::Status CheckOptions(const StreamOptions& options) {
     return absl::InvalidArgumentError("delay_min, delay_max: not above 0, in this order, and up to 24 h");
   }
   if (options.resume_token.size() > kTokenBytesMax) {
-    return absl::InvalidArgumentError("resume_token: longer than 4096 bytes");
+    return absl::InvalidArgumentError("resume_token: longer than 32768 bytes");
   }
   return absl::OkStatus();
 }

@@ -82,8 +82,8 @@ TEST(StreamValuesTest, OptionsHaveBounds) {
       {{.heartbeat = hours(24) + Duration(1)}, "heartbeat"},
       {{.delay_min = {}}, "delay_min"},
       {{.delay_min = seconds(2), .delay_max = seconds(1)}, "delay_min"},
-      {{.resume_token = std::string(4096, 'x')}, ""},
-      {{.resume_token = std::string(4097, 'x')}, "resume_token"},
+      {{.resume_token = std::string(32768, 'x')}, ""},
+      {{.resume_token = std::string(32769, 'x')}, "resume_token"},
   };
   for (const auto& [options, name] : rows) {
     const absl::Status status = CheckOptions(options);

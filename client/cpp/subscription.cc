@@ -44,7 +44,7 @@ absl::StatusOr<StreamItem> Subscription::Next() {
   if (queue_.empty()) return ended_;
   Queued next = std::move(queue_.front());
   queue_.pop_front();
-  if (!next.token.empty()) token_ = std::move(next.token);
+  if (next.token) token_ = *std::move(next.token);
   return std::move(next.item);
 }
 
@@ -135,11 +135,12 @@ absl::Status Subscription::Take(const v1::SubscribeResponse& response) {
     queue_.clear();
     return Contradiction(status);
   }
-  // What has no item has been dealt with.
-  if (!queue_.empty()) {
-    queue_.back().token = response.resume_token();
-  } else if (!response.resume_token().empty()) {
+  // A response without a token has none, and an earlier one would bring back what the program has had. What has no item
+  // has been dealt with.
+  if (queue_.empty()) {
     token_ = response.resume_token();
+  } else {
+    queue_.back().token = response.resume_token();
   }
   return absl::OkStatus();
 }

@@ -60,7 +60,8 @@ class Subscription {
  private:
   struct Queued {
     StreamItem item;
-    std::string token;  // of the response; empty in all but its last item
+    // Of the response, with its last item: until then the one before holds.
+    std::optional<std::string> token;
   };
 
   // Waits, connects and reads until there is an item, or the end.
@@ -79,7 +80,7 @@ class Subscription {
   void TakeSensors(const v1::SubscribeResponse& response, Bounds& bounds);
   void TakeChange(const v1::SubscribeResponse& response, Bounds& bounds);
   void TakeSync(const v1::SubscribeResponse& response);
-  void Push(StreamItem item) { queue_.push_back({std::move(item), ""}); }
+  void Push(StreamItem item) { queue_.push_back({std::move(item), std::nullopt}); }
   void PushGap(std::optional<Gap> gap);
   absl::Status Contradiction(const absl::Status& status) const;
 

@@ -367,9 +367,20 @@ TEST_F(SubscriptionTest, MessagesAreNumberedThroughout) {
 }
 
 TEST_F(SubscriptionTest, WhatANewerDaemonSaysIsPassedOver) {
-  Begin({{.messages = {Parse("sequence: 1 resume_token: 'x'"), Parse(Snapshot(1, 10, "sequence: 2"))}}});
+  Begin({{.messages = {Parse(Snapshot(1, 10, "sequence: 1 resume_token: 'a'")),
+                       Parse("sequence: 2 resume_token: 'x'")}}});
   EXPECT_EQ(Items(1), Texts{"1"});
+  EXPECT_EQ(subscription_->resume_token(), "a");
+  EXPECT_EQ(Items(1), Texts{"interrupted 1 375"});
   EXPECT_EQ(subscription_->resume_token(), "x");
+}
+
+TEST_F(SubscriptionTest, AnEarlierTokenIsNotUsedWhereTheLastResponseHasNone) {
+  Begin({{.messages = {Parse(Snapshot(1, 10, "sequence: 1 resume_token: 'a'")), Parse(Snapshot(2, 20, "sequence: 2"))}},
+         {.messages = {Parse(Snapshot(5, 50, "sequence: 1"))}}});
+  EXPECT_EQ(Items(4), (Texts{"1", "2", "interrupted 1 375", OwnGap("gpu0", "2 5")}));
+  EXPECT_EQ(requests_.at(1).resume_token(), "");
+  EXPECT_EQ(Items(1), Texts{"5"});
 }
 
 }  // namespace

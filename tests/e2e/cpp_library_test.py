@@ -3,9 +3,11 @@
 
 import os
 import re
+import socket
 import subprocess
 import unittest
 
+import certificates
 import programs
 import site_layout
 
@@ -38,9 +40,19 @@ class LibraryTestCase(unittest.TestCase):
             output("dpkg-deb", "--extract", programs.runfile("deploy/debian/%s.deb" % name), cls.root)
         cls.libraries = os.path.join(cls.root, "usr/lib", output("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip())
         cls.library = os.path.join(cls.libraries, "libsideband.so.0")
-        cls.site.start()
+        # The test holds it, so that a daemon that restarts has the same port.
+        cls.socket = socket.create_server(("127.0.0.1", 0))
+        cls.addClassCleanup(cls.socket.close)
+        cls.site.start_device()
+        programs.wait_until(lambda: "serving" in cls.site.device.log(), "the device's bus")
+        cls.start_daemon()
         for user in site_layout.USERS:
             site_layout.write(cls.site.folder, user + ".yaml", CONFIG % (cls.site.grpc_port, user, user))
+
+    @classmethod
+    def start_daemon(cls):
+        cls.site.start_daemon(sockets={"grpc": cls.socket})
+        cls.site.wait_ready()
 
     @classmethod
     def pkg_config(cls, *arguments):
@@ -143,26 +155,44 @@ class ExampleTest(LibraryTestCase):
         self.assertLessEqual(sum(int(count) for count, _ in rows), after - before)
         self.assertIn("synced\n", result.stdout)
 
-    def test_a_watch_goes_on_after_the_daemon_has_restarted(self):
+    def start_watch(self):
+        """A watch that has had updates."""
         watch = programs.Program(self.watch, "tenant-a.yaml", "1000000", EVENT, cwd=self.site.folder,
-                                 environment={"LD_LIBRARY_PATH": self.libraries})
+                                 environment={"LD_LIBRARY_PATH": self.libraries}, log=self.id() + ".log")
         self.addCleanup(watch.kill)
+        self.await_updates(watch, 3)
+        return watch
 
-        def updates():
-            return watch.log().count(" gpu0 vm1  ")
+    @staticmethod
+    def await_updates(watch, wanted):
+        programs.wait_until(lambda: watch.ended() or watch.log().count(" gpu0 vm1  ") >= wanted, "updates\n" + watch.log())
+        if watch.ended():
+            raise AssertionError("the watch ended: " + watch.log())
 
-        programs.wait_until(lambda: updates() > 2, "updates")
-        port = self.site.grpc_port
+    def stop_daemon(self, watch):
+        """Returns when the watch has seen it."""
         self.assertEqual(self.site.daemon.stop(), 0)
-        programs.wait_until(lambda: "lost: 127.0.0.1:%d: " % port in watch.log(), "the loss")
-        config = self.site.read("sidebandd.yaml").decode().replace('"127.0.0.1:0"', '"127.0.0.1:%d"' % port, 1)
-        site_layout.write(self.site.folder, "sidebandd.yaml", config)
-        before = updates()
-        self.site.start_daemon()
-        programs.wait_until(lambda: updates() > before + 2, "updates again\n" + watch.log())
+        programs.wait_until(lambda: "lost: 127.0.0.1:%d: " % self.site.grpc_port in watch.log(), "the loss")
+
+    def test_a_watch_goes_on_after_the_daemon_has_restarted(self):
+        watch = self.start_watch()
+        self.stop_daemon(watch)
+        before = watch.log().count(" gpu0 vm1  ")
+        self.start_daemon()
+        self.await_updates(watch, before + 3)
         # Whatever the daemon keeps, the stream says whether something is missing.
         self.assertRegex(watch.log(), r"(?m)^(gap|resumed)( gpu0)?\s*$")
-        self.assertFalse(watch.ended())
+
+    def test_a_watch_goes_on_with_new_certificates_of_another_authority(self):
+        watch = self.start_watch()
+        self.stop_daemon(watch)
+        authority = certificates.Authority(self.site.folder)
+        authority.issue("server")
+        for user in site_layout.USERS:
+            authority.issue(user, uri=site_layout.TRUST + user)
+        before = watch.log().count(" gpu0 vm1  ")
+        self.start_daemon()
+        self.await_updates(watch, before + 3)
 
 
 class PageTest(LibraryTestCase):

@@ -42,7 +42,7 @@ inline constexpr size_t kDevicesMax = 4096;
 
 // Empty members are taken from the configuration file, and are not set if that does not have them.
 struct ClientOptions {
-  // The same file as of the program `sideband`: docs/client.md. Empty: $SIDEBAND_CONFIG, or else
+  // The file of the program `sideband`, client.yaml. Empty: $SIDEBAND_CONFIG, or else
   // ~/.config/sideband/client.yaml if that exists, or else none.
   std::string config_file;
   // HOST:PORT, [IPv6]:PORT or unix:PATH. Default: 127.0.0.1:9878.
@@ -59,9 +59,9 @@ struct ClientOptions {
   Duration timeout = std::chrono::seconds(10);
 };
 
-// Thread-safe, and may be moved while no call is in flight; so must it be when it is destroyed. Calls block, for
-// `timeout` at most, and are never repeated by the library. A process must not use a client that it had before fork().
-// Lack of memory ends the process.
+// Thread-safe. Must not be moved or destroyed while a call is in flight; a client that was moved from can only be
+// destroyed or assigned to. Calls block, for `timeout` at most, and are never repeated by the library. A process must
+// not use a client that it had before fork(). Lack of memory ends the process.
 //
 // Errors of all calls: kUnavailable, kDeadlineExceeded, kUnauthenticated, kPermissionDenied, kResourceExhausted (a
 // quota), kProtocol; those of one call are beside it. Names in answers may be chosen by other parties: escape them for

@@ -68,8 +68,8 @@ namespace internal {
 }
 }  // namespace internal
 
-// Either a T or an Error, never neither. As thread-safe as T. value(), * and -> of a failed result end the process with
-// a message; error() of a good one throws nothing and does likewise.
+// Either a T or an Error, never neither. As thread-safe as T. value(), * and -> of a failed result, and error() of a
+// good one, end the process with a message.
 template <typename T>
 class [[nodiscard]] Result {
  public:

@@ -152,10 +152,10 @@ struct Interrupted {
 
 using StreamItem = std::variant<Update, SensorUpdate, Change, Synced, Resumed, Gap, Interrupted>;
 
-// Made by Client::Subscribe(), and independent of the client from then on. One thread at a time; Cancel() and the
-// destructor's end of it may come from others: Cancel() from any thread, the destructor when no call is in flight. A
-// stream has no thread of its own: what arrives between two calls of Next() is kept by the connection, a few messages,
-// and then the daemon waits and skips snapshots.
+// Made by Client::Subscribe(), and independent of the client from then on. Not thread-safe, except for Cancel(), which
+// any thread may call. Must not be moved or destroyed while a call is in flight; a stream that was moved from can only
+// be destroyed or assigned to. It has no thread of its own: between two calls of Next() the connection keeps a few
+// messages, and then the daemon waits, and skips snapshots.
 class SIDEBAND_EXPORT Stream {
  public:
   explicit Stream(std::unique_ptr<library::StreamState> state) noexcept;
@@ -173,7 +173,7 @@ class SIDEBAND_EXPORT Stream {
   Result<StreamItem> Next() noexcept;
 
   // For StreamOptions::resume_token: of the last item that Next() has returned. Empty: there is none, or the daemon
-  // gives none. Up to 4 KiB of bytes for the daemon alone.
+  // gives none. Up to 32 KiB of bytes for the daemon alone.
   std::string resume_token() const noexcept;
 
   // Ends a call of Next() in another thread, and all later ones, with kCancelled. Thread-safe.
