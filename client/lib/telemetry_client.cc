@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "client/lib/grpc_deadline.h"
 #include "client/lib/rpc_status.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "proto/base/status_macros.h"
