@@ -33,6 +33,7 @@ absl::StatusOr<bool> BoardBursts::GoOn(absl::Duration due, absl::Duration now) {
 
 absl::StatusOr<bool> BoardBursts::Look(absl::Duration now) {
   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::CommandWord status, session_.ReadStatus());
+  looked_ = now;
   gate_.Look(status, session_.IsOwn(status), now);
   return lock_.is_held() && gate_.IsQuiet();
 }

@@ -37,6 +37,8 @@ class BoardBursts {
   void End(absl::Duration now);
   // When MayRun may have another answer, or something to do.
   absl::Duration NextTime(absl::Duration due) const;
+  // The steady time of the last look that the board has answered.
+  absl::Duration looked() const { return looked_; }
 
  private:
   // Of an open burst: whether it goes on with a command that is due at `due`.
@@ -50,6 +52,7 @@ class BoardBursts {
   const BurstOptions options_;
   BurstGate gate_;
   bool has_paused_ = false;  // since the last command of the burst
+  absl::Duration looked_ = -absl::InfiniteDuration();
 };
 
 }  // namespace sideband::daemon

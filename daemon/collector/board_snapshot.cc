@@ -24,9 +24,10 @@ Uuid UuidOf(const BoardReading& reading) {
 
 }  // namespace
 
-std::shared_ptr<DeviceSnapshot> BoardSnapshots::Make(const BoardReading& reading) {
+std::shared_ptr<DeviceSnapshot> BoardSnapshots::Make(const BoardReading& reading, const BoardTime& answered) {
   const auto newest = NewestSample(reading);
   if (!newest) return nullptr;
+  const BoardTime time = newest->steady > answered.steady ? *newest : answered;
   const Uuid uuid = UuidOf(reading);
   if (topology_ == nullptr || topology_->catalog().device != uuid) {
     topology_ = std::make_shared<const Topology>(mailbox::Catalog{.device = uuid}, /*hash=*/0);
@@ -34,8 +35,8 @@ std::shared_ptr<DeviceSnapshot> BoardSnapshots::Make(const BoardReading& reading
   auto snapshot = std::make_shared<DeviceSnapshot>();
   snapshot->topology = topology_;
   snapshot->has_board = true;
-  snapshot->host_time = newest->wall;
-  snapshot->steady_time = newest->steady;
+  snapshot->host_time = time.wall;
+  snapshot->steady_time = time.steady;
   snapshot->publication = ++publication_;
   return snapshot;
 }

@@ -2,7 +2,7 @@
 //
 // The publication of a device that has base commands alone: it is up, and has no counters.
 //   BoardSnapshots snapshots;
-//   if (auto snapshot = snapshots.Make(*reader.reading())) store.Publish(device, std::move(snapshot));
+//   if (auto snapshot = snapshots.Make(*reader.reading(), answered)) store.Publish(device, std::move(snapshot));
 #ifndef SIDEBAND_DAEMON_COLLECTOR_BOARD_SNAPSHOT_H_
 #define SIDEBAND_DAEMON_COLLECTOR_BOARD_SNAPSHOT_H_
 
@@ -18,9 +18,9 @@ namespace sideband::daemon {
 // Of one device. Not thread-safe.
 class BoardSnapshots {
  public:
-  // A snapshot without rows, as old as the newest sample; nullptr while nothing was read. The device's UUID is the
-  // board's GUID, or nil.
-  std::shared_ptr<DeviceSnapshot> Make(const BoardReading& reading);
+  // A snapshot without rows, as old as the board's last answer: a round of many commands is answered before it is a
+  // sample. nullptr while nothing was read. The device's UUID is the board's GUID, or nil.
+  std::shared_ptr<DeviceSnapshot> Make(const BoardReading& reading, const BoardTime& answered);
 
  private:
   std::shared_ptr<const Topology> topology_;  // shared by the snapshots of one board

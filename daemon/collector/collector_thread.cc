@@ -8,6 +8,7 @@
 #include <functional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/secret_memory.h"
 #include "proto/base/status_macros.h"
 
@@ -105,15 +106,14 @@ void CollectorThread::Report(const absl::Status& status) {
   // Only transitions are logged: an unreachable device fails at every interval.
   if (status.ok() && (!reported_ || !last_error_.empty())) {
     spdlog::info("device {}: snapshots every {}", info_->name, absl::FormatDuration(info_->interval));
-  } else if (absl::IsUnimplemented(status) && board_.is_wanted() && !HasHadCounters()) {
-    if (last_error_ != status.message()) {
-      spdlog::info("device {}: base commands alone: {}", info_->name, std::string(status.message()));
-    }
-  } else if (!status.ok() && last_error_ != status.message()) {
-    spdlog::warn("device {}: {}", info_->name, std::string(status.message()));
+  }
+  const bool is_board_alone = absl::IsUnimplemented(status) && board_.is_wanted() && !HasHadCounters();
+  const std::string error = absl::StrCat(is_board_alone ? "base commands alone: " : "", status.message());
+  if (!status.ok() && last_error_ != error) {
+    spdlog::log(is_board_alone ? spdlog::level::info : spdlog::level::warn, "device {}: {}", info_->name, error);
   }
   reported_ = true;
-  last_error_ = std::string(status.message());
+  last_error_ = status.ok() ? "" : error;
 }
 
 void CollectorThread::ReportRestart() {

@@ -103,12 +103,16 @@ bool DeviceBoard::RunNext() {
   if (step.ok() && *step == BoardStep::kIdle) return false;
   if (bursts_) bursts_->Follow(step.status(), context_.clock.Steady());
   LogError(step.status());
+  if (step.ok()) answered_ = context_.clock.Steady();
   if (step.ok() && *step == BoardStep::kPublished) context_.boards->Publish(device_, reader_->reading());
   return true;
 }
 
 std::shared_ptr<DeviceSnapshot> DeviceBoard::SnapshotOfReading() {
-  return reader_ ? snapshots_.Make(*reader_->reading()) : nullptr;
+  if (!reader_) return nullptr;
+  const absl::Duration now = context_.clock.Steady();
+  const absl::Duration answered = bursts_ ? std::max(answered_, bursts_->looked()) : answered_;
+  return snapshots_.Make(*reader_->reading(), {.steady = answered, .wall = context_.clock.Now() - (now - answered)});
 }
 
 absl::Duration DeviceBoard::NextTime() {

@@ -96,7 +96,8 @@ class DeviceBoard {
   std::optional<BoardReader> reader_;  // by plan_
   std::optional<BoardBursts> bursts_;  // likewise; nullopt: the mailbox is not shared
   BoardSnapshots snapshots_;
-  std::string error_;  // as logged; empty after a success
+  absl::Duration answered_ = -absl::InfiniteDuration();  // the steady time of the last command that was answered
+  std::string error_;                                    // as logged; empty after a success
 };
 
 }  // namespace sideband::daemon
