@@ -21,7 +21,7 @@ namespace sideband::client {
 namespace {
 
 constexpr char kNoBoard[] =
-    "no sensors: no board is read (devices[].board of the daemon's configuration), or the policy shows none";
+    "no sensors: no board has answered, none is read (devices[].board), or the policy shows none";
 
 template <typename Response>
 bool IsEmpty(const Response& response) {
