@@ -55,7 +55,7 @@ namespace {
 absl::Status Answer(const Caller& caller);
 void Finish(const grpc::Status& status);
 void Reject(absl::Duration retry_after);
-void Send(const sideband::v1::SubscribeResponse& message);
+void Send(const UpdateMessage& message);
 
 void UseAdmission(const ServiceContext& context, grpc::CallbackServerContext& call,
                   const sideband::v1::GetSnapshotRequest& request) {
