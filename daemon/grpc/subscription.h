@@ -16,11 +16,11 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/grpc/sample_pacer.h"
-#include "daemon/grpc/shared_answer.h"
 #include "daemon/grpc/stream_step.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/update_message.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {

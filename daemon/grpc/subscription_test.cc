@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/grpc/message_bytes.h"
+#include "daemon/grpc/shared_answer.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/view/fake_world.h"
 

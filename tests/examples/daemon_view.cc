@@ -48,6 +48,7 @@
 #include "daemon/view/snapshot_bodies.h"
 #include "daemon/view/snapshot_message.h"
 #include "daemon/view/topology_views.h"
+#include "daemon/view/update_message.h"
 #include "daemon/view/update_notifier.h"
 #include "daemon/view/view.h"
 #include "daemon/view/view_auditor.h"
@@ -159,6 +160,10 @@ void UseSnapshotMessage(sideband::v1::GetSnapshotResponse& response, const Visib
 
 void UseTopologyViews(Reader& reader, const Caller& caller, const DeviceInfo& device, const Layout& layout) {
   //@ daemon/view/topology_views.h
+}
+
+void UseUpdateMessage(SnapshotBodies& bodies, const VisibleDevice& device, const RowFilter& filter) {
+  //@ daemon/view/update_message.h
 }
 
 void UseUpdateNotifier(Store& store, PolicyHolder& policy, UpdateListener& streams) {
