@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "sideband/v1/telemetry.pb.h"
+
 namespace sideband::daemon {
 namespace {
 

@@ -69,6 +69,15 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* BareTelemetry::Subscribe(grpc::Callb
   return stream;
 }
 
+grpc::ServerUnaryReactor* ConstantTelemetry::GetSnapshot(grpc::CallbackServerContext* context,
+                                                         const v1::GetSnapshotRequest* /*request*/,
+                                                         v1::GetSnapshotResponse* response) {
+  *response = answer_;
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
 void BareTelemetry::SendUpdate() {
   absl::MutexLock lock(&mu_);
   for (UpdateStream* const stream : streams_) stream->Send();

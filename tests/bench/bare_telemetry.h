@@ -12,6 +12,7 @@
 #include <grpcpp/support/server_callback.h>
 
 #include <set>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -40,6 +41,18 @@ class BareTelemetry final : public RawTelemetry {
   const grpc::ByteBuffer answer_, update_;
   absl::Mutex mu_;
   std::set<UpdateStream*> streams_ ABSL_GUARDED_BY(mu_);
+};
+
+// The usual server: GetSnapshot answered with a constant message, which gRPC serialises at each call. Thread-safe.
+class ConstantTelemetry final : public v1::Telemetry::CallbackService {
+ public:
+  explicit ConstantTelemetry(v1::GetSnapshotResponse answer) : answer_(std::move(answer)) {}
+
+  grpc::ServerUnaryReactor* GetSnapshot(grpc::CallbackServerContext* context, const v1::GetSnapshotRequest* request,
+                                        v1::GetSnapshotResponse* response) override;
+
+ private:
+  const v1::GetSnapshotResponse answer_;
 };
 
 }  // namespace sideband::bench

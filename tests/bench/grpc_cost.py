@@ -73,29 +73,31 @@ class Server(Program):
 
 
 @contextlib.contextmanager
-def pair(programs, size):
-    """(stack, the daemon's server, the bare one)"""
+def servers_of(programs, size, *kinds):
+    """(stack, a server of each kind)"""
     with contextlib.ExitStack() as stack:
-        yield stack, Server(stack, programs, "sideband", *size), Server(stack, programs, "bare", *size)
+        yield stack, *(Server(stack, programs, kind, *size) for kind in kinds)
 
 
 def measure_calls(programs, options, name):
     """Calls per second of the server's processor time, at a load that both can bear."""
-    with pair(programs, SIZES[name]) as (stack, *servers):
+    with servers_of(programs, SIZES[name], "sideband", "bare", "constant") as (stack, *servers):
         loads = [one.load(stack, programs, "calls", 8, "--seconds", options.seconds) for one in servers]
-        costs = [[], []]
+        costs = [[], [], []]
         for _ in range(options.rounds):
             for cost, server, load in zip(costs, servers, loads):
                 before = server.used()
                 calls = int(load.ask("go")[0])
                 cost.append((server.used() - before) / calls)
-        ours, bare = (statistics.median(cost) for cost in costs)
+        ours, bare, constant = (statistics.median(cost) for cost in costs)
         row("grpc: GetSnapshot of %s, calls a processor second, of a bare server's" % name, bare / ours, "x",
-            "%.1f us of %.1f us, %s bytes, 8 clients" % (ours * 1e6, bare * 1e6, servers[0].answer_bytes))
+            "%.1f us, %.1f us; %s bytes, 8 clients" % (ours * 1e6, bare * 1e6, servers[0].answer_bytes))
+        row("grpc: the same, of a bare server's that serialises at each call", constant / ours, "x",
+            "%.1f us" % (constant * 1e6))
 
 
 def measure_latency(programs, options):
-    with pair(programs, SIZES["16 kB"]) as (stack, *servers):
+    with servers_of(programs, SIZES["16 kB"], "sideband", "bare") as (stack, *servers):
         for name, server in zip(("", "a bare server: "), servers):
             load = server.load(stack, programs, "calls", 64, "--seconds", options.seconds)
             answers = [[float(word) for word in load.ask("go")] for _ in range(options.rounds)]
@@ -105,31 +107,45 @@ def measure_latency(programs, options):
                 "%.2f ms of %.2f ms in one of %d rounds" % (p99 / 1e3, median / 1e3, options.rounds))
 
 
+class Stream:
+    """A server with its subscribers."""
+
+    def __init__(self, stack, programs, server, subscribers):
+        self.server = server
+        before = server.resident_kib()
+        self._load = server.load(stack, programs, "streams", subscribers)
+        time.sleep(1)
+        self.memory_kib = (server.resident_kib() - before) / subscribers
+        self.costs, self.rates = [], []
+
+    def run(self, seconds):
+        """Updates at 10 Hz for so long."""
+        self.server.tell("rate 10")
+        time.sleep(0.3)
+        used, updates, start = self.server.used(), int(self._load.ask("count")[0]), time.monotonic()
+        time.sleep(seconds)
+        updates = int(self._load.ask("count")[0]) - updates
+        self.costs.append((self.server.used() - used) / updates)
+        self.rates.append(updates / (time.monotonic() - start))
+        self.server.tell("rate 0")
+        time.sleep(0.3)
+
+    def note(self):
+        return "%.1f us, %.0f a second" % (statistics.median(self.costs) * 1e6, statistics.median(self.rates))
+
+
 def measure_streams(programs, options):
     """Memory of idle subscribers, and processor time of their updates."""
-    with pair(programs, UPDATE) as (stack, *servers):
-        memory, cost, notes = [], [], []
-        for server in servers:
-            before = server.resident_kib()
-            with contextlib.ExitStack() as streams:
-                load = server.load(streams, programs, "streams", options.subscribers)
-                time.sleep(1)
-                memory.append((server.resident_kib() - before) / options.subscribers)
-                server.tell("rate 10")
-                time.sleep(1)
-                used, (updates, _) = server.used(), load.ask("count")
-                start = time.monotonic()
-                time.sleep(options.rounds * options.seconds)
-                elapsed = time.monotonic() - start
-                used, sent = server.used() - used, int(load.ask("count")[0]) - int(updates)
-                server.tell("rate 0")
-            cost.append(used / sent)
-            notes.append("%.1f us each, %.0f a second" % (used / sent * 1e6, sent / elapsed))
-        row("grpc: %d subscribers of %d views at 10 Hz, processor time, of a bare server's" % (
-            options.subscribers, TENANTS), cost[0] / cost[1], "x", "updates of %s bytes: %s; bare: %s" % (
-                servers[0].answer_bytes, *notes))
-        row("grpc: an idle subscriber's memory beyond a bare server's", memory[0] - memory[1], "KiB",
-            "%.1f and %.1f, each with a TLS connection" % tuple(memory))
+    with servers_of(programs, UPDATE, "sideband", "bare") as (stack, *servers):
+        ours, bare = (Stream(stack, programs, server, options.subscribers) for server in servers)
+        for _ in range(options.rounds):
+            ours.run(2 * options.seconds)
+            bare.run(2 * options.seconds)
+        row("grpc: an update to one of %d subscribers at 10 Hz, time of a bare server's" % options.subscribers,
+            statistics.median(ours.costs) / statistics.median(bare.costs), "x",
+            "%s of %s, %s bytes, %d views" % (ours.note(), bare.note(), servers[0].answer_bytes, TENANTS))
+        row("grpc: an idle subscriber's memory beyond a bare server's", ours.memory_kib - bare.memory_kib, "KiB",
+            "%.1f and %.1f, each with a TLS connection" % (ours.memory_kib, bare.memory_kib))
 
 
 BENCHMARKS = {

@@ -2,10 +2,10 @@
 //
 // A server for grpc_cost.py: the daemon's gRPC server over a MetricsWorld, or a bare one that sends the same bytes.
 //   grpc_cost_server KIND FOLDER [--tenants N] [--contexts N] [--events N]
-// KIND is `sideband` or `bare`. Puts ca.pem and each tenant's tN.pem and tN.key into FOLDER and prints
-// "PORT BYTES-OF-AN-ANSWER". Then each line of stdin is a command: `rate N` publishes N snapshots a second from then
-// on; `used` prints the processor time of the process without the thread that makes up the snapshots, in seconds. Ends
-// with stdin.
+// KIND is `sideband`, `bare`, or `constant`: a bare one that serialises a constant message at each call. Puts ca.pem
+// and each tenant's tN.pem and tN.key into FOLDER and prints "PORT BYTES-OF-AN-ANSWER". Then each line of stdin is a
+// command: `rate N` publishes N snapshots a second from then on; `used` prints the processor time of the process, that of
+// `sideband` without the thread that makes up the snapshots, in seconds. Ends with stdin.
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_builder.h>
 
@@ -123,39 +123,31 @@ grpc::ByteBuffer BytesOf(const google::protobuf::Message& message) {
 // With the same TLS: a certificate of its clients, and the server's.
 class BareServer {
  public:
-  BareServer(const v1::GetSnapshotResponse& answer, const daemon::FakeCa& ca)
-      : service_(BytesOf(answer), BytesOf(UpdateOf(answer))) {
+  BareServer(grpc::Service& service, const daemon::FakeCa& ca) {
     const daemon::TlsServerConfig files = ca.Server();
     grpc::SslServerCredentialsOptions tls(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
     tls.pem_root_certs = *ReadFile(ca.ca_file());
     tls.pem_key_cert_pairs = {{*ReadFile(files.key_file), *ReadFile(files.cert_file)}};
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::SslServerCredentials(tls), &port_);
-    builder.RegisterService(&service_);
+    builder.RegisterService(&service);
     server_ = builder.BuildAndStart();
   }
   ~BareServer() { server_->Shutdown(std::chrono::system_clock::now()); }
 
   int port() const { return port_; }
-  BareTelemetry& service() { return service_; }
 
  private:
-  static v1::SubscribeResponse UpdateOf(const v1::GetSnapshotResponse& answer) {
-    v1::SubscribeResponse update;
-    *update.mutable_update() = answer.snapshots(0);
-    return update;
-  }
-
-  BareTelemetry service_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
 };
 
-void Obey(Publisher& publisher) {
+// `made_up`: whether the publisher's time is that of made-up snapshots, and not of sending.
+void Obey(Publisher& publisher, bool made_up) {
   for (std::string line; std::getline(std::cin, line);) {
     int rate = 0;
     if (std::sscanf(line.c_str(), "rate %d", &rate) == 1) publisher.SetRate(rate);
-    if (line == "used") std::printf("%.6f\n", ProcessSeconds() - publisher.used_seconds());
+    if (line == "used") std::printf("%.6f\n", ProcessSeconds() - (made_up ? publisher.used_seconds() : 0));
     std::fflush(stdout);
   }
 }
@@ -163,6 +155,17 @@ void Obey(Publisher& publisher) {
 void Announce(int port, const v1::GetSnapshotResponse& answer) {
   std::printf("%d %zu\n", port, answer.ByteSizeLong());
   std::fflush(stdout);
+}
+
+void RunBare(bool is_of_bytes, const v1::GetSnapshotResponse& answer, const daemon::FakeCa& ca) {
+  v1::SubscribeResponse update;
+  *update.mutable_update() = answer.snapshots(0);
+  BareTelemetry bytes(BytesOf(answer), BytesOf(update));
+  ConstantTelemetry message(answer);
+  BareServer server(is_of_bytes ? static_cast<grpc::Service&>(bytes) : message, ca);
+  Announce(server.port(), answer);
+  Publisher publisher([&] { bytes.SendUpdate(); });
+  Obey(publisher, /*made_up=*/false);
 }
 
 absl::Status Run(const Options& options) {
@@ -177,11 +180,8 @@ absl::Status Run(const Options& options) {
   MetricsWorld world(options.size, audit.get());
   world.Publish();
   const v1::GetSnapshotResponse answer = AnswerOf(world);
-  if (options.kind == "bare") {
-    BareServer server(answer, ca);
-    Announce(server.port(), answer);
-    Publisher publisher([&] { server.service().SendUpdate(); });
-    Obey(publisher);
+  if (options.kind != "sideband") {
+    RunBare(options.kind == "bare", answer, ca);
     return absl::OkStatus();
   }
   SidebandServer server(world, ca, *metrics);
@@ -190,7 +190,7 @@ absl::Status Run(const Options& options) {
     for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::seconds(1))) server.Tick();
   });
   Publisher publisher([&] { world.Publish(); });
-  Obey(publisher);
+  Obey(publisher, /*made_up=*/true);
   return absl::OkStatus();
 }
 
@@ -200,7 +200,7 @@ absl::Status Run(const Options& options) {
 int main(int argc, char** argv) {
   CLI::App app("A gRPC server to measure.");
   sideband::bench::Options options;
-  app.add_option("kind", options.kind)->required()->check(CLI::IsMember({"sideband", "bare"}));
+  app.add_option("kind", options.kind)->required()->check(CLI::IsMember({"sideband", "bare", "constant"}));
   app.add_option("folder", options.folder)->required();
   app.add_option("--tenants", options.size.tenants)->capture_default_str();
   app.add_option("--contexts", options.size.contexts, "of each tenant")->capture_default_str();
