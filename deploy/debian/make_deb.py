@@ -25,7 +25,8 @@ METADATA = ("shlibs", "triggers")
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--control", required=True, help="control file with ${} for what is computed")
-    parser.add_argument("--script", action="append", default=[], help="maintainer script, NAME.postinst or the like, or other metadata, such as NAME.shlibs")
+    parser.add_argument("--script", action="append", default=[],
+                        help="maintainer script, NAME.postinst or the like, or other metadata, such as NAME.shlibs")
     parser.add_argument("--file", action="append", default=[], nargs="+", metavar=("DESTINATION", "FILE"),
                         help="where FILE is installed; a DESTINATION that ends in / keeps the names of its FILEs")
     parser.add_argument("--wheel", action="append", default=[], help="a wheel whose Python package is installed")
