@@ -70,6 +70,18 @@ class ResumptionTest(SubscriptionTestCase):
         self.assertEqual(self.take(gap(1, pb.Gap.REASON_POLICY_CHANGED), update(9, sequence=2)),
                          [("gpu0", Reason.POLICY_CHANGED), 9])
 
+    def test_a_gap_of_sensors_alone(self):
+        self.connect()
+        self.take(update(1, sequence=1, token=b"a"))
+        self.lose()
+        self.connect()
+        missed = gap(2)
+        missed.gap.sensors = True
+        self.assertEqual(self.take(resumed(1, "gpu0")), [])
+        found, = self.stream.received(missed)
+        self.assertEqual((found.device, found.reason, found.sensors), ("gpu0", Reason.NOT_KEPT, True))
+        self.assertEqual(self.take(update(2, sequence=3, replayed=True)), [2])
+
     def test_a_resumption_of_all_devices(self):
         self.connect()
         self.take(update(1, sequence=1), update(1, sequence=2, token=b"a", device="gpu1"))
