@@ -223,6 +223,13 @@ class LiarTest(SubscriptionTestCase):
         sensors = pb.SubscribeResponse(sensors=sensors_pb2.DeviceSensors(device="gpu0"), sequence=2)
         self.assertEqual(self.take(change, sensors), [Kind.CONTENT, Kind.CONTENT])
 
+    def test_devices_without_end_take_no_memory(self):
+        for number in range(10_000):
+            name = "gpu%d" % number
+            self.take(resumed(2 * number + 1, name), update(1, sequence=2 * number + 2, device=name))
+        resumption = self.stream._resumption
+        self.assertLessEqual(max(len(resumption._covered), len(resumption._newest), len(self.stream._checks._devices)), 4096)
+
     def test_a_kind_of_a_newer_daemon_is_passed_over(self):
         self.assertEqual(self.take(pb.SubscribeResponse(sequence=1), update(1, sequence=2)), [1])
 
