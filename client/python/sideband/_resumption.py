@@ -28,6 +28,10 @@ class Resumption:
         self._newest = collections.OrderedDict()  # device, or "" of a stream of changes: host time of the newest thing
         self.begin()
 
+    def __len__(self):
+        """The number of devices that are remembered, by the larger of the two lists of them."""
+        return max(len(self._newest), len(self._covered))
+
     def begin(self):
         """Nothing is known of the new connection yet."""
         self._asked = bool(self.token)
