@@ -7,6 +7,7 @@ import fake_daemon
 import sideband
 from fake_daemon import gap, resumed, synced, update
 from sideband._proto.sideband.v1 import sensors_pb2, telemetry_pb2 as pb
+from sideband._resumption import Resumption
 from sideband._subscription import Subscription
 
 Kind, Reason = sideband.InconsistentKind, sideband.GapReason
@@ -69,6 +70,18 @@ class ResumptionTest(SubscriptionTestCase):
         self.connect()
         self.assertEqual(self.take(gap(1, pb.Gap.REASON_POLICY_CHANGED), update(9, sequence=2)),
                          [("gpu0", Reason.POLICY_CHANGED), 9])
+
+    def test_a_gap_of_sensors_alone(self):
+        self.connect()
+        self.take(update(1, sequence=1, token=b"a"))
+        self.lose()
+        self.connect()
+        missed = gap(2)
+        missed.gap.sensors = True
+        self.assertEqual(self.take(resumed(1, "gpu0")), [])
+        found, = self.stream.received(missed)
+        self.assertEqual((found.device, found.reason, found.sensors), ("gpu0", Reason.NOT_KEPT, True))
+        self.assertEqual(self.take(update(2, sequence=3, replayed=True)), [2])
 
     def test_a_resumption_of_all_devices(self):
         self.connect()
@@ -220,6 +233,15 @@ class LiarTest(SubscriptionTestCase):
         response.update.scopes.extend([pb.ScopeCounters()] * 10 ** 6)
         with self.assertRaisesRegex(sideband.ProtocolError, "gpu0: 1000000 rows in one answer: this client takes 65536"):
             self.stream.received(response)
+
+
+class MemoryTest(unittest.TestCase):
+    def test_devices_without_end(self):
+        resumption = Resumption(b"token")
+        for number in range(10_000):
+            resumption.cover("gpu%d" % number)
+            resumption.gap("gpu%d" % number, number)
+        self.assertEqual(len(resumption), 4096)
 
 
 class ChangesTest(SubscriptionTestCase):

@@ -12,10 +12,12 @@ import unittest
 import programs
 import python_site
 import site_layout
+import tcp_proxy
 import tenant_client
 import tokens
 
 sideband = tenant_client.sideband
+QUICK = sideband.Backoff(first_s=0.1, last_s=0.5)
 # An older daemon does not say what was missed; a newer one does.
 GAP_OF_A_NEW_DAEMON = (sideband.GapReason.NO_RESUMPTION, sideband.GapReason.UNKNOWN_TOKEN)
 
@@ -80,7 +82,7 @@ class ReadingTest(unittest.TestCase):
 
     def test_a_stream_at_an_interval(self):
         with self.tenant.watch(interval=datetime.timedelta(milliseconds=500)) as stream:
-            items = [item for item, _ in zip(stream, range(4))]
+            items = [item for _, item in zip(range(4), stream)]
         self.assertTrue(all(isinstance(item, sideband.Update) for item in items), items)
         times = [item.snapshot.reference_time_ns for item in items]
         self.assertEqual(times, sorted(set(times)))
@@ -163,7 +165,7 @@ class RestartTest(unittest.TestCase):
         self.site = python_site.PythonSite("100ms")
         self.addCleanup(self.site.close)
         self.site.start()
-        self.client = self.site.client("tenant-a", backoff=sideband.Backoff(first_s=0.1, last_s=0.5))
+        self.client = self.site.client("tenant-a", backoff=QUICK)
         self.addCleanup(self.client.close)
 
     def test_a_stream_over_a_restart_of_the_daemon(self):
@@ -210,6 +212,111 @@ class RestartTest(unittest.TestCase):
             after = next(update for update in updates_of(stream)
                          if update.snapshot.reference_time_ns > before.snapshot.reference_time_ns)
         self.assertGreaterEqual(after.snapshot.row("vm1")["resident_cycles"], before.snapshot.row("vm1")["resident_cycles"])
+
+
+class StreamTest(unittest.TestCase):
+    """What the daemon tells of a stream's continuation, and of state. An older daemon knows of neither."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.site = python_site.PythonSite("100ms", board=True)
+        cls.addClassCleanup(cls.site.close)
+        cls.site.start()
+        cls.tenant, cls.operator = (cls.site.client(user) for user in ("tenant-a", "operator"))
+        for client in (cls.tenant, cls.operator):
+            cls.addClassCleanup(client.close)
+
+    def cut(self, client, **wanted):
+        """The newest update of a stream that has ended, and its token."""
+        with client.watch(**wanted) as stream:
+            update = [item for _, item in zip(range(3), updates_of(stream))][-1]
+            if not stream.resume_token:
+                self.skipTest("this daemon's streams cannot be resumed")
+            return update.snapshot, stream.resume_token
+
+    def await_snapshots(self, last, count):
+        programs.wait_until(lambda: self.tenant.get()[0].snapshot_id >= last.snapshot_id + count, "more snapshots")
+
+    def test_a_stream_goes_on_where_it_was(self):
+        last, token = self.cut(self.tenant, vm="vm1")
+        self.await_snapshots(last, 5)
+        items = []
+        with self.tenant.watch(vm="vm1", resume_token=token) as stream:
+            while not items or items[-1].replayed:
+                items.append(next(stream))
+                self.assertIsInstance(items[-1], sideband.Update)
+        ids = [item.snapshot.snapshot_id for item in items]
+        self.assertEqual(ids, list(range(last.snapshot_id + 1, last.snapshot_id + 1 + len(ids))))
+        self.assertGreaterEqual(len(ids), 5)
+        for before, after in zip([last] + items, items):
+            row, *_ = sideband.rates(before, after)
+            self.assertEqual(set(row.counts), set(after.snapshot.row("vm1")))
+
+    def read_through(self, disturb):
+        """The items of a stream through a proxy that is disturbed twice, until each loss was made good."""
+        self.cut(self.tenant)
+        with tcp_proxy.Proxy(self.site.grpc_port) as proxy:
+            with self.site.client("tenant-a", address="localhost:%d" % proxy.port, backoff=QUICK) as client:
+                with client.watch(vm="vm1", heartbeat=1) as stream:
+                    items = [next(stream) for _ in range(3)]
+                    for _ in range(2):
+                        disturb(proxy)
+                        self.await_snapshots(items[-1].snapshot, 5)
+                        while not items[-1].replayed:
+                            items.append(next(stream))
+                        while items[-1].replayed:
+                            items.append(next(stream))
+        return items
+
+    def check_complete(self, items):
+        """Each snapshot once, in order; heartbeats repeat the newest."""
+        self.assertEqual({type(item) for item in items}, {sideband.Update})
+        ids = [item.snapshot.snapshot_id for item in items if not item.heartbeat]
+        self.assertEqual(ids, list(range(ids[0], ids[0] + len(ids))))
+
+    def test_connections_that_are_cut(self):
+        self.check_complete(self.read_through(lambda proxy: proxy.cut()))
+
+    def test_connections_that_fall_silent(self):
+        """The client gives them up after two heartbeats, and opens others."""
+        self.check_complete(self.read_through(lambda proxy: proxy.hold()))
+
+    def test_the_token_of_another(self):
+        with self.site.client("tenant-b") as other:
+            _, token = self.cut(other)
+        with self.tenant.watch(resume_token=token) as stream:
+            gap, update = next(stream), next(stream)
+        self.assertEqual((gap.device, gap.reason, gap.from_ns), ("", "unknown_token", None))
+        self.assertIsInstance(update, sideband.Update)
+
+    def test_heartbeats(self):
+        self.cut(self.tenant)
+        with self.tenant.watch(interval=3600, heartbeat=1) as stream:
+            self.assertEqual([item.heartbeat for _, item in zip(range(3), updates_of(stream))], [False, True, True])
+
+    def test_sensors(self):
+        self.cut(self.tenant)
+        with self.operator.watch(device="gpu1", sensors=True) as stream:
+            update = next(item for item in stream if isinstance(item, sideband.SensorsUpdate))
+        self.assertEqual(update.device, "gpu1")
+        self.assertIn("sideband_temperature_celsius", {sensor.name for sensor in update.sensors})
+
+    def test_changes(self):
+        self.cut(self.tenant)
+        with self.tenant.watch_state(vm="vm1") as stream:
+            found = []
+            while not found or not isinstance(found[-1], sideband.Synced):
+                found.append(next(stream))
+            scopes = {str(change.item.scope) for change in found[:-1] if isinstance(change.item, sideband.ScopeState)}
+            self.assertEqual(scopes, {"gpu0/vm1", "gpu0/vm1/train", "gpu0/vm1/eval"})
+            mark = self.tenant.mark("vm1", context="train", label="watched")
+            change = next(item for item in stream if isinstance(item, sideband.Change) and
+                          isinstance(item.item, sideband.Mark) and item.item.mark_id == mark.mark_id)
+            self.assertEqual((change.item.label, change.gone), ("watched", False))
+            token = stream.resume_token
+        with self.tenant.watch_state(vm="vm1", resume_token=token, heartbeat=1) as stream:
+            items = [next(stream) for _ in range(2)]
+        self.assertTrue({type(item) for item in items} <= {sideband.Change, sideband.Gap, sideband.Synced}, items)
 
 
 class LocalTest(unittest.TestCase):

@@ -28,6 +28,10 @@ class Resumption:
         self._newest = collections.OrderedDict()  # device, or "" of a stream of changes: host time of the newest thing
         self.begin()
 
+    def __len__(self):
+        """The number of devices that are remembered, by the larger of the two lists of them."""
+        return max(len(self._newest), len(self._covered))
+
     def begin(self):
         """Nothing is known of the new connection yet."""
         self._asked = bool(self.token)
@@ -63,13 +67,15 @@ class Resumption:
 
     def settle(self):
         """The newest response has been dealt with: the stream goes on after it."""
-        # What an older daemon sends has no token, and comes after what the last token tells of.
+        # What an older daemon sends has no token, and comes after what the last token tells of. A newer daemon that sends
+        # none resumes after the last one: what has come since comes again.
         if self._next_token or self.is_older:
             self.token, self._next_token = self._next_token, b""
 
     def cover(self, device):
         """The daemon has said what was missed of a device. Returns whether it had been asked."""
-        self._covered.add(device)
+        if len(self._covered) < DEVICES_MAX:
+            self._covered.add(device)
         return self._asked
 
     def gap(self, device, to_ns):
@@ -83,7 +89,7 @@ class Resumption:
             found.append(Gap(device, from_ns, to_ns, GapReason.NO_RESUMPTION))
         self._due.discard(device)
         if self.is_older:
-            self._covered.add(device)
+            self.cover(device)
         self._newest.pop(device, None)
         self._newest[device] = to_ns
         if len(self._newest) > DEVICES_MAX:

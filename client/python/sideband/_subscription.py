@@ -118,7 +118,7 @@ class Subscription:
         self._state_is_known = self._state_is_known and bool(gap.device)
         self._resumption.cover(gap.device)
         return [Gap(gap.device, _values.field_ns(gap, "from"), _values.field_ns(gap, "to"),
-                    GapReason.of(pb.Gap.Reason, gap.reason))]
+                    GapReason.of(pb.Gap.Reason, gap.reason), gap.sensors)]
 
     def _refuse_samples(self):
         if self._resumption.is_older:

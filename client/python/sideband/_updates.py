@@ -33,13 +33,15 @@ class GapReason(_values.Word):
 class Gap:
     """Something may be missing between two times of the host's clock. No count is: counters are cumulative.
 
-    The whole present state follows. device: "" is all devices. The times are None where they are unknown.
+    The whole present state follows. device: "" is all devices. The times are None where they are unknown. sensors: it is
+    of what the device's board has measured, of which no history is kept, and not of its counters.
     """
 
     device: str
     from_ns: typing.Optional[int]
     to_ns: typing.Optional[int]
     reason: GapReason
+    sensors: bool = False
 
 
 class InconsistentKind(_values.Word):
