@@ -29,6 +29,8 @@ GapReason ValueOf(v1::Gap::Reason reason) {
       return GapReason::kStateChanged;
     case v1::Gap::REASON_GONE:
       return GapReason::kGone;
+    case v1::Gap::REASON_APPEARED:
+      return GapReason::kAppeared;
     default:
       return GapReason::kUnknown;
   }
@@ -76,7 +78,7 @@ bool IsWithin(Duration value, Duration min, Duration max) { return value >= min 
 }  // namespace
 
 Gap ValueOf(const v1::Gap& gap, Bounds& bounds) {
-  Gap value{.device = gap.device(), .reason = ValueOf(gap.reason())};
+  Gap value{.device = gap.device(), .reason = ValueOf(gap.reason()), .sensors = gap.sensors()};
   if (gap.has_from()) value.from = bounds.TimeOf(gap.from(), "from");
   if (gap.has_to()) value.to = bounds.TimeOf(gap.to(), "to");
   return value;

@@ -32,6 +32,7 @@ TEST(StreamValuesTest, GapsHaveTheirReason) {
       {"REASON_NOT_KEPT", GapReason::kNotKept},
       {"REASON_STATE_CHANGED", GapReason::kStateChanged},
       {"REASON_GONE", GapReason::kGone},
+      {"REASON_APPEARED", GapReason::kAppeared},
   };
   for (const auto& [name, reason] : rows) {
     Bounds bounds;

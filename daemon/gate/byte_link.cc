@@ -101,8 +101,8 @@ std::unique_ptr<ByteLink> ByteLink::OverTls(int fd, SSL_CTX& context) {
   auto link = std::make_unique<TlsLink>(ssl);
   // The write buffer may move between retries, since the caller erases the written part.
   SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  // A record's header and body in one read of the socket. A reader goes on until the link wants to read, so that nothing
-  // stays in OpenSSL's buffer.
+  // A record's header and body in one read of the socket. A reader goes on until the link wants to read, so that
+  // nothing stays in OpenSSL's buffer.
   SSL_set_read_ahead(ssl, 1);
   SSL_set_accept_state(ssl);
   // OpenSSL does not close the descriptor: it stays the caller's.

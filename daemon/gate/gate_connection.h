@@ -79,7 +79,8 @@ class GateConnection {
   virtual void Abort() = 0;
 };
 
-// `io` must be run by one thread. Takes ownership of `client.fd` in any case. nullptr if memory or descriptors are exhausted.
+// `io` must be run by one thread. Takes ownership of `client.fd` in any case. nullptr if memory or descriptors are
+// exhausted.
 std::shared_ptr<GateConnection> MakeGateConnection(ConnectionTable::Id id, boost::asio::io_context& io,
                                                    AcceptedClient client, GateConnectionContext context);
 

@@ -4,8 +4,8 @@
 //   grpc_cost_server KIND FOLDER [--tenants N] [--contexts N] [--events N]
 // KIND is `sideband`, `bare`, or `constant`: a bare one that serialises a constant message at each call. Puts ca.pem
 // and each tenant's tN.pem and tN.key into FOLDER and prints "PORT BYTES-OF-AN-ANSWER". Then each line of stdin is a
-// command: `rate N` publishes N snapshots a second from then on; `used` prints the processor time of the process, that of
-// `sideband` without the thread that makes up the snapshots, in seconds. Ends with stdin.
+// command: `rate N` publishes N snapshots a second from then on; `used` prints the processor time of the process, that
+// of `sideband` without the thread that makes up the snapshots, in seconds. Ends with stdin.
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_builder.h>
 

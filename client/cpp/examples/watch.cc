@@ -31,7 +31,10 @@ class Watch {
   void operator()(const sideband::Gap& gap) { std::cout << "gap " << gap.device << "\n"; }
   void operator()(const sideband::Resumed& resumed) { std::cout << "resumed " << resumed.device << "\n"; }
   void operator()(const sideband::Interrupted& lost) { std::cout << "lost: " << lost.error.message << "\n"; }
-  void operator()(const sideband::Synced&) { std::cout << "synced" << "\n"; }
+  void operator()(const sideband::Synced&) {
+    std::cout << "synced"
+              << "\n";
+  }
   void operator()(const sideband::SensorUpdate&) {}
   void operator()(const sideband::Change&) {}
 

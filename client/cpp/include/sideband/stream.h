@@ -122,6 +122,8 @@ enum class GapReason {
   kStateChanged,
   // The caller sees no device of this name any more.
   kGone,
+  // The caller has seen the device only since.
+  kAppeared,
   // The daemon does not say whether anything is missing: it is older than this library.
   kNotResumed,
 };
@@ -135,6 +137,8 @@ struct Gap {
   std::optional<Time> from;
   std::optional<Time> to;
   GapReason reason = GapReason::kUnknown;
+  // Of what the device's board has measured, and not of its counters.
+  bool sensors = false;
 
   bool operator==(const Gap&) const = default;
 };
