@@ -39,7 +39,7 @@ TEST_F(GrpcStreamTest, StreamFollowsPublications) {
   Start();
   const auto stub = As("tenant-a");
   grpc::ClientContext context;
-  const auto reader = stub->Subscribe(&context, StreamRequest());
+  const auto reader = stub->Subscribe(&context, EndlessRequest());
   SubscribeResponse response;
   ASSERT_TRUE(reader->Read(&response));
   ASSERT_TRUE(reader->Read(&response));
@@ -58,7 +58,7 @@ TEST_F(GrpcStreamTest, NoPublicationIsLostInTheCount) {
   Start();
   const auto stub = As("tenant-a");
   grpc::ClientContext context;
-  const auto reader = stub->Subscribe(&context, StreamRequest());
+  const auto reader = stub->Subscribe(&context, EndlessRequest());
   SubscribeResponse response;
   reader->Read(&response);
   reader->Read(&response);
@@ -78,7 +78,7 @@ TEST_F(GrpcStreamTest, APolicyChangeEndsTheStreamWithoutAPublication) {
   Start();
   const auto stub = As("tenant-a");
   grpc::ClientContext context;
-  const auto reader = stub->Subscribe(&context, StreamRequest());
+  const auto reader = stub->Subscribe(&context, EndlessRequest());
   SubscribeResponse response;
   reader->Read(&response);
   reader->Read(&response);
@@ -91,7 +91,7 @@ TEST_F(GrpcStreamTest, StopEndsStreamsPlainly) {
   Start();
   const auto stub = As("tenant-a");
   grpc::ClientContext context;
-  const auto reader = stub->Subscribe(&context, StreamRequest());
+  const auto reader = stub->Subscribe(&context, EndlessRequest());
   SubscribeResponse response;
   reader->Read(&response);
   reader->Read(&response);
@@ -107,11 +107,11 @@ TEST_F(GrpcStreamTest, StreamsPerIdentityAreLimited) {
   Start();
   const auto stub = As("tenant-a");
   grpc::ClientContext first;
-  const auto reader = stub->Subscribe(&first, StreamRequest());
+  const auto reader = stub->Subscribe(&first, EndlessRequest());
   SubscribeResponse response;
   ASSERT_TRUE(reader->Read(&response));
   grpc::ClientContext second;
-  EXPECT_EQ(stub->Subscribe(&second, StreamRequest())->Finish().error_code(), grpc::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(stub->Subscribe(&second, EndlessRequest())->Finish().error_code(), grpc::RESOURCE_EXHAUSTED);
   EXPECT_THAT(metrics_->Serialize(), HasSubstr("sideband_grpc_streams 1\n"));
   first.TryCancel();
 }
@@ -141,7 +141,7 @@ TEST_F(GrpcStreamTest, AStreamIsToldWhenItBeginsAndWhenThePolicyEndsIt) {
   Start();
   const auto stub = As("tenant-a");
   grpc::ClientContext context;
-  const auto reader = stub->Subscribe(&context, StreamRequest());
+  const auto reader = stub->Subscribe(&context, EndlessRequest());
   SubscribeResponse response;
   ASSERT_TRUE(reader->Read(&response));
   world_.policy.Replace(*Policy::Parse("version: 1\n", "policy.yaml"));

@@ -2,6 +2,8 @@
 #include "daemon/stream/sample_stream.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "daemon/view/snapshot_message.h"
@@ -50,9 +52,21 @@ std::vector<StreamContent::Message> SampleStream::Resume(const StreamPosition& p
     if (!Shows(device) || Has(position, device)) continue;
     messages.push_back(GapMessage(device.info->name, Gap::REASON_APPEARED, position.time, sight.now));
   }
+  for (const std::string& device : SeenMeanwhile(position, sight)) {
+    messages.push_back(GapMessage(device, Gap::REASON_GONE, position.time, sight.now));
+  }
   sensors_.Resume(position, sight, messages);
   if (messages.empty()) messages.push_back(ResumedMessage(""));
   return messages;
+}
+
+// Devices that have come and gone: neither the token nor the sight has them.
+std::vector<std::string> SampleStream::SeenMeanwhile(const StreamPosition& position, const StreamSight& sight) const {
+  if (sources_.history == nullptr) return {};
+  std::set<size_t> known;
+  for (const DevicePosition& at : position.devices) known.insert(at.device);
+  for (const VisibleDevice& device : sight.devices) known.insert(device.index);
+  return sources_.history->SeenSince(sight.caller, position.time, request_.filter, known);
 }
 
 StreamContent::Message SampleStream::ResumeDevice(const DevicePosition& position, const StreamSight& sight) {
@@ -179,6 +193,8 @@ std::optional<StreamContent::Message> SampleStream::Replayed(const VisibleDevice
       case Replay::Outcome::kFound:
         break;
     }
+    // While the caller did not see the device, nothing of it was taken.
+    if (!replay.IsVisible(device, sight.caller)) continue;
     Message message;
     message.set_replayed(true);
     *message.mutable_update() = replay.Message(device, sight.caller, request_.filter);
