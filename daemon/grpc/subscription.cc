@@ -27,9 +27,7 @@ std::unique_ptr<StreamContent> ContentOf(const StreamRequest& request, const Str
 // The newest thing that the caller had: of several devices the earliest.
 absl::Time NewestOf(const StreamPosition& position) {
   absl::Time newest = position.time;
-  for (const DevicePosition& device : position.devices) {
-    if (device.due) newest = std::min(newest, device.host_time);
-  }
+  for (const DevicePosition& device : position.devices) newest = std::min(newest, device.host_time);
   return newest;
 }
 

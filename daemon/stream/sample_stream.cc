@@ -14,8 +14,6 @@ using sideband::v1::Gap;
 
 namespace {
 
-absl::Time FromOf(const DevicePosition& position) { return position.due ? position.host_time : absl::InfinitePast(); }
-
 bool Has(const StreamPosition& position, const VisibleDevice& device) {
   return std::ranges::any_of(position.devices, [&](const DevicePosition& at) { return at.device == device.index; });
 }
@@ -70,7 +68,7 @@ std::vector<std::string> SampleStream::SeenMeanwhile(const StreamPosition& posit
 }
 
 StreamContent::Message SampleStream::ResumeDevice(const DevicePosition& position, const StreamSight& sight) {
-  const auto gap = [&](Gap::Reason reason) { return GapMessage(position.name, reason, FromOf(position), sight.now); };
+  const auto gap = [&](Gap::Reason reason) { return GapMessage(position.name, reason, position.host_time, sight.now); };
   const auto found = std::ranges::find(sight.devices, size_t{position.device}, &VisibleDevice::index);
   if (found == sight.devices.end()) {
     // Another device may have the name by now, of which there is no such history.
@@ -94,10 +92,10 @@ StreamContent::Message SampleStream::ResumeDevice(const DevicePosition& position
 bool SampleStream::Restore(const VisibleDevice& device, const DevicePosition& position, const Caller& caller,
                            Cursor& cursor) {
   cursor.replay.emplace(ReplayAfter(device.index, position.after));
+  cursor.host_time = position.host_time;
   if (!position.due) return true;
   cursor.pacer = SamplePacer(request_.sample_interval, position.after, *position.due);
   cursor.boot_id = position.boot_id;
-  cursor.host_time = position.host_time;
   if (!request_.suppress_redundant) return true;
   // What has changed is decided by the last update, whose counts are in the history or are the newest.
   if (device.snapshot != nullptr && device.snapshot->publication == position.after) {
@@ -238,7 +236,7 @@ bool SampleStream::Reduce(bool whole, bool is_taken, Cursor& cursor, sideband::v
 void SampleStream::AddPosition(const StreamSight& sight, StreamPosition& position) const {
   for (const VisibleDevice& device : sight.devices) {
     if (!request_.filter.SelectsDevice(device)) continue;
-    DevicePosition at{.device = static_cast<uint32_t>(device.index), .name = device.info->name};
+    DevicePosition at{.device = static_cast<uint32_t>(device.index), .name = device.info->name, .host_time = sight.now};
     const Cursor* const cursor = FindCursor(device);
     if (cursor != nullptr && cursor->pacer.has_taken()) {
       at.boot_id = cursor->boot_id;
@@ -247,9 +245,11 @@ void SampleStream::AddPosition(const StreamSight& sight, StreamPosition& positio
       at.host_time = cursor->host_time;
     } else if (cursor != nullptr && cursor->replay) {
       at.after = cursor->replay->passed();
+      at.host_time = cursor->host_time;
     } else if (device.snapshot != nullptr) {
       // It begins with the newest one.
       at.after = device.snapshot->publication - 1;
+      at.host_time = device.snapshot->host_time - absl::Milliseconds(1);
     }
     sensors_.AddPosition(at);
     position.devices.push_back(std::move(at));
