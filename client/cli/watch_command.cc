@@ -78,9 +78,8 @@ class Watch {
  private:
   bool OnResponse(v1::SubscribeResponse& response, TelemetryClient& client) {
     token_ = response.resume_token();
-    // Both are of this stream, which the user does not see.
+    // It is for this command alone.
     response.clear_resume_token();
-    response.clear_sequence();
     switch (response.response_case()) {
       case v1::SubscribeResponse::kUpdate:
         return OnUpdate(response);

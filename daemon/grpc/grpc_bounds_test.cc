@@ -48,7 +48,7 @@ class GrpcBoundsTest : public GrpcServerFixture {
     const absl::Time deadline = absl::Now() + absl::Seconds(10);
     while (absl::Now() < deadline) {
       context.emplace();
-      auto stream = stub.Subscribe(&*context, StreamRequest());
+      auto stream = stub.Subscribe(&*context, EndlessRequest());
       SubscribeResponse response;
       if (stream->Read(&response)) return stream;
       stream->Finish();
@@ -115,10 +115,10 @@ TEST_F(GrpcBoundsTest, TheBeginningOfAStreamIsACall) {
   Start();
   const auto stub = As("tenant-a");
   grpc::ClientContext first, second;
-  const auto stream = stub->Subscribe(&first, StreamRequest());
+  const auto stream = stub->Subscribe(&first, EndlessRequest());
   SubscribeResponse response;
   ASSERT_TRUE(stream->Read(&response));
-  const auto refused = stub->Subscribe(&second, StreamRequest());
+  const auto refused = stub->Subscribe(&second, EndlessRequest());
   EXPECT_EQ(refused->Finish().error_code(), grpc::RESOURCE_EXHAUSTED);
   EXPECT_EQ(second.GetServerTrailingMetadata().count("grpc-retry-pushback-ms"), 1u);
   world_.Publish(0, 2);

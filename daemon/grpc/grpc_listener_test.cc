@@ -51,7 +51,7 @@ TEST_F(GrpcListenerTest, CertificatesAreRenewedUnderWay) {
   Start();
   const auto stub = As("tenant-a");
   grpc::ClientContext context;
-  const auto stream = stub->Subscribe(&context, StreamRequest());
+  const auto stream = stub->Subscribe(&context, EndlessRequest());
   SubscribeResponse response;
   ASSERT_TRUE(stream->Read(&response));
   ASSERT_TRUE(stream->Read(&response));
@@ -112,7 +112,7 @@ class GrpcStandingTest : public GrpcServerFixture {
     Start();
     const auto stub = As("tenant-a");
     grpc::ClientContext context;
-    const auto stream = stub->Subscribe(&context, StreamRequest());
+    const auto stream = stub->Subscribe(&context, EndlessRequest());
     SubscribeResponse response;
     EXPECT_TRUE(stream->Read(&response));
     clock_.Advance(advance);
@@ -171,7 +171,7 @@ TEST_F(GrpcListenerTest, LocalOperatorsNeedNoCertificate) {
       << "on the network nothing has changed";
   const auto stub = Telemetry::NewStub(local);
   grpc::ClientContext context;
-  const auto stream = stub->Subscribe(&context, StreamRequest());
+  const auto stream = stub->Subscribe(&context, EndlessRequest());
   SubscribeResponse update;
   ASSERT_TRUE(stream->Read(&update));
   std::jthread stopper([this] { server_->Stop(absl::Seconds(5)); });

@@ -13,7 +13,7 @@ namespace sideband::daemon {
 using sideband::v1::SubscribeRequest;
 using sideband::v1::Telemetry;
 
-SubscribeRequest StreamRequest() {
+SubscribeRequest EndlessRequest() {
   SubscribeRequest request;
   request.set_mode(SubscribeRequest::MODE_STREAM);
   return request;

@@ -27,7 +27,7 @@
 namespace sideband::daemon {
 
 // A Subscribe request in MODE_STREAM.
-sideband::v1::SubscribeRequest StreamRequest();
+sideband::v1::SubscribeRequest EndlessRequest();
 
 // gpu0 has one snapshot. Changes of `options_` take effect at Start().
 class GrpcServerFixture : public testing::Test {

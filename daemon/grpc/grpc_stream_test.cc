@@ -44,7 +44,7 @@ TEST_F(GrpcStreamTest, StreamFollowsPublications) {
   Start();
   const auto stub = As("tenant-a");
   grpc::ClientContext context;
-  const auto reader = stub->Subscribe(&context, StreamRequest());
+  const auto reader = stub->Subscribe(&context, EndlessRequest());
   SubscribeResponse response;
   ASSERT_TRUE(reader->Read(&response));
   ASSERT_TRUE(reader->Read(&response));
@@ -88,7 +88,7 @@ TEST_F(GrpcStreamTest, NoPublicationIsLostInTheCount) {
   Start();
   const auto stub = As("tenant-a");
   grpc::ClientContext context;
-  const auto reader = stub->Subscribe(&context, StreamRequest());
+  const auto reader = stub->Subscribe(&context, EndlessRequest());
   SubscribeResponse response;
   reader->Read(&response);
   reader->Read(&response);
@@ -108,7 +108,7 @@ TEST_F(GrpcStreamTest, APolicyChangeEndsTheStreamWithoutAPublication) {
   Start();
   const auto stub = As("tenant-a");
   grpc::ClientContext context;
-  const auto reader = stub->Subscribe(&context, StreamRequest());
+  const auto reader = stub->Subscribe(&context, EndlessRequest());
   SubscribeResponse response;
   reader->Read(&response);
   reader->Read(&response);
@@ -121,7 +121,7 @@ TEST_F(GrpcStreamTest, StopEndsStreamsPlainly) {
   Start();
   const auto stub = As("tenant-a");
   grpc::ClientContext context;
-  const auto reader = stub->Subscribe(&context, StreamRequest());
+  const auto reader = stub->Subscribe(&context, EndlessRequest());
   SubscribeResponse response;
   reader->Read(&response);
   reader->Read(&response);
@@ -137,11 +137,11 @@ TEST_F(GrpcStreamTest, StreamsPerIdentityAreLimited) {
   Start();
   const auto stub = As("tenant-a");
   grpc::ClientContext first;
-  const auto reader = stub->Subscribe(&first, StreamRequest());
+  const auto reader = stub->Subscribe(&first, EndlessRequest());
   SubscribeResponse response;
   ASSERT_TRUE(reader->Read(&response));
   grpc::ClientContext second;
-  EXPECT_EQ(stub->Subscribe(&second, StreamRequest())->Finish().error_code(), grpc::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(stub->Subscribe(&second, EndlessRequest())->Finish().error_code(), grpc::RESOURCE_EXHAUSTED);
   EXPECT_THAT(metrics_->Serialize(), HasSubstr("sideband_grpc_streams 1\n"));
   first.TryCancel();
 }
@@ -171,7 +171,7 @@ TEST_F(GrpcStreamTest, AStreamIsToldWhenItBeginsAndWhenThePolicyEndsIt) {
   Start();
   const auto stub = As("tenant-a");
   grpc::ClientContext context;
-  const auto reader = stub->Subscribe(&context, StreamRequest());
+  const auto reader = stub->Subscribe(&context, EndlessRequest());
   SubscribeResponse response;
   ASSERT_TRUE(reader->Read(&response));
   world_.policy.Replace(*Policy::Parse("version: 1\n", "policy.yaml"));

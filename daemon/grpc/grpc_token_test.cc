@@ -76,7 +76,7 @@ TEST_F(GrpcTokenTest, StreamsEndWithTheirTokenOrItsKey) {
   for (const bool expires : {false, true}) {
     grpc::ClientContext context;
     context.AddMetadata("authorization", "Bearer " + Token("tenant-a"));
-    const auto reader = stub->Subscribe(&context, StreamRequest());
+    const auto reader = stub->Subscribe(&context, EndlessRequest());
     SubscribeResponse response;
     ASSERT_TRUE(reader->Read(&response));
     ASSERT_TRUE(reader->Read(&response));

@@ -133,6 +133,23 @@ TEST_F(ResumptionTest, EveryMessageHasATokenToGoOnFrom) {
   EXPECT_THAT(Resume("tenant-a", Stream()), testing::SizeIs(5));
 }
 
+TEST_F(ResumptionTest, AGapThatTheReaderHasNotHadComesAgain) {
+  has_history_ = false;
+  Publish(0);
+  Publish(1);
+  Begin("ops", Stream());
+  Publish(0, 2);
+  Publish(1, 2);
+  SubscribeRequest request = Stream();
+  request.set_resume_token(token_);
+  Subscription cut = Open("ops", request);
+  const auto first = cut.Next();
+  EXPECT_EQ(Describe(std::get<Subscription::Message>(first)), "gap gpu0 NOT_KEPT");
+  token_ = std::get<Subscription::Message>(first).resume_token();
+  EXPECT_THAT(Resume("ops", Stream()),
+              ElementsAre("gap gpu0 NOT_KEPT", "gap gpu1 NOT_KEPT", "gpu0#3+0", "gpu1#3+0", "sync"));
+}
+
 TEST_F(ResumptionTest, TheGridOfTheIntervalGoesOn) {
   Publish(0);
   SubscribeRequest request = Stream();

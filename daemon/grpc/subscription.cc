@@ -29,9 +29,7 @@ std::unique_ptr<StreamContent> ContentOf(const StreamRequest& request, const Str
 // The newest thing that the caller had: of several devices the earliest.
 absl::Time NewestOf(const StreamPosition& position) {
   absl::Time newest = position.time;
-  for (const DevicePosition& device : position.devices) {
-    if (device.due) newest = std::min(newest, device.host_time);
-  }
+  for (const DevicePosition& device : position.devices) newest = std::min(newest, device.host_time);
   return newest;
 }
 
@@ -68,7 +66,8 @@ absl::Status Subscription::Begin(const StreamSight& sight) {
   if (sealer_) return absl::OkStatus();
   SIDEBAND_ASSIGN_OR_RETURN(sealer_, sources_.tokens.Begin(sight.caller.principal.identity, *request_));
   content_->BeginRound();
-  if (!request_->resume_token().empty()) Resume(*request_, sight);
+  resumed_from_ = request_->resume_token();
+  if (!resumed_from_.empty()) Resume(*request_, sight);
   request_.reset();
   return absl::OkStatus();
 }
@@ -102,6 +101,8 @@ std::optional<Subscription::Message> Subscription::NextMessage(const StreamSight
   if (!resumption_.empty()) {
     Message message = std::move(resumption_.front());
     resumption_.pop_front();
+    // A reader that is cut now has not had the others: it resumes at the same place once more.
+    if (!resumption_.empty()) message.fields.set_resume_token(resumed_from_);
     return message;
   }
   if (!is_in_round_ && heartbeat_.IsDue(sight.steady_now) && !content_->IsReplaying()) {
@@ -113,6 +114,7 @@ std::optional<Subscription::Message> Subscription::NextMessage(const StreamSight
 
 absl::Status Subscription::Stamp(const StreamSight& sight, Message& message) {
   message.fields.set_sequence(++sequence_);
+  if (!message.fields.resume_token().empty()) return absl::OkStatus();
   StreamPosition position{.policy_version = sight.caller.policy.version, .time = sight.now};
   content_->AddPosition(sight, position);
   SIDEBAND_ASSIGN_OR_RETURN(std::string token, sealer_->Seal(position));

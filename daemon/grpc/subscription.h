@@ -12,6 +12,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -85,6 +86,7 @@ class Subscription {
   std::vector<std::shared_ptr<const View>> checked_;
   bool is_checked_ = false;
   std::optional<TokenSealer> sealer_;  // from Begin() on
+  std::string resumed_from_;           // the request's token
   std::deque<Message> resumption_;     // what is said of it; at most two for each device
   bool is_in_round_ = true;            // the whole state is being sent
   bool synced_ = false;

@@ -2,6 +2,8 @@
 #include "daemon/stream/sample_stream.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "daemon/view/snapshot_message.h"
@@ -11,8 +13,6 @@ namespace sideband::daemon {
 using sideband::v1::Gap;
 
 namespace {
-
-absl::Time FromOf(const DevicePosition& position) { return position.due ? position.host_time : absl::InfinitePast(); }
 
 bool Has(const StreamPosition& position, const VisibleDevice& device) {
   return std::ranges::any_of(position.devices, [&](const DevicePosition& at) { return at.device == device.index; });
@@ -50,13 +50,25 @@ std::vector<StreamContent::Message> SampleStream::Resume(const StreamPosition& p
     if (!Shows(device) || Has(position, device)) continue;
     messages.push_back(GapMessage(device.info->name, Gap::REASON_APPEARED, position.time, sight.now));
   }
+  for (const std::string& device : SeenMeanwhile(position, sight)) {
+    messages.push_back(GapMessage(device, Gap::REASON_GONE, position.time, sight.now));
+  }
   sensors_.Resume(position, sight, messages);
   if (messages.empty()) messages.push_back(ResumedMessage(""));
   return messages;
 }
 
+// Devices that have come and gone: neither the token nor the sight has them.
+std::vector<std::string> SampleStream::SeenMeanwhile(const StreamPosition& position, const StreamSight& sight) const {
+  if (sources_.history == nullptr) return {};
+  std::set<size_t> known;
+  for (const DevicePosition& at : position.devices) known.insert(at.device);
+  for (const VisibleDevice& device : sight.devices) known.insert(device.index);
+  return sources_.history->SeenSince(sight.caller, position.time, request_.filter, known);
+}
+
 StreamContent::Message SampleStream::ResumeDevice(const DevicePosition& position, const StreamSight& sight) {
-  const auto gap = [&](Gap::Reason reason) { return GapMessage(position.name, reason, FromOf(position), sight.now); };
+  const auto gap = [&](Gap::Reason reason) { return GapMessage(position.name, reason, position.host_time, sight.now); };
   const auto found = std::ranges::find(sight.devices, size_t{position.device}, &VisibleDevice::index);
   if (found == sight.devices.end()) {
     // Another device may have the name by now, of which there is no such history.
@@ -80,10 +92,10 @@ StreamContent::Message SampleStream::ResumeDevice(const DevicePosition& position
 bool SampleStream::Restore(const VisibleDevice& device, const DevicePosition& position, const Caller& caller,
                            Cursor& cursor) {
   cursor.replay.emplace(ReplayAfter(device.index, position.after));
+  cursor.host_time = position.host_time;
   if (!position.due) return true;
   cursor.pacer = SamplePacer(request_.sample_interval, position.after, *position.due);
   cursor.boot_id = position.boot_id;
-  cursor.host_time = position.host_time;
   if (!request_.suppress_redundant) return true;
   // What has changed is decided by the last update, whose counts are in the history or are the newest.
   if (device.snapshot != nullptr && device.snapshot->publication == position.after) {
@@ -179,6 +191,8 @@ std::optional<StreamContent::Message> SampleStream::Replayed(const VisibleDevice
       case Replay::Outcome::kFound:
         break;
     }
+    // While the caller did not see the device, nothing of it was taken.
+    if (!replay.IsVisible(device, sight.caller)) continue;
     Message message;
     message.fields.set_replayed(true);
     *message.fields.mutable_update() = replay.Message(device, sight.caller, request_.filter);
@@ -228,7 +242,7 @@ bool SampleStream::Reduce(bool whole, bool is_taken, Cursor& cursor, sideband::v
 void SampleStream::AddPosition(const StreamSight& sight, StreamPosition& position) const {
   for (const VisibleDevice& device : sight.devices) {
     if (!request_.filter.SelectsDevice(device)) continue;
-    DevicePosition at{.device = static_cast<uint32_t>(device.index), .name = device.info->name};
+    DevicePosition at{.device = static_cast<uint32_t>(device.index), .name = device.info->name, .host_time = sight.now};
     const Cursor* const cursor = FindCursor(device);
     if (cursor != nullptr && cursor->pacer.has_taken()) {
       at.boot_id = cursor->boot_id;
@@ -237,9 +251,11 @@ void SampleStream::AddPosition(const StreamSight& sight, StreamPosition& positio
       at.host_time = cursor->host_time;
     } else if (cursor != nullptr && cursor->replay) {
       at.after = cursor->replay->passed();
+      at.host_time = cursor->host_time;
     } else if (device.snapshot != nullptr) {
       // It begins with the newest one.
       at.after = device.snapshot->publication - 1;
+      at.host_time = device.snapshot->host_time - absl::Milliseconds(1);
     }
     sensors_.AddPosition(at);
     position.devices.push_back(std::move(at));

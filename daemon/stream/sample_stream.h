@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -86,6 +87,7 @@ class SampleStream final : public StreamContent {
   // With suppress_redundant, removes what has not changed. False where nothing is left to send.
   bool Reduce(bool whole, bool is_taken, Cursor& cursor, sideband::v1::Snapshot& update) const;
 
+  std::vector<std::string> SeenMeanwhile(const StreamPosition& position, const StreamSight& sight) const;
   Message ResumeDevice(const DevicePosition& position, const StreamSight& sight);
   // False where the last update, which is needed, is not held any more.
   bool Restore(const VisibleDevice& device, const DevicePosition& position, const Caller& caller, Cursor& cursor);

@@ -24,7 +24,8 @@ struct DevicePosition {
   uint64_t after = 0;    // the publication that the reader does not miss any more
   // Of the pacer; nullopt: no update yet.
   std::optional<absl::Duration> due;
-  absl::Time host_time = absl::UnixEpoch();  // of the last update, to the millisecond
+  // Up to which the reader has everything: of the last update, if there was one. To the millisecond.
+  absl::Time host_time = absl::UnixEpoch();
   // The newest sample that was sent of the board, by the steady and the host's clock; nullopt: none.
   std::optional<absl::Duration> sensors_steady;
   absl::Time sensors_time = absl::UnixEpoch();  // to the millisecond

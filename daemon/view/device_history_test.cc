@@ -31,7 +31,7 @@ ChunkView ChunkOf(const Snapshots& frames, uint32_t every, bool is_final) {
   for (const auto& frame : frames) {
     BoundedSink sink({chunk->bytes.get() + view.size, chunk->capacity - view.size});
     EncodeFrame(before, *frame, sink);
-    view.Add(frame->host_time, view.size + sink.size());
+    view.Add(FrameHeader::Of(*frame), view.size + sink.size());
     before = frame.get();
   }
   return view;

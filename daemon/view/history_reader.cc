@@ -138,4 +138,21 @@ absl::StatusOr<GetHistoryResponse> HistoryReader::Get(const Caller& caller, cons
   return question.Answer(window);
 }
 
+std::vector<std::string> HistoryReader::SeenSince(const Caller& caller, absl::Time since, const RowFilter& filter,
+                                                  const std::set<size_t>& known) const {
+  std::vector<std::string> seen;
+  TopologyViews views(reader_, caller);
+  const auto listed = store_.devices();
+  for (const StoredDevice& stored : *listed) {
+    if (known.contains(stored.id) || !filter.SelectsDevice({.index = stored.id, .info = stored.info})) continue;
+    const std::vector<ChunkView> chunks = history_.Chunks(stored.id);
+    const bool was_seen = std::ranges::any_of(chunks, [&](const ChunkView& chunk) {
+      return chunk.last > since &&
+             Reader::Sees(caller, *stored.info, views.Of(*stored.info, chunk.layout().topology).get());
+    });
+    if (was_seen) seen.push_back(stored.info->name);
+  }
+  return seen;
+}
+
 }  // namespace sideband::daemon

@@ -6,13 +6,21 @@
 #ifndef SIDEBAND_DAEMON_VIEW_HISTORY_READER_H_
 #define SIDEBAND_DAEMON_VIEW_HISTORY_READER_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "daemon/history/history.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/view/history_window.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/replay.h"
+#include "daemon/view/row_filter.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
@@ -33,6 +41,10 @@ class HistoryReader {
   absl::StatusOr<sideband::v1::GetHistoryResponse> Get(const Caller& caller,
                                                        const sideband::v1::GetHistoryRequest& request,
                                                        HistoryRows rows = HistoryRows::kAll) const;
+  // The names of the devices that the filter selects and the caller saw at some instant after `since`, under the policy
+  // that holds now. Those whose ids are in `known` are left out.
+  std::vector<std::string> SeenSince(const Caller& caller, absl::Time since, const RowFilter& filter,
+                                     const std::set<size_t>& known) const;
   // What the device has published after `publication`.
   Replay ReplayAfter(size_t device, uint64_t publication) const {
     return Replay(reader_, &history_, device, publication);

@@ -74,14 +74,17 @@ VisibleDevice Reader::Look(const StoredDevice& stored, const Caller& caller) {
   return device;
 }
 
+bool Reader::Sees(const Caller& caller, const DeviceInfo& device, const View* view) {
+  const bool has_vm = view != nullptr && view->sees_device();
+  return has_vm || caller.May(Resource::Device(), Right::kRead) || HasPartition(caller, device.name);
+}
+
 std::vector<VisibleDevice> Reader::Devices(const Caller& caller) {
-  const bool sees_all = caller.May(Resource::Device(), Right::kRead);
   std::vector<VisibleDevice> visible;
   const auto listed = store_.devices();
   for (const StoredDevice& stored : *listed) {
     VisibleDevice device = Look(stored, caller);
-    const bool has_vm = device.view != nullptr && device.view->sees_device();
-    if (sees_all || has_vm || HasPartition(caller, stored.info->name)) visible.push_back(std::move(device));
+    if (Sees(caller, *stored.info, device.view.get())) visible.push_back(std::move(device));
   }
   return visible;
 }

@@ -81,6 +81,8 @@ class Reader {
   // In the configuration's order. A device without a snapshot is visible only to operators, and to tenants with a
   // partition of it, since its VMs are unknown.
   std::vector<VisibleDevice> Devices(const Caller& caller);
+  // Whether the device is one of them while its topology is that of `view`; nullptr: it has none.
+  static bool Sees(const Caller& caller, const DeviceInfo& device, const View* view);
   // Devices(). A tenant with a VM in no known topology also gets the devices without a snapshot, where the VM may be.
   // For scrapes only, which must distinguish a device that is down from a device that does not exist; they show only
   // the name of such a device.

@@ -116,6 +116,10 @@ const View& Replay::ViewOf(const VisibleDevice& device, const Caller& caller) {
   return *view_;
 }
 
+bool Replay::IsVisible(const VisibleDevice& device, const Caller& caller) {
+  return Reader::Sees(caller, *device.info, &ViewOf(device, caller));
+}
+
 sideband::v1::Snapshot Replay::Message(const VisibleDevice& device, const Caller& caller, const RowFilter& filter) {
   const Layout& layout = frames_->view().layout();
   const View& view = ViewOf(device, caller);

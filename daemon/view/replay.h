@@ -50,6 +50,8 @@ class Replay {
   uint64_t boot_id() const { return frames_->view().layout().boot_id; }
   // The numbers that were decoded for it: a measure of the work.
   size_t values() const { return frames_->view().layout().values(); }
+  // Whether the caller would have seen the device then, under the policy that holds now.
+  bool IsVisible(const VisibleDevice& device, const Caller& caller);
   // The frame as the caller may see it now, by the topology of its time: as SubscribeResponse.replayed says. `device`
   // is the device as the caller sees it now. Each view of the past is audited as HistoryReader does.
   sideband::v1::Snapshot Message(const VisibleDevice& device, const Caller& caller, const RowFilter& filter);
