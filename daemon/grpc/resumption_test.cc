@@ -144,8 +144,8 @@ TEST_F(ResumptionTest, AGapThatTheReaderHasNotHadComesAgain) {
   request.set_resume_token(token_);
   Subscription cut = Open("ops", request);
   const auto first = cut.Next();
-  EXPECT_EQ(Describe(std::get<Subscription::Message>(first)), "gap gpu0 NOT_KEPT");
-  token_ = std::get<Subscription::Message>(first).resume_token();
+  EXPECT_EQ(Describe(Whole(std::get<Subscription::Message>(first))), "gap gpu0 NOT_KEPT");
+  token_ = std::get<Subscription::Message>(first).fields.resume_token();
   EXPECT_THAT(Resume("ops", Stream()),
               ElementsAre("gap gpu0 NOT_KEPT", "gap gpu1 NOT_KEPT", "gpu0#3+0", "gpu1#3+0", "sync"));
 }
