@@ -67,7 +67,7 @@ TEST_F(GrpcStreamTest, ReadersOfAViewShareItsSerialisation) {
   std::vector<std::unique_ptr<grpc::ClientReader<SubscribeResponse>>> readers;
   SubscribeResponse response;
   for (grpc::ClientContext& context : contexts) {
-    readers.push_back(stub->Subscribe(&context, StreamRequest()));
+    readers.push_back(stub->Subscribe(&context, EndlessRequest()));
     for (int message = 0; message < 2; ++message) ASSERT_TRUE(readers.back()->Read(&response));
   }
   ExpectMetric(*metrics_, "sideband_grpc_snapshot_serialisations_total 1");

@@ -51,7 +51,7 @@ sideband::v1::GetSensorsRequest SensorsRequest(const std::string& device, const 
 
 bool IsOfPartitions(const sideband::v1::Sensor& sensor) {
   const auto family = std::ranges::find(SensorFamilies(), sensor.name(), &SensorFamily::name);
-  return family != SensorFamilies().end() && family->is_of_partitions;
+  return family != SensorFamilies().end() && family->partition_metric.has_value();
 }
 
 // The levels of the rows whose counters the view shows.
