@@ -8,6 +8,7 @@ import socket
 import stat
 import struct
 
+import exposition
 import programs
 import site_layout
 
@@ -185,7 +186,8 @@ class CaptureTest(BusTraceTestCase):
         site_layout.write(self.site.folder, "sidebandd.yaml", config)
         self.site.start()
         self.assertIn("captured in the clear", self.site.daemon.log())
-        programs.wait_until(lambda: os.path.getsize(self.site.path("gpu0.sbt")) > 20000, "a few snapshots")
+        programs.wait_until(lambda: (exposition.value(self.site.metrics("operator"), "sideband_snapshots_total",
+                                                      device="gpu0") or 0) >= 3, "a few snapshots")
         self.assertEqual(self.site.daemon.stop(), 0)
         return self.site.path("gpu0.sbt")
 
