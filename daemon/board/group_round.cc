@@ -96,7 +96,9 @@ void GroupRound::TakeFailure(const PlannedCommand& command, const BoardReply& re
   if (command.refuse) return command.refuse(reply);
   const MailboxStatus status = reply.word.status;
   if (IsRefusal(status)) Refuse(command.word, command.data);
-  if (!IsAbsence(status)) ReportFailure(command, status);
+  const bool has_vanished =
+      command.may_vanish && (status == MailboxStatus::kErrArg2 || status == MailboxStatus::kErrData);
+  if (!IsAbsence(status) && !has_vanished) ReportFailure(command, status);
 }
 
 void GroupRound::ReportFailure(const PlannedCommand& command, MailboxStatus status) {

@@ -48,6 +48,8 @@ struct PlannedCommand {
   bool takes_accepted = false;
   // Of any other status; without it, the value is absent.
   std::function<void(const BoardReply&)> refuse;
+  // What it asks about may have ended: ERR_ARG2 and ERR_DATA say so, and are no failure.
+  bool may_vanish = false;
   // Since the end of the command before: gives the board time to finish.
   absl::Duration pause;
 };

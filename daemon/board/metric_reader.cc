@@ -104,10 +104,12 @@ void AddMetric(GroupRound& round, const MetricScope& scope, const MetricRow& row
   round.Add({.word = CommandOf(MonitoringAction::kSnapshotMetric, row.metric, scope),
              .data = DataOf(scope),
              .outputs = {.data = true},
-             .take = [&round, scope, row, kind](const BoardReply& reply) {
-               const auto take = kind == MetricKind::kRatio ? TakeRatio : TakeBandwidth;
-               take(round, scope, row, reply);
-             }});
+             .take =
+                 [&round, scope, row, kind](const BoardReply& reply) {
+                   const auto take = kind == MetricKind::kRatio ? TakeRatio : TakeBandwidth;
+                   take(round, scope, row, reply);
+                 },
+             .may_vanish = scope.partition.has_value()});
 }
 
 void AddScope(GroupRound& round, const MetricScope& scope) {

@@ -114,6 +114,15 @@ TEST_F(MetricReaderTest, APartitionThatIsNotAvailableExists) {
   EXPECT_EQ(Partitions(), (std::vector<MetricScope>{{.partition = 5}}));
 }
 
+TEST_F(MetricReaderTest, APartitionThatHasEndedIsNoFailure) {
+  board_.metrics[{}][MetricId::kSmActivity] = 0;
+  board_.metrics[{.partition = 1}][MetricId::kSmActivity] = 0;
+  runner_.Read(BoardGroup::kPartitions);
+  board_.metrics.erase({.partition = 1});
+  EXPECT_FALSE(runner_.Read(BoardGroup::kMetrics).metrics.scopes.contains({.partition = 1}));
+  EXPECT_TRUE(runner_.reports.empty());
+}
+
 TEST_F(MetricReaderTest, WithoutMigThereAreNone) {
   board_.metrics[kDevice][MetricId::kEngineActive] = 0;
   runner_.reading.flags.flags[mailbox::MiscFlag::kMigCurrent] = false;

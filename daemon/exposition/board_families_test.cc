@@ -238,11 +238,11 @@ sideband_nvlink_up{device="gpu0",link="0"} 1
 sideband_nvlink_up{device="gpu0",link="1"} 0
 # HELP sideband_partition_nvlink_raw_rx_bytes_per_second Bytes received by NVLink, with its protocol, of a partition or one of its compute instances.
 # TYPE sideband_partition_nvlink_raw_rx_bytes_per_second gauge
-sideband_partition_nvlink_raw_rx_bytes_per_second{device="gpu0",partition="2",instance="0"} 3000000000
+sideband_partition_nvlink_raw_rx_bytes_per_second{device="gpu0",partition="2",compute_instance="0"} 3000000000
 # HELP sideband_partition_sm_activity_ratio Share of the time in which an SM had work, of a partition or one of its compute instances.
 # TYPE sideband_partition_sm_activity_ratio gauge
 sideband_partition_sm_activity_ratio{device="gpu0",partition="2"} 1
-sideband_partition_sm_activity_ratio{device="gpu0",partition="2",instance="0"} 0
+sideband_partition_sm_activity_ratio{device="gpu0",partition="2",compute_instance="0"} 0
 # HELP sideband_pcie_link_errors_total Errors of the board's PCIe link.
 # TYPE sideband_pcie_link_errors_total counter
 sideband_pcie_link_errors_total{device="gpu0",kind="correctable"} 4

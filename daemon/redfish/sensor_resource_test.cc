@@ -49,7 +49,7 @@ TEST(SensorResourceTest, TypesOfReadings) {
         Row{"sideband_clock_hertz", {{"clock", "memory"}, {"kind", "current"}}, "clock_memory Frequency Hz"},
         Row{"sideband_board_sm_activity_ratio", {}, "board_sm_activity Percent %"},
         Row{"sideband_partition_sm_activity_ratio",
-            {{"partition", "2"}, {"instance", "1"}},
+            {{"partition", "2"}, {"compute_instance", "1"}},
             "partition_sm_activity_2_1 Percent %"},
         // Limits, and what Redfish has no type for.
         Row{"sideband_clock_hertz", {{"clock", "memory"}, {"kind", "maximum"}}, ""},

@@ -74,7 +74,7 @@ TEST(SensorFrameTest, PartitionsAreKnown) {
   ASSERT_EQ(samples.size(), 2u);
   EXPECT_EQ(samples[0].series.partition, std::nullopt);
   EXPECT_EQ(samples[1].series.partition, 2);
-  EXPECT_EQ(samples[1].series.labels, (decltype(SensorSeries::labels){{"partition", "2"}, {"instance", "1"}}));
+  EXPECT_EQ(samples[1].series.labels, (decltype(SensorSeries::labels){{"partition", "2"}, {"compute_instance", "1"}}));
 }
 
 TEST(SensorFrameTest, WhatIsWrittenIsRead) {

@@ -35,7 +35,7 @@ void BoardSeries::PartitionGauge(const MetricScope& scope, std::optional<double>
   if (!value) return;
   const std::string partition = absl::StrCat(*scope.partition);
   const std::string instance = scope.compute_instance ? absl::StrCat(*scope.compute_instance) : "";
-  TakePartitionGauge(*scope.partition, Known(Labels{{"partition", partition}, {"instance", instance}}), *value);
+  TakePartitionGauge(*scope.partition, Known(Labels{{"partition", partition}, {"compute_instance", instance}}), *value);
 }
 
 void BoardSeries::TakePartitionGauge(uint8_t, SensorLabels labels, double value) { TakeGauge(labels, value); }

@@ -24,7 +24,7 @@ bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == E
 
 // A lock needs a file that can be opened, not one that can be written. It stays: after its removal there would be two.
 absl::Status MakeLockFile(const std::string& path) {
-  constexpr mode_t kMode = 0660;
+  constexpr mode_t kMode = 0666;  // as the umask has it, like the socket
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kMode));
   return file.is_open() ? absl::OkStatus() : ErrnoStatus(errno, path);
 }

@@ -245,7 +245,7 @@ class DaemonTest(unittest.TestCase):
         self.await_value(1, "sideband_driver_messages_total", xid="63")
         self.await_value(90, "sideband_temperature_threshold_celsius", kind="hardware_slowdown")
         self.await_value(1, "sideband_row_remap_state", state="pending")
-        programs.wait_until(lambda: self.value("sideband_partition_sm_activity_ratio", partition="2", instance="0")
+        programs.wait_until(lambda: self.value("sideband_partition_sm_activity_ratio", partition="2", compute_instance="0")
                             is not None, "the partitions' second capture")
         programs.wait_until(lambda: self.value("sideband_nvlink_raw_bytes_per_second", link="0", direction="tx")
                             is not None, "the links' traffic after captures")
