@@ -128,7 +128,7 @@ class RulesTest(unittest.TestCase):
         self.assertIsNone(self.documented.labels("sideband_vm_tensor_activ_cycles_total"))
         self.assertIsNone(self.documented.labels("sideband_device_upp"))
         self.assertEqual(self.documented.labels("sideband_partition_nvlink_raw_tx_bytes_per_second"),
-                         {"device", "partition", "instance"})
+                         {"device", "partition", "compute_instance"})
         self.assertIsNone(self.documented.labels("sideband_board_sm_activityy_ratio"))
 
     def sources(self, expression):
