@@ -55,7 +55,7 @@ class PageTest(unittest.TestCase):
         status = self.page.open("https://127.0.0.1:%d" % self.site.http_port, self.site.path(user), **options)
         self.assertEqual(status, 200)
         self.page.wait(".badge.fresh")
-        self.page.wait(".bar")
+        self.page.wait(".vms .bar")
         self.addCleanup(lambda: self.assertEqual(self.complaints(), []))
 
     def complaints(self):
@@ -216,7 +216,7 @@ class DevicePageTest(unittest.TestCase):
         with browser.Browser() as page:
             page.open("https://127.0.0.1:%d" % site.http_port, site.path("operator"))
             page.wait(".badge.fresh")
-            page.wait(".bar")
+            page.wait(".vms .bar")
             site.device.stop()
             page.wait(".badge.stale")
             programs.wait_until(lambda: page.text(".vms .bar") == [], "no shares")
@@ -226,7 +226,7 @@ class DevicePageTest(unittest.TestCase):
             self.assertNotIn("counts add up", page.text("body")[0])
             site.start_device()
             page.wait(".badge.fresh")
-            page.wait(".bar")
+            page.wait(".vms .bar")
             self.assertEqual(page.complaints(), [])
 
 
