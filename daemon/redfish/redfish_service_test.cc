@@ -21,6 +21,7 @@
 #include "daemon/view/fake_world.h"
 #include "daemon/view/queries.h"
 #include "daemon/view/row_filter.h"
+#include "daemon/view/snapshot_message.h"
 
 namespace sideband::daemon {
 namespace {
@@ -252,8 +253,9 @@ TEST_F(RedfishServiceTest, CountersAreThoseOfTheApi) {
                        const std::string& count) { return absl::StrCat(id, " ", vm, "/", context, " ", count); };
   for (const char* who : kCallers) {
     std::multiset<std::string> expected, found;
-    const auto response = GetSnapshot(world_.reader, CallerOf(who), {});
-    for (const auto& snapshot : response->snapshots()) {
+    for (const VisibleDevice& device : world_.reader.Devices(CallerOf(who))) {
+      if (device.snapshot == nullptr) continue;
+      const auto snapshot = SnapshotMessage(device, RowFilter({}));
       for (const auto& scope : snapshot.scopes()) {
         const std::string level = scope.scope().host()              ? "host"
                                   : scope.scope().vm().empty()      ? "device"
