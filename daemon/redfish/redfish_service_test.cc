@@ -19,7 +19,6 @@
 #include "daemon/redfish/identifiers.h"
 #include "daemon/redfish/request_target.h"
 #include "daemon/view/fake_world.h"
-#include "daemon/view/queries.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
 
@@ -255,7 +254,7 @@ TEST_F(RedfishServiceTest, CountersAreThoseOfTheApi) {
     std::multiset<std::string> expected, found;
     for (const VisibleDevice& device : world_.reader.Devices(CallerOf(who))) {
       if (device.snapshot == nullptr) continue;
-      const auto snapshot = SnapshotMessage(device, RowFilter({}));
+      const auto snapshot = SnapshotMessage(device, RowFilter());
       for (const auto& scope : snapshot.scopes()) {
         const std::string level = scope.scope().host()              ? "host"
                                   : scope.scope().vm().empty()      ? "device"
