@@ -20,6 +20,7 @@
 #include "daemon/board/board_store.h"
 #include "daemon/board/burst_gate.h"
 #include "daemon/board/command_cost.h"
+#include "daemon/board/decoder_reader.h"
 #include "daemon/board/dword_reader.h"
 #include "daemon/board/fake_board.h"
 #include "daemon/board/group_plans.h"
@@ -96,6 +97,10 @@ void UseAsyncReader(GroupRound& round) {
 
 void UseMetricWords(const BoardReply& reply) {
   //@ daemon/board/metric_words.h
+}
+
+void UseDecoderReader(GroupRound& round) {
+  //@ daemon/board/decoder_reader.h
 }
 
 void UseNvlinkTraffic(GroupRound& round, size_t count) {

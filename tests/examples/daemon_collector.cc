@@ -198,7 +198,7 @@ absl::Status UseSealRouter(const Store& store, size_t device, DeviceSeals& seals
   return absl::OkStatus();
 }
 
-void UseBoardSnapshot(size_t device, const BoardReader& reader, Store& store) {
+void UseBoardSnapshot(size_t device, const BoardReader& reader, const BoardTime& answered, Store& store) {
   //@ daemon/collector/board_snapshot.h
 }
 

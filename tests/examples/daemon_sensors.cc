@@ -2,6 +2,7 @@
 #include <string>
 
 #include "daemon/sensors/board_clock_families.h"
+#include "daemon/sensors/board_decoder_families.h"
 #include "daemon/sensors/board_link_families.h"
 #include "daemon/sensors/board_memory_families.h"
 #include "daemon/sensors/board_metric_families.h"
@@ -21,6 +22,10 @@ void Add(const std::string& name, const std::string& help);
 
 void UseBoardClockFamilies() {
   //@ daemon/sensors/board_clock_families.h
+}
+
+void UseBoardDecoderFamilies() {
+  //@ daemon/sensors/board_decoder_families.h
 }
 
 void UseBoardLinkFamilies() {

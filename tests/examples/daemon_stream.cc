@@ -20,6 +20,7 @@
 #include "daemon/stream/stream_message.h"
 #include "daemon/stream/stream_position.h"
 #include "daemon/stream/stream_request.h"
+#include "daemon/stream/whole_message.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/sensor_queries.h"
@@ -79,6 +80,10 @@ void UseStreamContent(StreamContent& content, const StreamSight& sight) {
 
 void UseStreamMessage(SnapshotBodies& bodies, const VisibleDevice& device, const RowFilter& filter) {
   //@ daemon/stream/stream_message.h
+}
+
+void UseWholeMessage(const StreamMessage& message) {
+  //@ daemon/stream/whole_message.h
 }
 
 void UseStreamPosition(const StreamPosition& reached) {
