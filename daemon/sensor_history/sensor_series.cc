@@ -7,7 +7,9 @@ namespace {
 // What an allocation takes beside its bytes.
 constexpr size_t kAllocation = 32;
 
-size_t BytesOf(const std::string& text) { return text.capacity() < sizeof(text) ? 0 : text.capacity() + kAllocation; }
+size_t BytesOf(const std::string& text) {
+  return text.capacity() < sizeof(std::string) ? 0 : text.capacity() + kAllocation;
+}
 
 }  // namespace
 
