@@ -91,11 +91,14 @@ class Watch {
       case v1::SubscribeResponse::kGap:
         OnGap(response.gap());
         return true;
-      default:
+      case v1::SubscribeResponse::kSensors:
+      case v1::SubscribeResponse::kSyncResponse:
+      case v1::SubscribeResponse::RESPONSE_NOT_SET:
         reconnection_.Received();
         if (response.sync_response()) Sync(client);
         return true;
     }
+    return true;
   }
 
   bool OnUpdate(v1::SubscribeResponse& response) {

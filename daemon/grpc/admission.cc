@@ -41,7 +41,7 @@ Credentials PeerOf(const ServiceContext& context, const grpc::CallbackServerCont
 
 // The text form of a request is many times its serialized size, and the audit log keeps 256 bytes of it.
 constexpr size_t kToldRequestBytesMax = 1 << 10;
-// Longer resume tokens are told by their size.
+// Of longer resume tokens the audit entry has the size.
 constexpr size_t kToldTokenBytesMax = 24;
 
 // The request as the audit log records it: its text, or its size where it is too large.

@@ -306,7 +306,7 @@ TEST_F(ResumptionTest, SuppressionGoesOnFromTheLastUpdate) {
   has_history_ = false;
   Publish(0);
   EXPECT_THAT(Resume("tenant-a", request), ElementsAre("gap gpu0 NOT_KEPT", "gpu0#5+0", "sync"))
-      << "what has changed since the last update cannot be told";
+      << "the changes since the last update are unknown";
 }
 
 TEST_F(ResumptionTest, HeartbeatsWaitForTheReplay) {

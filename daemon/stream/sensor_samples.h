@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Boards' sensors in a stream of samples. The daemon keeps no history of them: what a reader misses is a gap.
+// Boards' sensors in a stream of samples. Their history is not replayed: what a reader misses is a gap.
 //   SensorSamples sensors(request, queries);
 //   sensors.BeginRound();
 //   while (auto message = sensors.NextOfRound(sight)) Send(*message);

@@ -34,7 +34,7 @@ class Gap:
     """Something may be missing between two times of the host's clock. No count is: counters are cumulative.
 
     The whole present state follows. device: "" is all devices. The times are None where they are unknown. sensors: it is
-    of what the device's board has measured, of which no history is kept, and not of its counters.
+    of what the device's board has measured, which is not replayed, and not of its counters.
     """
 
     device: str
