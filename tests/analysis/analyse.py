@@ -28,39 +28,52 @@ LOCKS_ONLY = ("--config={Checks: '-*,clang-diagnostic-thread-safety*', WarningsA
               "HeaderFilterRegex: '(^|/)(proto|sim|secure_mcu|daemon|client)/'}")
 ERROR_IN = re.compile(r"^(?:\./)?(\S+\.cc):\d+:\d+: (?:fatal )?error: ", re.MULTILINE)
 FINDING = re.compile(r"(?:warning|error): ")
+PLACE = re.compile(r"^(?:\./|%s/)?(\S+)/[^/\s]+:\d+:\d+: " % re.escape(str(ROOT)))
 PROGRESS_S = 15
+# More would save little: by then the headers are a third of the work.
+UNIT_SOURCES = 30
 
 
-def folders(below):
-    """{folder: its sources}"""
-    found = {}
-    for top in TOPS:
-        for path in sorted((ROOT / top).rglob("*.cc")):
-            name = str(path.relative_to(ROOT))
-            if not TEST_ONLY.search(name) and any(name.startswith(prefix) for prefix in below):
-                found.setdefault(os.path.dirname(name), []).append(name)
-    return found
+def folder_of(finding):
+    match = PLACE.match(finding)
+    return match and match[1]
 
 
-def write_unit(sources, temporary):
-    """One translation unit of several sources: their headers are parsed once."""
-    unit = Path(temporary) / (sources[0].replace("/", "_") + ".unit.cc")
-    unit.write_text("".join('#include "%s"\n' % source for source in sources), encoding="utf-8")
+def sources(below):
+    """The sources of the libraries whose paths begin with one of `below`."""
+    return [name for top in TOPS for name in sorted(str(path.relative_to(ROOT)) for path in (ROOT / top).rglob("*.cc"))
+            if not TEST_ONLY.search(name) and any(name.startswith(prefix) for prefix in below)]
+
+
+def groups(names):
+    """Neighbours in one unit parse their headers once; several units occupy all processors."""
+    return [names[first:first + UNIT_SOURCES] for first in range(0, len(names), UNIT_SOURCES)]
+
+
+def write_unit(names, temporary):
+    """One translation unit of several sources."""
+    unit = Path(temporary) / (names[0].replace("/", "_") + ".unit.cc")
+    unit.write_text("".join('#include "%s"\n' % name for name in names), encoding="utf-8")
     return unit
 
 
-def units(sources, temporary):
-    """Divides the sources of a folder into as few units as possible: two may give different things the same name."""
-    rest = []
-    while sources:
-        result = subprocess.run(["clang++", "-fsyntax-only", *FLAGS, write_unit(sources, temporary)], cwd=ROOT,
-                                capture_output=True, text=True, check=False)
-        error = ERROR_IN.search(result.stderr)
-        if result.returncode == 0 or len(sources) == 1 or not error or error[1] not in sources:
-            yield sources
-            sources, rest = rest, []
-        else:
-            sources, rest = [source for source in sources if source != error[1]], [*rest, error[1]]
+def units(names, temporary):
+    """Divides sources into as few units as possible: two may give different things the same name."""
+    while names:
+        unit, later = names, []
+        while len(unit) > 1:
+            result = subprocess.run(["clang++", "-fsyntax-only", "-ferror-limit=0", *FLAGS, write_unit(unit, temporary)],
+                                    cwd=ROOT, capture_output=True, text=True, check=False)
+            rejected = set(ERROR_IN.findall(result.stderr))
+            if result.returncode == 0:
+                break
+            accepted = [name for name in unit if name not in rejected]
+            # Errors in headers alone, or in each source, tell nothing about who disturbs whom.
+            kept = accepted if 0 < len(accepted) < len(unit) else unit[:len(unit) // 2]
+            later += [name for name in unit if name not in kept]
+            unit = kept
+        yield unit
+        names = later
 
 
 def tidy(sources, temporary):
@@ -72,24 +85,27 @@ def tidy(sources, temporary):
         [] if result.returncode == 0 else [result.stderr.strip()])
 
 
-def analyse(sources, temporary):
-    return [line for unit in units(sources, temporary) for line in tidy(unit, temporary)]
+def analyse(names, temporary):
+    return [line for unit in units(names, temporary) for line in tidy(unit, temporary)]
 
 
 def main():
-    groups = folders([argument for argument in sys.argv[1:] if not argument.startswith("--")] or [""])
-    passed = failed = 0
+    names = sources([argument for argument in sys.argv[1:] if not argument.startswith("--")] or [""])
+    findings, done = {}, 0
     reported = time.monotonic()
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = {pool.submit(analyse, sources, temporary): folder for folder, sources in groups.items()}
-        for done in concurrent.futures.as_completed(results):
-            findings = done.result()
-            print("".join(line + "\n" for line in dict.fromkeys(findings)), end="", flush=True)
-            passed, failed = passed + (not findings), failed + bool(findings)
+        results = {pool.submit(analyse, group, temporary): group for group in groups(names)}
+        for result in concurrent.futures.as_completed(results):
+            new = [line for line in result.result() if line not in findings]
+            # A finding without a place, like a crash of clang-tidy, counts for the group.
+            findings.update((line, folder_of(line) or os.path.dirname(results[result][0])) for line in new)
+            print("".join(line + "\n" for line in new), end="", flush=True)
+            done += len(results[result])
             if time.monotonic() - reported > PROGRESS_S:
-                print("   %d of %d folders" % (passed + failed, len(groups)), flush=True)
+                print("   %d of %d sources" % (done, len(names)), flush=True)
                 reported = time.monotonic()
-    print("%d passed, %d failed" % (passed, failed))
+    failed = len(set(findings.values()))
+    print("%d passed, %d failed" % (len({os.path.dirname(name) for name in names} - set(findings.values())), failed))
     return 1 if failed else 0
 
 
