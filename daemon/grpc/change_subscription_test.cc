@@ -197,6 +197,19 @@ TEST_F(ChangeSubscriptionTest, AHeartbeatIsTheWholeStateWithoutEvents) {
   EXPECT_THAT(Drain(subscription), IsEmpty());
 }
 
+// A reader may ignore heartbeats.
+TEST_F(ChangeSubscriptionTest, WhatChangesWhenAHeartbeatIsDueIsNoHeartbeat) {
+  SubscribeRequest request = Changes();
+  request.mutable_heartbeat_interval()->set_seconds(2);
+  Subscription subscription = Open("tenant-a", request);
+  ASSERT_THAT(Drain(subscription), ElementsAre(kOfTenantA, "sync"));
+  world_.clock.Advance(absl::Seconds(1));
+  Publish(2, [](DeviceSnapshot& now) { now.data.blocks[2].state = mailbox::BlockState::kIdle; });
+  const std::vector<std::string> texts = Drain(subscription);
+  ASSERT_THAT(texts, ElementsAre("vm0/render:2", testing::EndsWith(" h"), "sync h"));
+  EXPECT_THAT(texts[1], testing::Not(testing::HasSubstr("render"))) << "the rest";
+}
+
 TEST_F(ChangeSubscriptionTest, ADeviceThatIsNoLongerSeenIsGone) {
   Subscription subscription = Open("tenant-a", Changes());
   Drain(subscription);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,33 @@ class ResumptionTest : public testing::Test {
       world_.clock.Advance(absl::Seconds(1));
       world_.Publish(device, ++published_[device]);
     }
+  }
+
+  // gpu0's first snapshot, of many events.
+  void PublishWithEvents(size_t events) {
+    mailbox::Catalog catalog = world_.topology->catalog();
+    while (catalog.events.size() < events) {
+      catalog.events.push_back({absl::StrCat("event", catalog.events.size()), "", mailbox::EventScope::kDevice, ""});
+    }
+    world_.topology = std::make_shared<Topology>(catalog, 9);
+    Publish(0);
+    Republish([&](DeviceSnapshot& snapshot) {
+      snapshot.data.counters_per_block = events;
+      snapshot.data.counters.assign(snapshot.data.blocks.size() * events, 7);
+      snapshot.rates.assign(snapshot.data.counters.size(), 2.5);
+      snapshot.estimated = snapshot.topology->rotation().ShownCounters(snapshot.data);
+    });
+  }
+
+  // gpu0's newest snapshot once more, as another publication.
+  void Republish(const std::function<void(DeviceSnapshot&)>& change = [](DeviceSnapshot&) {}) {
+    world_.clock.Advance(absl::Seconds(1));
+    auto same = std::make_shared<DeviceSnapshot>(*world_.store.Newest(0));
+    change(*same);
+    same->publication = ++published_[0];
+    same->steady_time = world_.clock.Steady();
+    same->host_time = world_.clock.Now();
+    world_.store.Publish(0, std::move(same));
   }
 
   Subscription Open(const std::string& who, const SubscribeRequest& request) {
@@ -231,10 +259,10 @@ TEST_F(ResumptionTest, AHistoryThatIsOvertakenIsAGapLater) {
   Publish(0, 4000);
   const std::vector<std::string> rest = Drain(slow);
   ASSERT_GE(rest.size(), 3u);
-  EXPECT_EQ(rest[rest.size() - 2], "gap gpu0 NOT_KEPT");
-  EXPECT_EQ(rest.back(), "gpu0#4021+0");
-  EXPECT_THAT(rest, testing::Contains("sync")) << "when it has what there was at the resumption";
-  EXPECT_GE(messages_[messages_.size() - 2].gap().from().seconds(), 1'800'000'002);
+  EXPECT_EQ(rest[rest.size() - 3], "gap gpu0 NOT_KEPT");
+  EXPECT_EQ(rest[rest.size() - 2], "gpu0#4021+0");
+  EXPECT_EQ(rest.back(), "sync");
+  EXPECT_GE(messages_[messages_.size() - 3].gap().from().seconds(), 1'800'000'002);
 }
 
 TEST_F(ResumptionTest, DevicesAreResumedEach) {
@@ -295,11 +323,7 @@ TEST_F(ResumptionTest, SuppressionGoesOnFromTheLastUpdate) {
   SubscribeRequest request = Stream();
   request.set_suppress_redundant(true);
   Begin("tenant-a", request);
-  for (int i = 0; i < 2; ++i) {
-    auto same = std::make_shared<DeviceSnapshot>(*world_.store.Newest(0));
-    same->publication = ++published_[0];
-    world_.store.Publish(0, same);
-  }
+  for (int i = 0; i < 2; ++i) Republish();
   EXPECT_THAT(Resume("tenant-a", request), ElementsAre("resumed gpu0", "sync"));
   Publish(0);
   EXPECT_THAT(Resume("tenant-a", request), ElementsAre("resumed gpu0", "gpu0#4+0", "sync"));
@@ -315,9 +339,112 @@ TEST_F(ResumptionTest, HeartbeatsWaitForTheReplay) {
   request.mutable_heartbeat_interval()->set_seconds(2);
   Begin("tenant-a", request);
   Publish(0, 5);
-  const std::vector<std::string> resumed = Resume("tenant-a", request);
-  EXPECT_THAT(resumed,
-              ElementsAre("resumed gpu0", "gpu0#2+0 r", "gpu0#3+0 r", "gpu0#4+0 r", "gpu0#5+0 r", "gpu0#6+0", "sync"));
+  request.set_resume_token(token_);
+  Subscription subscription = Open("tenant-a", request);
+  for (const char* text :
+       {"resumed gpu0", "gpu0#2+0 r", "gpu0#3+0 r", "gpu0#4+0 r", "gpu0#5+0 r", "gpu0#6+0", "sync"}) {
+    const SubscribeResponse message = Whole(std::get<Subscription::Message>(subscription.Next()));
+    EXPECT_EQ(Describe(message), text);
+    EXPECT_FALSE(message.heartbeat());
+    world_.clock.Advance(absl::Seconds(3));
+  }
+  EXPECT_THAT(Drain(subscription), ElementsAre("gpu0#6+0", "sync h"));
+}
+
+// One that never answered, or is away.
+TEST_F(ResumptionTest, ADeviceWithoutASnapshotDoesNotStopHeartbeats) {
+  Publish(0);
+  SubscribeRequest request = Stream();
+  request.mutable_heartbeat_interval()->set_seconds(2);
+  EXPECT_THAT(Begin("ops", request), ElementsAre("gpu0#1+0", "sync"));
+  request.set_resume_token(token_);
+  Subscription subscription = Open("ops", request);
+  EXPECT_THAT(Drain(subscription), ElementsAre("resumed gpu0", "resumed gpu1", "sync"));
+  world_.clock.Advance(absl::Seconds(2));
+  EXPECT_THAT(Drain(subscription), ElementsAre("gpu0#1+0", "sync h"));
+  Publish(1);
+  EXPECT_THAT(Drain(subscription), ElementsAre("gpu1#1+0"));
+}
+
+TEST_F(ResumptionTest, OneDeviceIsReplayedAtATimeAndTheOthersHaveNews) {
+  Publish(0);
+  Publish(1);
+  Begin("ops", Stream());
+  Publish(0, 4);
+  SubscribeRequest request = Stream();
+  request.set_resume_token(token_);
+  Subscription subscription = Open("ops", request);
+  const auto next = [&] { return Describe(Whole(std::get<Subscription::Message>(subscription.Next()))); };
+  for (const char* text : {"resumed gpu0", "resumed gpu1", "gpu0#2+0 r"}) EXPECT_EQ(next(), text);
+  for (const char* text : {"gpu1#2+0", "gpu0#3+0 r", "gpu1#3+0"}) {
+    if (text[3] == '1') Publish(1);
+    EXPECT_EQ(next(), text) << "each publication of gpu1, though gpu0 is not done";
+  }
+  EXPECT_THAT(Drain(subscription), ElementsAre("gpu0#4+0 r", "gpu0#5+0", "sync"));
+}
+
+TEST_F(ResumptionTest, ADeviceThatVanishesDuringItsReplayIsAGap) {
+  Publish(0);
+  Begin("tenant-a", Stream());
+  Publish(0, 4);
+  SubscribeRequest request = Stream();
+  request.set_resume_token(token_);
+  Subscription subscription = Open("tenant-a", request);
+  const auto next = [&] { return Describe(Whole(std::get<Subscription::Message>(subscription.Next()))); };
+  for (const char* text : {"resumed gpu0", "gpu0#2+0 r"}) EXPECT_EQ(next(), text);
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.vms.erase(catalog.vms.begin());
+  world_.topology = std::make_shared<Topology>(catalog, 9);
+  Publish(0);
+  EXPECT_THAT(Drain(subscription), ElementsAre("gap gpu0 GONE", "sync"));
+}
+
+// What is published while a reader catches up is replayed as well, until it has caught up.
+TEST_F(ResumptionTest, NothingIsSkippedThatIsPublishedDuringTheReplay) {
+  Publish(0);
+  Begin("tenant-a", Stream());
+  Publish(0, 8);
+  SubscribeRequest request = Stream();
+  request.set_resume_token(token_);
+  Subscription subscription = Open("tenant-a", request);
+  std::vector<std::string> texts;
+  for (int i = 0; i < 12; ++i) {
+    texts.push_back(Describe(Whole(std::get<Subscription::Message>(subscription.Next()))));
+    if (i % 3 == 2 && published_[0] < 13) Publish(0);
+  }
+  EXPECT_THAT(Drain(subscription), ElementsAre("sync", "gpu0#13+0"));
+  EXPECT_EQ(texts.front(), "resumed gpu0");
+  for (size_t i = 1; i < texts.size(); ++i)
+    EXPECT_THAT(texts[i], testing::StartsWith(absl::StrCat("gpu0#", i + 1, "+0")));
+}
+
+// Of unchanged rows nothing is sent, and there may be hours of them.
+TEST_F(ResumptionTest, AReplayWithoutRowsHasHeartbeatsThatGoOnFromThere) {
+  PublishWithEvents(500);
+  SubscribeRequest request = Stream();
+  request.set_suppress_redundant(true);
+  request.mutable_heartbeat_interval()->set_seconds(2);
+  Begin("tenant-a", request);
+  for (int i = 0; i < 1'000; ++i) Republish();
+  request.set_resume_token(token_);
+  Subscription subscription = Open("tenant-a", request);
+  EXPECT_THAT(Drain(subscription), ElementsAre("resumed gpu0")) << "the step's work is done";
+  world_.clock.Advance(absl::Seconds(2));
+  const SubscribeResponse alive = Whole(std::get<Subscription::Message>(subscription.Next()));
+  EXPECT_TRUE(alive.heartbeat());
+  EXPECT_EQ(alive.response_case(), SubscribeResponse::RESPONSE_NOT_SET);
+  // The next connection goes on from there.
+  token_ = alive.resume_token();
+  request.set_resume_token(token_);
+  Subscription next = Open("tenant-a", request);
+  int steps = 0;
+  std::vector<std::string> texts;
+  while (texts.empty() || texts.back() != "sync") {
+    for (std::string& text : Drain(next)) texts.push_back(std::move(text));
+    ASSERT_LT(++steps, 100);
+  }
+  EXPECT_THAT(texts, ElementsAre("resumed gpu0", "sync"));
+  EXPECT_GT(steps, 1);
 }
 
 class SensorResumptionTest : public ResumptionTest {

@@ -66,6 +66,7 @@ absl::Status Subscription::Begin(const StreamSight& sight) {
   if (sealer_) return absl::OkStatus();
   SIDEBAND_ASSIGN_OR_RETURN(sealer_, sources_.tokens.Begin(sight.caller.principal.identity, *request_));
   content_->BeginRound();
+  heartbeat_.Sent(sight.steady_now);
   resumed_from_ = request_->resume_token();
   if (!resumed_from_.empty()) Resume(*request_, sight);
   request_.reset();
@@ -91,9 +92,11 @@ std::optional<Subscription::Message> Subscription::NextOfRound(const StreamSight
     message.emplace();
     message->fields.set_sync_response(true);
   }
-  // Rounds after the first one are heartbeats.
-  if (message && synced_) message->fields.set_heartbeat(true);
-  if (message && message->fields.sync_response()) synced_ = true;
+  if (message && message->fields.sync_response()) {
+    // Rounds after the first one are heartbeats.
+    message->fields.set_heartbeat(synced_);
+    synced_ = true;
+  }
   return message;
 }
 
@@ -105,11 +108,24 @@ std::optional<Subscription::Message> Subscription::NextMessage(const StreamSight
     if (!resumption_.empty()) message.fields.set_resume_token(resumed_from_);
     return message;
   }
-  if (!is_in_round_ && heartbeat_.IsDue(sight.steady_now) && !content_->IsReplaying()) {
+  if (content_->IsReplaying(sight)) return NextReplayed(sight);
+  if (!is_in_round_ && heartbeat_.IsDue(sight.steady_now)) {
     content_->BeginRound();
     is_in_round_ = true;
   }
   return is_in_round_ ? NextOfRound(sight) : content_->NextNews(sight);
+}
+
+// The whole state would be out of order. A reader that waits for rows learns that the stream is alive, and how far it
+// is.
+std::optional<Subscription::Message> Subscription::NextReplayed(const StreamSight& sight) {
+  auto message = is_in_round_ ? NextOfRound(sight) : content_->NextNews(sight);
+  if (!message && heartbeat_.IsDue(sight.steady_now)) {
+    message.emplace();
+    message->fields.set_heartbeat(true);
+  }
+  if (message) heartbeat_.Sent(sight.steady_now);
+  return message;
 }
 
 absl::Status Subscription::Stamp(const StreamSight& sight, Message& message) {

@@ -72,6 +72,7 @@ class Subscription {
   void Resume(const sideband::v1::SubscribeRequest& request, const StreamSight& sight);
   std::optional<Message> NextMessage(const StreamSight& sight);
   std::optional<Message> NextOfRound(const StreamSight& sight);
+  std::optional<Message> NextReplayed(const StreamSight& sight);
   // Adds what every message has.
   absl::Status Stamp(const StreamSight& sight, Message& message);
 

@@ -238,6 +238,50 @@ TEST_F(SubscriptionTest, AHeartbeatIsTheWholeStateAndASync) {
   EXPECT_FALSE(IsHeartbeat(news));
 }
 
+// A reader may ignore heartbeats.
+TEST_F(SubscriptionTest, WhatIsNewWhenAHeartbeatIsDueIsNoHeartbeat) {
+  for (const bool suppresses : {false, true}) {
+    Publish(0, 1);
+    SubscribeRequest request = Stream();
+    request.mutable_heartbeat_interval()->set_seconds(10);
+    request.set_suppress_redundant(suppresses);
+    Subscription subscription = Open("tenant-a", request);
+    for (int i = 0; i < 2; ++i) subscription.Next();
+    world_.clock.Advance(absl::Seconds(10));
+    Publish(0, 2);
+    const auto news = subscription.Next();
+    EXPECT_EQ(Describe(news), "gpu0#2+0");
+    EXPECT_FALSE(IsHeartbeat(news));
+    if (suppresses) {
+      const auto whole = subscription.Next();
+      EXPECT_EQ(Describe(whole), "gpu0#2+0");
+      EXPECT_TRUE(IsHeartbeat(whole));
+    }
+    const auto sync = subscription.Next();
+    EXPECT_EQ(Describe(sync), "sync");
+    EXPECT_TRUE(IsHeartbeat(sync));
+    EXPECT_EQ(Describe(subscription.Next()), "wait");
+    world_.store.Publish(0, nullptr);
+  }
+}
+
+TEST_F(SubscriptionTest, AReaderSlowerThanTheDeviceHasHeartbeatsToo) {
+  Publish(0, 1);
+  SubscribeRequest request = Stream();
+  request.mutable_heartbeat_interval()->set_seconds(2);
+  request.set_suppress_redundant(true);
+  Subscription subscription = Open("tenant-a", request);
+  int syncs = 0, news = 0;
+  for (uint64_t publication = 2; publication < 30; ++publication) {
+    const auto step = subscription.Next();
+    syncs += Describe(step) == "sync" ? 1 : 0;
+    news += IsHeartbeat(step) ? 0 : 1;
+    Publish(0, publication);
+  }
+  EXPECT_GT(syncs, 4);
+  EXPECT_GT(news, 8);
+}
+
 TEST_F(SubscriptionTest, AHeartbeatWithoutADeviceIsASyncAlone) {
   SubscribeRequest request = Stream();
   request.mutable_heartbeat_interval()->set_seconds(1);

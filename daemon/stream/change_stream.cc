@@ -91,11 +91,25 @@ std::optional<StreamContent::Message> ChangeStream::NextChange(const StreamSight
   for (const VisibleDevice* device : Selected(sight)) {
     Known& known = known_[device->info->name];
     Inputs inputs = InputsOf(*device, boards, sight);
-    if (known.round == round_ && known.inputs == inputs) continue;
+    if (known.inputs == inputs) continue;
     if (auto message = MessageOf(tracker_.Next(device->info->name, ItemsOf(*device, boards, sight)))) return message;
-    known = {.inputs = std::move(inputs), .round = round_};
+    known.inputs = std::move(inputs);
   }
   return NextGone(sight);
+}
+
+std::optional<StreamContent::Message> ChangeStream::NextRepeated(const StreamSight& sight) {
+  const Boards boards = BoardsOf(sight);
+  for (const VisibleDevice* device : Selected(sight)) {
+    Known& known = known_[device->info->name];
+    if (known.round == round_) continue;
+    if (auto message = MessageOf(tracker_.Repeat(device->info->name, ItemsOf(*device, boards, sight)))) {
+      message->fields.set_heartbeat(true);
+      return message;
+    }
+    known.round = round_;
+  }
+  return std::nullopt;
 }
 
 std::optional<StreamContent::Message> ChangeStream::NextGone(const StreamSight& sight) {
@@ -134,9 +148,7 @@ std::optional<StreamContent::Message> ChangeStream::NextEvent(const StreamSight&
 std::optional<StreamContent::Message> ChangeStream::NextOfRound(const StreamSight& sight) {
   if (auto message = NextChange(sight)) return message;
   // What the daemon holds of boards' events belongs to the first round only.
-  if (round_ == 1) {
-    if (auto message = NextEvent(sight)) return message;
-  }
+  if (auto message = round_ == 1 ? NextEvent(sight) : NextRepeated(sight)) return message;
   is_round_done_ = true;
   return std::nullopt;
 }
@@ -152,7 +164,7 @@ std::vector<StreamContent::Message> ChangeStream::Resume(const StreamPosition& p
   const Boards boards = BoardsOf(sight);
   for (const VisibleDevice* device : Selected(sight)) {
     tracker_.Adopt(device->info->name, ItemsOf(*device, boards, sight));
-    known_[device->info->name] = {.inputs = InputsOf(*device, boards, sight), .round = round_};
+    known_[device->info->name].inputs = InputsOf(*device, boards, sight);
   }
   std::vector<Message> messages;
   if (tracker_.digest() == position.state) {

@@ -40,7 +40,7 @@ class ChangeStream final : public StreamContent {
   std::optional<Message> NextOfRound(const StreamSight& sight) override;
   bool IsRoundDone(const StreamSight& sight) const override;
   std::optional<Message> NextNews(const StreamSight& sight) override;
-  bool IsReplaying() const override { return false; }
+  bool IsReplaying(const StreamSight& /*sight*/) const override { return false; }
   void AddPosition(const StreamSight& sight, StreamPosition& position) const override;
 
  private:
@@ -59,7 +59,7 @@ class ChangeStream final : public StreamContent {
   // What was sent of a device.
   struct Known {
     std::optional<Inputs> inputs;  // of items that were sent completely
-    uint64_t round = 0;            // the last one that has it
+    uint64_t round = 0;            // the last heartbeat that has it
   };
   using Boards = std::map<std::string, VisibleBoard>;  // by device
 
@@ -73,9 +73,11 @@ class ChangeStream final : public StreamContent {
   Inputs InputsOf(const VisibleDevice& device, const Boards& boards, const StreamSight& sight) const;
   std::vector<sideband::v1::StateItem> ItemsOf(const VisibleDevice& device, const Boards& boards,
                                                const StreamSight& sight) const;
-  // Of devices that have changed, or are not part of the round yet; of those that the caller no longer sees.
+  // Of devices that have changed; of those that the caller no longer sees.
   std::optional<Message> NextChange(const StreamSight& sight);
   std::optional<Message> NextGone(const StreamSight& sight);
+  // What the reader has, once more.
+  std::optional<Message> NextRepeated(const StreamSight& sight);
   std::optional<Message> NextEvent(const StreamSight& sight);
   void ResumeBoards(const StreamPosition& position, const StreamSight& sight, std::vector<Message>& messages);
 

@@ -26,6 +26,7 @@ void SampleStream::Cursor::Restart(absl::Duration sample_interval) {
   host_time = absl::InfinitePast();
   rows.clear();
   replay.reset();
+  had = 0;
   round = 0;
 }
 
@@ -81,31 +82,29 @@ StreamContent::Message SampleStream::ResumeDevice(const DevicePosition& position
     return gap(Gap::REASON_REBOOTED);
   }
   Cursor& cursor = CursorOf(*found);
-  if (!Restore(*found, position, sight.caller, cursor) || !cursor.replay->CanGoOn(newest)) {
+  Restore(*found, position, cursor);
+  if (!cursor.replay->CanGoOn(newest)) {
     cursor.Restart(request_.sample_interval);
     return gap(Gap::REASON_NOT_KEPT);
   }
-  cursor.replay_to = newest;
   return ResumedMessage(position.name);
 }
 
-bool SampleStream::Restore(const VisibleDevice& device, const DevicePosition& position, const Caller& caller,
-                           Cursor& cursor) {
+void SampleStream::Restore(const VisibleDevice& device, const DevicePosition& position, Cursor& cursor) {
   cursor.replay.emplace(ReplayAfter(device.index, position.after));
+  cursor.name = position.name;
   cursor.host_time = position.host_time;
-  if (!position.due) return true;
+  if (!position.due) return;
   cursor.pacer = SamplePacer(request_.sample_interval, position.after, *position.due);
   cursor.boot_id = position.boot_id;
-  if (!request_.suppress_redundant) return true;
-  // What has changed is decided by the last update, whose counts are in the history or are the newest.
+  if (!request_.suppress_redundant) return;
+  // What has changed is decided by the last update, whose counts are the newest or in the history.
   if (device.snapshot != nullptr && device.snapshot->publication == position.after) {
     cursor.rows = DigestsOf(UpdateOf(device));
-    return true;
+    return;
   }
   cursor.replay.emplace(ReplayAfter(device.index, position.after - 1));
-  if (cursor.replay->Next(-absl::InfiniteDuration(), position.after + 1) != Replay::Outcome::kFound) return false;
-  cursor.rows = DigestsOf(cursor.replay->Message(device, caller, request_.filter));
-  return true;
+  cursor.had = position.after;
 }
 
 void SampleStream::BeginRound() {
@@ -127,8 +126,13 @@ std::optional<StreamContent::Message> SampleStream::InTurn(const StreamSight& si
 }
 
 std::optional<StreamContent::Message> SampleStream::NextOfRound(const StreamSight& sight) {
-  auto message = InTurn(sight, [&](const VisibleDevice& device) { return OfRound(device, sight); });
-  if (message) return message;
+  if (auto gap = GapOfUnseen(sight)) return gap;
+  if (round_ > 1) {
+    if (auto message = InTurn(sight, [&](const VisibleDevice& device) { return Heartbeat(device); })) return message;
+  } else if (!IsRoundDone(sight)) {
+    // Devices that wait for the replay of another one have news meanwhile.
+    if (auto message = NextNews(sight)) return message;
+  }
   return sensors_.NextOfRound(sight);
 }
 
@@ -141,100 +145,170 @@ bool SampleStream::IsRoundDone(const StreamSight& sight) const {
 }
 
 std::optional<StreamContent::Message> SampleStream::NextNews(const StreamSight& sight) {
+  if (auto gap = GapOfUnseen(sight)) return gap;
   // A reader that is slow gets sensors, too.
   is_sensors_turn_ = !is_sensors_turn_;
   if (is_sensors_turn_) {
     if (auto message = sensors_.NextNews(sight)) return message;
   }
-  auto message = InTurn(sight, [&](const VisibleDevice& device) -> std::optional<Message> {
-    Cursor& cursor = CursorOf(device);
-    if (cursor.replay) {
-      auto replayed = Replayed(device, cursor, sight);
-      if (replayed || cursor.replay) return replayed;
-    }
-    return Newest(device, cursor, /*whole=*/false);
-  });
+  auto message = NextOfDevices(sight);
   if (message || is_sensors_turn_) return message;
   return sensors_.NextNews(sight);
 }
 
-bool SampleStream::IsReplaying() const {
-  return std::ranges::any_of(cursors_, [](const auto& cursor) { return cursor.second.replay.has_value(); });
+std::optional<StreamContent::Message> SampleStream::NextOfDevices(const StreamSight& sight) {
+  DecodeBudget budget(kValuesPerStep);
+  for (;;) {
+    auto message = InTurn(sight, [&](const VisibleDevice& device) { return NewsOf(device, budget, sight); });
+    // A replay that has ended makes way for that of a device which was asked before.
+    if (message || replaying_ || !IsReplaying(sight)) return message;
+  }
 }
 
-std::optional<StreamContent::Message> SampleStream::OfRound(const VisibleDevice& device, const StreamSight& sight) {
+bool SampleStream::IsReplaying(const StreamSight& sight) const {
+  return std::ranges::any_of(sight.devices, [&](const VisibleDevice& device) {
+    const Cursor* const cursor = FindCursor(device);
+    return Shows(device) && cursor != nullptr && cursor->replay.has_value();
+  });
+}
+
+std::optional<StreamContent::Message> SampleStream::GapOfUnseen(const StreamSight& sight) {
+  for (auto& [id, cursor] : cursors_) {
+    if (!cursor.replay || std::ranges::find(sight.devices, id, &VisibleDevice::index) != sight.devices.end()) continue;
+    const absl::Time from = cursor.host_time;
+    if (replaying_ && replaying_->device == id) replaying_.reset();
+    cursor.Restart(request_.sample_interval);
+    return GapMessage(cursor.name, Gap::REASON_GONE, from, sight.now);
+  }
+  return std::nullopt;
+}
+
+std::optional<StreamContent::Message> SampleStream::NewsOf(const VisibleDevice& device, DecodeBudget& budget,
+                                                           const StreamSight& sight) {
   Cursor& cursor = CursorOf(device);
-  if (cursor.round == round_) return std::nullopt;
   if (cursor.replay) {
-    auto message = Replayed(device, cursor, sight);
-    // What is published meanwhile is news.
-    if (cursor.replay && cursor.replay->passed() >= cursor.replay_to) cursor.round = round_;
+    auto message = Replayed(device, cursor, budget, sight);
     if (message || cursor.replay) return message;
   }
-  cursor.round = round_;
-  return Newest(device, cursor, /*whole=*/round_ > 1);
+  if (round_ == 1) cursor.round = round_;
+  return Newest(device);
+}
+
+bool SampleStream::IsInLeg(const VisibleDevice& device, const Replay& replay) {
+  const uint64_t newest = device.snapshot->publication;
+  if (replay.passed() >= newest) return false;
+  if (replay.passed() < replaying_->leg_end) return true;
+  const uint64_t leg = newest - replay.passed();
+  if (leg >= replaying_->leg) return false;
+  *replaying_ = {.device = device.index, .leg_end = newest, .leg = leg};
+  return true;
+}
+
+void SampleStream::EndReplay(Cursor& cursor) {
+  cursor.replay.reset();
+  replaying_.reset();
 }
 
 std::optional<StreamContent::Message> SampleStream::Replayed(const VisibleDevice& device, Cursor& cursor,
-                                                             const StreamSight& sight) {
+                                                             DecodeBudget& budget, const StreamSight& sight) {
+  const uint64_t newest = device.snapshot->publication;
+  if (replaying_ && replaying_->device != device.index) {
+    // One that has missed nothing does not wait.
+    if (cursor.replay->passed() + 1 >= newest && cursor.had <= cursor.replay->passed()) cursor.replay.reset();
+    return std::nullopt;
+  }
+  if (!replaying_) replaying_ = {.device = device.index, .leg_end = newest, .leg = UINT64_MAX};
   Replay& replay = *cursor.replay;
-  for (size_t work = 0; work < kValuesPerStep; work += replay.values() + 1) {
-    switch (replay.Next(cursor.pacer.Earliest(device.info->interval), device.snapshot->publication)) {
+  while (IsInLeg(device, replay)) {
+    const bool is_known = replay.passed() < cursor.had;
+    const absl::Duration earliest = is_known ? -absl::InfiniteDuration() : cursor.pacer.Earliest(device.info->interval);
+    switch (replay.Next(earliest, newest, &budget)) {
       case Replay::Outcome::kNothing:
-        cursor.replay.reset();
+        EndReplay(cursor);
+        return std::nullopt;
+      case Replay::Outcome::kUnfinished:
         return std::nullopt;
       case Replay::Outcome::kLost: {
         const absl::Time from = cursor.host_time;
+        EndReplay(cursor);
         cursor.Restart(request_.sample_interval);
         return GapMessage(device.info->name, Gap::REASON_NOT_KEPT, from, sight.now);
       }
       case Replay::Outcome::kFound:
         break;
     }
+    if (is_known) {
+      cursor.rows = DigestsOf(replay.Message(device, sight.caller, request_.filter));
+      continue;
+    }
     // While the caller did not see the device, nothing of it was taken.
     if (!replay.IsVisible(device, sight.caller)) continue;
-    Message message;
-    message.fields.set_replayed(true);
-    *message.fields.mutable_update() = replay.Message(device, sight.caller, request_.filter);
-    message.fields.set_skipped(cursor.pacer.Take(replay.header().publication, replay.header().steady_time()));
-    cursor.boot_id = replay.boot_id();
-    cursor.host_time = replay.header().host_time();
-    if (Reduce(/*whole=*/false, /*is_taken=*/true, cursor, *message.fields.mutable_update())) return message;
+    if (auto message = ReplayedMessage(device, cursor, sight.caller)) return message;
   }
+  EndReplay(cursor);
   return std::nullopt;
+}
+
+std::optional<StreamContent::Message> SampleStream::ReplayedMessage(const VisibleDevice& device, Cursor& cursor,
+                                                                    const Caller& caller) {
+  Replay& replay = *cursor.replay;
+  Message message;
+  message.fields.set_replayed(true);
+  *message.fields.mutable_update() = replay.Message(device, caller, request_.filter);
+  message.fields.set_skipped(cursor.pacer.Take(replay.header().publication, replay.header().steady_time()));
+  cursor.boot_id = replay.boot_id();
+  cursor.host_time = replay.header().host_time();
+  if (!Reduce(cursor, *message.fields.mutable_update())) return std::nullopt;
+  return message;
 }
 
 sideband::v1::Snapshot SampleStream::UpdateOf(const VisibleDevice& device) const {
   return SnapshotMessage(device, request_.filter);
 }
 
-std::optional<StreamContent::Message> SampleStream::Newest(const VisibleDevice& device, Cursor& cursor, bool whole) {
+std::optional<StreamContent::Message> SampleStream::Newest(const VisibleDevice& device) {
+  Cursor& cursor = CursorOf(device);
   const DeviceSnapshot& snapshot = *device.snapshot;
-  const bool is_due = cursor.pacer.Wants(snapshot, device.info->interval);
-  if (!is_due && !whole) return std::nullopt;
+  if (!cursor.pacer.Wants(snapshot, device.info->interval)) return std::nullopt;
   Message message;
-  if (request_.suppress_redundant) {
-    *message.fields.mutable_update() = UpdateOf(device);
-  } else {
+  message.fields.set_skipped(cursor.pacer.Take(snapshot));
+  cursor.boot_id = snapshot.data.boot_id;
+  cursor.host_time = snapshot.host_time;
+  if (!request_.suppress_redundant) {
     message.update = sources_.bodies.Get(device, request_.filter);
+    if (message.update->body->has_rows) return message;
+    return std::nullopt;
   }
-  if (is_due) {
-    message.fields.set_skipped(cursor.pacer.Take(snapshot));
-    cursor.boot_id = snapshot.data.boot_id;
-    cursor.host_time = snapshot.host_time;
-  }
-  const bool is_empty = message.update ? !message.update->body->has_rows
-                                       : !Reduce(whole, is_due, cursor, *message.fields.mutable_update());
-  if (is_empty) return std::nullopt;
+  *message.fields.mutable_update() = UpdateOf(device);
+  if (!Reduce(cursor, *message.fields.mutable_update())) return std::nullopt;
   return message;
 }
 
-bool SampleStream::Reduce(bool whole, bool is_taken, Cursor& cursor, sideband::v1::Snapshot& update) const {
+std::optional<StreamContent::Message> SampleStream::Heartbeat(const VisibleDevice& device) {
+  Cursor& cursor = CursorOf(device);
+  if (cursor.round == round_) return std::nullopt;
+  // Once, lest a slow reader has nothing but news.
+  if (std::exchange(cursor.news_round, round_) != round_) {
+    if (auto news = Newest(device)) {
+      if (!request_.suppress_redundant) cursor.round = round_;
+      return news;
+    }
+  }
+  cursor.round = round_;
+  // The replay of a device that was out of sight comes first.
+  if (cursor.replay) return std::nullopt;
+  Message message;
+  message.fields.set_heartbeat(true);
+  message.update = sources_.bodies.Get(device, request_.filter);
+  if (!message.update->body->has_rows) return std::nullopt;
+  return message;
+}
+
+bool SampleStream::Reduce(Cursor& cursor, sideband::v1::Snapshot& update) const {
   if (request_.suppress_redundant) {
     RowDigests now = DigestsOf(update);
-    if (!whole) RemoveUnchanged(cursor.rows, now, update);
-    // Of an update that the pacer has not taken a resumption knows nothing.
-    if (is_taken) cursor.rows = std::move(now);
+    RemoveUnchanged(cursor.rows, now, update);
+    cursor.rows = std::move(now);
   }
   return update.scopes_size() > 0;
 }

@@ -38,8 +38,8 @@ class SampleStream final : public StreamContent {
     const HistoryReader* history = nullptr;  // nullptr: there is none
     const SensorQueries* sensors = nullptr;  // nullptr: no board is read
   };
-  // The numbers of a replay that one step decodes without a message to send: some ten milliseconds of work.
-  static constexpr size_t kValuesPerStep = 4'000'000;
+  // The numbers that one step decodes, of all devices: some milliseconds of work.
+  static constexpr size_t kValuesPerStep = 1'000'000;
 
   SampleStream(const StreamRequest& request, const Sources& sources)
       : request_(request), sources_(sources), sensors_(request, sources.sensors) {}
@@ -49,7 +49,7 @@ class SampleStream final : public StreamContent {
   std::optional<Message> NextOfRound(const StreamSight& sight) override;
   bool IsRoundDone(const StreamSight& sight) const override;
   std::optional<Message> NextNews(const StreamSight& sight) override;
-  bool IsReplaying() const override;
+  bool IsReplaying(const StreamSight& sight) const override;
   void AddPosition(const StreamSight& sight, StreamPosition& position) const override;
 
  private:
@@ -64,8 +64,17 @@ class SampleStream final : public StreamContent {
     absl::Time host_time = absl::InfinitePast();  // likewise
     RowDigests rows;                              // likewise, with suppress_redundant
     std::optional<Replay> replay;                 // of what was missed
-    uint64_t replay_to = 0;                       // the newest publication when the stream was resumed
+    std::string name;                             // the device's, with a replay
+    uint64_t had = 0;                             // the publication whose rows the replay begins with, as known
     uint64_t round = 0;                           // the last one that it is part of
+    uint64_t news_round = 0;                      // the last heartbeat that began with its news
+  };
+  // The device that is replayed. One at a time has a decoded frame. What is published during a leg is another leg, as
+  // long as they become shorter: a reader that keeps up misses nothing, and one that does not is live at the end.
+  struct Replaying {
+    size_t device = 0;
+    uint64_t leg_end = 0;  // the newest publication when the leg began
+    uint64_t leg = 0;      // publications
   };
 
   bool Shows(const VisibleDevice& device) const {
@@ -78,27 +87,36 @@ class SampleStream final : public StreamContent {
   template <typename Next>
   std::optional<Message> InTurn(const StreamSight& sight, Next next);
 
+  std::optional<Message> NextOfDevices(const StreamSight& sight);
   // The next message of the device. Without one, the work of this step is done if the cursor still has a replay.
-  std::optional<Message> OfRound(const VisibleDevice& device, const StreamSight& sight);
-  std::optional<Message> Replayed(const VisibleDevice& device, Cursor& cursor, const StreamSight& sight);
-  // The newest snapshot if it is due; `whole`: in any case, with all scopes.
-  std::optional<Message> Newest(const VisibleDevice& device, Cursor& cursor, bool whole);
+  std::optional<Message> NewsOf(const VisibleDevice& device, DecodeBudget& budget, const StreamSight& sight);
+  std::optional<Message> Replayed(const VisibleDevice& device, Cursor& cursor, DecodeBudget& budget,
+                                  const StreamSight& sight);
+  std::optional<Message> ReplayedMessage(const VisibleDevice& device, Cursor& cursor, const Caller& caller);
+  // Whether a leg goes on or another one begins.
+  bool IsInLeg(const VisibleDevice& device, const Replay& replay);
+  void EndReplay(Cursor& cursor);
+  // Ends the replay of a device that the caller no longer sees.
+  std::optional<Message> GapOfUnseen(const StreamSight& sight);
+  std::optional<Message> Newest(const VisibleDevice& device);
+  // All scopes of the newest snapshot: what is new of it first, and without suppress_redundant that alone.
+  std::optional<Message> Heartbeat(const VisibleDevice& device);
   sideband::v1::Snapshot UpdateOf(const VisibleDevice& device) const;
   // With suppress_redundant, removes what has not changed. False where nothing is left to send.
-  bool Reduce(bool whole, bool is_taken, Cursor& cursor, sideband::v1::Snapshot& update) const;
+  bool Reduce(Cursor& cursor, sideband::v1::Snapshot& update) const;
 
   std::vector<std::string> SeenMeanwhile(const StreamPosition& position, const StreamSight& sight) const;
   Message ResumeDevice(const DevicePosition& position, const StreamSight& sight);
-  // False where the last update, which is needed, is not held any more.
-  bool Restore(const VisibleDevice& device, const DevicePosition& position, const Caller& caller, Cursor& cursor);
+  void Restore(const VisibleDevice& device, const DevicePosition& position, Cursor& cursor);
 
   const StreamRequest request_;
   const Sources sources_;
   SensorSamples sensors_;
   uint64_t round_ = 0;
   std::map<size_t, Cursor> cursors_;  // by the device's id
-  size_t turn_ = 0;                   // the device after the last one sent: round robin
-  bool is_sensors_turn_ = false;
+  std::optional<Replaying> replaying_;
+  size_t turn_ = 0;  // the device after the last one sent: round robin
+  bool is_sensors_turn_ = true;
 };
 
 }  // namespace sideband::daemon

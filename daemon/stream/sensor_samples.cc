@@ -33,9 +33,12 @@ std::optional<StreamContent::Message> SensorSamples::Next(const StreamSight& sig
     const bool is_due = sent.pacer.Wants(NumberOf(sample), sample.steady, device.info->interval / 2);
     if (!is_wanted(sent, is_due)) continue;
     sent.round = round_;
-    if (is_due) sent.pacer.Take(NumberOf(sample), sample.steady);
-    sent.time = sample.wall;
     Message message;
+    message.fields.set_heartbeat(round_ > 1 && !is_due);
+    if (is_due) {
+      sent.pacer.Take(NumberOf(sample), sample.steady);
+      sent.time = sample.wall;
+    }
     AddSensors(*board, {}, sight.steady_now, *message.fields.mutable_sensors());
     if (message.fields.sensors().sensors_size() > 0) return message;
   }

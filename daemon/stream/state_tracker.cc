@@ -43,7 +43,7 @@ StateChange StateTracker::Next(const std::string& device, const std::vector<Stat
     Key key;
     Sent& sent = SentOf(items, item, key);
     const uint64_t content = absl::HashOf(item.SerializeAsString());
-    if (sent.round == round_ && sent.content == content) continue;
+    if (sent.round != 0 && sent.content == content) continue;
     Set(key, content, sent);
     *change.add_items() = item;
     // What follows was not visited: what is gone is found at a later call.
@@ -51,6 +51,21 @@ StateChange StateTracker::Next(const std::string& device, const std::vector<Stat
   }
   AddGone(items, change);
   if (items.empty()) devices_.erase(device);
+  return change;
+}
+
+StateChange StateTracker::Repeat(const std::string& device, const std::vector<StateItem>& present) {
+  StateChange change;
+  ++visit_;
+  Items& items = devices_[device];
+  for (const StateItem& item : present) {
+    Key key;
+    Sent& sent = SentOf(items, item, key);
+    if (sent.round == round_ || sent.round == 0 || sent.content != absl::HashOf(item.SerializeAsString())) continue;
+    sent.round = round_;
+    *change.add_items() = item;
+    if (change.items_size() == kItemsMax) break;
+  }
   return change;
 }
 

@@ -2,7 +2,6 @@
 //
 // What a stream's reader knows of the state, and in what the present state differs. It holds the identity of each item
 // and a number for its content.
-//   tracker.BeginRound();                                      // everything is to be sent
 //   for (;;) {
 //     const sideband::v1::StateChange change = tracker.Next("gpu0", items);
 //     if (change.items_size() == 0) break;
@@ -27,11 +26,13 @@ class StateTracker {
   // Of one message; a device of thousands of contexts needs several.
   static constexpr int kItemsMax = 1000;
 
-  // From now on every item that exists is sent once more.
+  // From now on Repeat() has every item once more.
   void BeginRound() { ++round_; }
   // The next differences between what was sent of the device and `present`, which are its items; none: there is none.
   // They are then sent.
   sideband::v1::StateChange Next(const std::string& device, const std::vector<sideband::v1::StateItem>& present);
+  // Of what is as it was sent, the next that was not sent in this round; none: there is none.
+  sideband::v1::StateChange Repeat(const std::string& device, const std::vector<sideband::v1::StateItem>& present);
   // Takes the items as those that the reader has.
   void Adopt(const std::string& device, const std::vector<sideband::v1::StateItem>& present);
   // Takes nothing as sent.
@@ -55,7 +56,7 @@ class StateTracker {
   void AddGone(Items& items, sideband::v1::StateChange& change);
 
   std::map<std::string, Items> devices_;
-  uint64_t round_ = 0;
+  uint64_t round_ = 1;
   uint64_t visit_ = 0;
   uint64_t digest_ = 0;
 };

@@ -36,9 +36,11 @@ std::vector<std::string> Describe(const StateChange& change) {
 
 class StateTrackerTest : public testing::Test {
  protected:
-  StateTrackerTest() { tracker_.BeginRound(); }
   std::vector<std::string> Next(const std::vector<StateItem>& present) {
     return Describe(tracker_.Next("gpu0", present));
+  }
+  std::vector<std::string> Repeat(const std::vector<StateItem>& present) {
+    return Describe(tracker_.Repeat("gpu0", present));
   }
 
   StateTracker tracker_;
@@ -53,11 +55,24 @@ TEST_F(StateTrackerTest, SendsWhatIsNewWhatChangesAndWhatIsGone) {
   EXPECT_THAT(Next({}), IsEmpty());
 }
 
-TEST_F(StateTrackerTest, ARoundSendsEverythingOnceMore) {
+TEST_F(StateTrackerTest, ARoundRepeatsWhatWasSentBefore) {
   Next({Scope("a"), Scope("b")});
+  EXPECT_THAT(Repeat({Scope("a"), Scope("b")}), IsEmpty()) << "it was sent in this round";
   tracker_.BeginRound();
-  EXPECT_THAT(Next({Scope("a"), Scope("b", 3)}), ElementsAre("a=1", "b=3"));
-  EXPECT_THAT(Next({Scope("a"), Scope("b", 3)}), IsEmpty());
+  EXPECT_THAT(Repeat({Scope("a"), Scope("b", 3), Scope("c")}), ElementsAre("a=1"));
+  EXPECT_THAT(Repeat({Scope("a"), Scope("b", 3), Scope("c")}), IsEmpty());
+  EXPECT_THAT(Next({Scope("a"), Scope("b", 3), Scope("c")}), ElementsAre("b=3", "c=1")) << "changes are none";
+  EXPECT_THAT(Repeat({Scope("a"), Scope("b", 3), Scope("c")}), IsEmpty());
+}
+
+TEST_F(StateTrackerTest, WhatIsRepeatedIsBounded) {
+  std::vector<StateItem> many;
+  for (int i = 0; i < StateTracker::kItemsMax + 5; ++i) many.push_back(Scope(absl::StrCat(i)));
+  while (!Next(many).empty()) continue;
+  tracker_.BeginRound();
+  EXPECT_THAT(Repeat(many), SizeIs(StateTracker::kItemsMax));
+  EXPECT_THAT(Repeat(many), SizeIs(5));
+  EXPECT_THAT(Repeat(many), IsEmpty());
 }
 
 TEST_F(StateTrackerTest, SeveralItemsOfOneIdentityAreAllTracked) {
@@ -79,7 +94,6 @@ TEST_F(StateTrackerTest, AMessageIsBounded) {
 
 TEST_F(StateTrackerTest, TheDigestIsOfWhatWasSent) {
   StateTracker other;
-  other.BeginRound();
   const uint64_t nothing = tracker_.digest();
   Next({Scope("a"), Scope("b")});
   const uint64_t both = tracker_.digest();
@@ -87,7 +101,7 @@ TEST_F(StateTrackerTest, TheDigestIsOfWhatWasSent) {
   other.Adopt("gpu0", {Scope("b"), Scope("a")});
   EXPECT_EQ(other.digest(), both);
   tracker_.BeginRound();
-  Next({Scope("a"), Scope("b")});
+  Repeat({Scope("a"), Scope("b")});
   EXPECT_EQ(tracker_.digest(), both) << "a round changes nothing";
   Next({Scope("a", 2), Scope("b")});
   EXPECT_NE(tracker_.digest(), both);

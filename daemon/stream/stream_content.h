@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a stream sends, apart from when: Subscription asks it for the next message at each step. A round is the whole
-// present state: the first one, and one for each heartbeat.
+// present state: the first one, and one for each heartbeat. What a heartbeat only repeats has `heartbeat`, and what is
+// new in it has not: a reader may ignore the former.
 //   content.BeginRound();
 //   while (auto message = content.NextOfRound(sight)) Send(*message);
 //   if (content.IsRoundDone(sight)) SendSync();
@@ -48,7 +49,7 @@ class StreamContent {
   virtual bool IsRoundDone(const StreamSight& sight) const = 0;
   virtual std::optional<Message> NextNews(const StreamSight& sight) = 0;
   // Whether what a resumption covers is still being sent: the present state would be out of order.
-  virtual bool IsReplaying() const = 0;
+  virtual bool IsReplaying(const StreamSight& sight) const = 0;
   // Adds the position after the last message.
   virtual void AddPosition(const StreamSight& sight, StreamPosition& position) const = 0;
 };

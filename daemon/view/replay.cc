@@ -78,22 +78,24 @@ bool Replay::CanGoOn(uint64_t before) const {
   return next >= before || (history_ != nullptr && history_->ChunkWith(device_, next).has_value());
 }
 
-bool Replay::Seek(uint64_t publication) {
+Replay::Outcome Replay::Seek(uint64_t publication, DecodeBudget* budget) {
   if (!frames_ || publication > frames_->view().last_publication) {
     frames_.reset();
     auto chunk = history_ == nullptr ? std::nullopt : history_->ChunkWith(device_, publication);
-    if (!chunk) return false;
+    if (!chunk) return Outcome::kLost;
     frames_.emplace(*std::move(chunk));
   }
   while (frames_->header().publication < publication) {
-    if (!frames_->Next()) return false;
+    if (budget != nullptr && budget->is_spent()) return Outcome::kUnfinished;
+    if (!frames_->Next()) return Outcome::kLost;
+    if (budget != nullptr) budget->Spend(frames_->view().layout().values() + 1);
   }
-  return frames_->header().publication == publication;
+  return frames_->header().publication == publication ? Outcome::kFound : Outcome::kLost;
 }
 
-Replay::Outcome Replay::Next(absl::Duration earliest, uint64_t before) {
+Replay::Outcome Replay::Next(absl::Duration earliest, uint64_t before, DecodeBudget* budget) {
   while (passed_ + 1 < before) {
-    if (!Seek(passed_ + 1)) return Outcome::kLost;
+    if (const Outcome sought = Seek(passed_ + 1, budget); sought != Outcome::kFound) return sought;
     const ChunkView& chunk = frames_->view();
     if (chunk.last_steady < earliest && chunk.last_publication < before && chunk.IsComplete()) {
       passed_ = chunk.last_publication;

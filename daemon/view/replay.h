@@ -8,6 +8,7 @@
 #ifndef SIDEBAND_DAEMON_VIEW_REPLAY_H_
 #define SIDEBAND_DAEMON_VIEW_REPLAY_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,14 +24,27 @@
 
 namespace sideband::daemon {
 
-// It holds one chunk of the history at most, so that a slow reader keeps no more alive. Not thread-safe; the reader and
-// the history must outlive it.
+// How many numbers one step may decode. A frame that has been begun is decoded whole.
+class DecodeBudget {
+ public:
+  explicit DecodeBudget(size_t values) : left_(values) {}
+
+  bool is_spent() const { return left_ == 0; }
+  void Spend(size_t values) { left_ -= std::min(left_, values); }
+
+ private:
+  size_t left_;
+};
+
+// It holds one chunk of the history and one decoded frame at most, from the first Next() on. Not thread-safe; the
+// reader and the history must outlive it.
 class Replay {
  public:
   enum class Outcome {
     kFound,
-    kNothing,  // no such publication before `before`
-    kLost,     // the history does not have the next one any more, or never had it
+    kNothing,     // no such publication before `before`
+    kUnfinished,  // the budget is spent: the next call goes on
+    kLost,        // the history does not have the next one any more, or never had it
   };
 
   // Without a history (nullptr) every publication is lost.
@@ -40,16 +54,14 @@ class Replay {
   // Whether the publication that follows passed() is held, or is `before`.
   bool CanGoOn(uint64_t before) const;
   // Goes on to the first publication that was latched at `earliest` or later, by the host's steady clock. Chunks that
-  // end before are not decoded.
-  Outcome Next(absl::Duration earliest, uint64_t before);
+  // end before are not decoded. Without a budget (nullptr) it is unlimited.
+  Outcome Next(absl::Duration earliest, uint64_t before, DecodeBudget* budget = nullptr);
 
   // The publication of the last frame that was found or passed over.
   uint64_t passed() const { return passed_; }
   // Of the frame that was found last.
   const FrameHeader& header() const { return frames_->header(); }
   uint64_t boot_id() const { return frames_->view().layout().boot_id; }
-  // The numbers that were decoded for it: a measure of the work.
-  size_t values() const { return frames_->view().layout().values(); }
   // Whether the caller would have seen the device then, under the policy that holds now.
   bool IsVisible(const VisibleDevice& device, const Caller& caller);
   // The frame as the caller may see it now, by the topology of its time: as SubscribeResponse.replayed says. `device`
@@ -57,8 +69,8 @@ class Replay {
   sideband::v1::Snapshot Message(const VisibleDevice& device, const Caller& caller, const RowFilter& filter);
 
  private:
-  // Positions frames_ at the publication. False if the history does not hold it.
-  bool Seek(uint64_t publication);
+  // Positions frames_ at the publication: kFound, kUnfinished or kLost.
+  Outcome Seek(uint64_t publication, DecodeBudget* budget);
   const View& ViewOf(const VisibleDevice& device, const Caller& caller);
 
   Reader* reader_;
