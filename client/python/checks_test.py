@@ -32,6 +32,14 @@ class ChecksTest(unittest.TestCase):
                          "the final counts of the former generation beside the new one")
         self.assertEqual(self.seen(row(9, generation=1), row(1, generation=2), number=3, boot_id=8), [])
 
+    def test_another_vm_of_the_same_name(self):
+        """Its first generation counts from zero, beside the final counts of the former one."""
+        row = fake_daemon.row
+        self.assertEqual(self.seen(row(5, vm_uuid="a")), [])
+        self.assertEqual(self.seen(row(6, vm_uuid="a"), row(1, vm_uuid="b"), number=2), [])
+        self.assertEqual(self.seen(row(2, vm_uuid="b"), number=3), [])
+        self.assertEqual(self.seen(row(1, vm_uuid="b"), number=4), [Kind.COUNT_FELL])
+
     def test_a_count_that_falls(self):
         self.checks.compare(snapshot(1, fake_daemon.row(5)))
         found, = self.checks.compare(snapshot(2, fake_daemon.row(4)))

@@ -136,10 +136,18 @@ class CallCases:
 
     def test_the_time_of_a_retry_may_be_in_the_message_alone(self):
         for text, seconds in (("a; retry in 1s", 1), ("a; retry in 1m2.5s", 62.5), ("a; retry in 20ms", 0.02),
-                              ("a; retry in 1h", 3600), ("retry in 1s", None), ("a; retry in soon", None),
+                              ("a; retry in 1h", 3600), ("a; retry in 999999999h", 3600), ("retry in 1s", None),
+                              ("a; retry in soon", None),
                               ("a; retry in 1s, or not", None)):
             self.daemon.answers["ListDevices"] = Fail("FAILED_PRECONDITION", text)
             with self.subTest(text=text), self.assertRaises(sideband.FailedPrecondition) as raised:
+                self.call("devices")
+            self.assertEqual(raised.exception.retry_after_s, seconds)
+
+    def test_the_time_of_a_retry_is_an_hour_at_most(self):
+        for told, seconds in (("3600000", 3600), ("3600001", 3600), ("999999999", 3600), ("9999999999", None)):
+            self.daemon.answers["ListDevices"] = Fail("RESOURCE_EXHAUSTED", "x", (("grpc-retry-pushback-ms", told),))
+            with self.subTest(told=told), self.assertRaises(sideband.ResourceExhausted) as raised:
                 self.call("devices")
             self.assertEqual(raised.exception.retry_after_s, seconds)
 
@@ -244,6 +252,19 @@ class StreamCases:
         with self.assertRaisesRegex(sideband.Unavailable, "nothing was received for 0.5 s: the connection is taken for dead"):
             self.take(1, client=self.client(timeout=0.5))
 
+    def test_a_limit_is_waited_for_after_a_loss(self):
+        refused = [Fail("RESOURCE_EXHAUSTED", "at most 64 streams at a time")]
+        later = [Fail("RESOURCE_EXHAUSTED", "at most 64 streams at a time", (("grpc-retry-pushback-ms", "20"),))]
+        self.daemon.streams += [[update(1, sequence=1, token=b"a"), Fail("UNAVAILABLE")], refused, later, refused,
+                                [resumed(1), update(2, sequence=2), HANG]]
+        self.assertEqual(self.numbers(self.take(2)[0]), [1, 2])
+        self.assertEqual([request.resume_token for request in self.daemon.asked("Subscribe")], [b""] + [b"a"] * 4)
+
+    def test_a_limit_is_an_error_of_a_new_stream(self):
+        self.daemon.streams.append([Fail("RESOURCE_EXHAUSTED", "at most 64 streams at a time; retry in 1ms")])
+        with self.assertRaisesRegex(sideband.ResourceExhausted, "at most 64 streams"):
+            self.take(1)
+
     def test_what_is_final(self):
         self.daemon.streams += [[update(1), Fail("PERMISSION_DENIED", "no more")]]
         with self.assertRaisesRegex(sideband.PermissionDenied, "no more"):
@@ -272,9 +293,9 @@ class StreamCases:
     def test_more_bytes_than_any_message(self):
         huge = update(1, sequence=1)
         huge.update.scopes.add(flags=["x" * (17 << 20)])
-        self.daemon.streams.append([huge])
+        self.daemon.streams.append([update(1, sequence=1), huge])
         with self.assertRaisesRegex(sideband.ResourceExhausted, "larger than max"):
-            self.take(1)
+            self.take(2)
 
     def test_changes(self):
         item = pb.StateItem(device=pb.Device(name="gpu0", state=pb.Device.STATE_STALE))
@@ -327,6 +348,25 @@ class SynchronousStreamTest(Synchronous, StreamCases, ClientTestCase):
         self.assertEqual(list(stream), [])
         closer.join()
 
+    def test_close_wakes_a_reader_that_a_daemon_told_to_wait_for_ever(self):
+        self.daemon.streams.append([update(1), Fail("UNAVAILABLE", "later; retry in 999999999h")])
+        stream = self.client().watch()
+        next(stream)
+        closer = threading.Timer(0.1, stream.close)
+        closer.start()
+        self.assertEqual(list(stream), [])
+        closer.join()
+
+    def test_a_limit_that_is_reached_as_the_response_comes(self):
+        """The next response has no limit, but its call has been cancelled."""
+        self.daemon.streams += [[update(1, sequence=1, token=b"a"), HANG], [resumed(1), update(2, sequence=2), HANG]]
+        with self.client().watch(heartbeat=None) as stream:
+            items = [next(stream)]
+            stream._connection._watchdog.has_bitten = True
+            stream._connection.cancel()
+            items.append(next(stream))
+        self.assertEqual(self.numbers(items), [1, 2])
+
     def test_no_thread_outlives_a_stream(self):
         self.daemon.streams.append([update(1), HANG])
         with self.client().watch() as stream:
@@ -351,16 +391,63 @@ class SynchronousStreamTest(Synchronous, StreamCases, ClientTestCase):
 
 
 class AsynchronousStreamTest(Asynchronous, StreamCases, ClientTestCase):
-    def test_a_cancelled_reader_goes_on_with_a_new_connection(self):
-        self.daemon.streams += [[update(1, sequence=1, token=b"a"), HANG], [resumed(1), update(2, sequence=2), HANG]]
+    async def poll(self, stream, seconds):
+        """The next item, by attempts that take no longer."""
+        while True:
+            try:
+                return await asyncio.wait_for(stream.__anext__(), seconds)
+            except asyncio.TimeoutError:
+                pass
 
+    def run_stream(self, use, client_options=None, **keywords):
+        """await use(stream), of a new client."""
         async def run():
-            async with sideband.aio.Client(**self.options({})) as client, client.watch() as stream:
-                first = await stream.__anext__()
+            async with sideband.aio.Client(**self.options(client_options or {})) as client:
+                async with client.watch(**keywords) as stream:
+                    return await use(stream)
+        return asyncio.run(run())
+
+    def test_a_cancelled_reader_goes_on_with_the_same_connection(self):
+        released = threading.Event()
+        self.addCleanup(released.set)
+
+        def script():
+            yield update(1, sequence=1)
+            released.wait(PATIENCE_S)
+            yield update(2, sequence=2)
+            yield HANG
+        self.daemon.streams.append(script())
+
+        async def use(stream):
+            items = [await stream.__anext__()]
+            for _ in range(3):
                 with self.assertRaises(asyncio.TimeoutError):
-                    await asyncio.wait_for(stream.__anext__(), 0.1)
-                return [first, await stream.__anext__()]
-        self.assertEqual(self.numbers(asyncio.run(run())), [1, 2])
+                    await asyncio.wait_for(stream.__anext__(), 0.05)
+            released.set()
+            return items + [await self.poll(stream, 0.05)]
+        self.assertEqual(self.numbers(self.run_stream(use)), [1, 2])
+        self.assertEqual(len(self.daemon.asked("Subscribe")), 1)
+
+    def test_a_delay_outlives_its_reader(self):
+        self.daemon.streams.append([update(1), Fail("UNAVAILABLE")])
+
+        async def use(stream):
+            await stream.__anext__()
+            for _ in range(20):
+                with self.assertRaises(asyncio.TimeoutError):
+                    await asyncio.wait_for(stream.__anext__(), 0.05)
+        self.run_stream(use, {"backoff": sideband.Backoff(first_s=PATIENCE_S)})
+        self.assertEqual(len(self.daemon.asked("Subscribe")), 1)
+
+    def test_silence_is_noticed_by_readers_with_less_patience(self):
+        # A machine that stalls may need more than two connections.
+        self.daemon.streams += [[update(1, sequence=1, token=b"a"), HANG]]
+        self.daemon.streams += [[resumed(1), update(2, sequence=2), HANG] for _ in range(9)]
+
+        async def use(stream):
+            return [await self.poll(stream, 0.3), await self.poll(stream, 0.3)]
+        self.assertEqual(self.numbers(self.run_stream(use, heartbeat=1)), [1, 2])
+        self.assertEqual(self.daemon.asked("Subscribe")[1].resume_token, b"a")
 
 
 class TokenCases:
@@ -423,20 +510,22 @@ class AsynchronousTokenTest(Asynchronous, TokenCases, ClientTestCase):
     pass
 
 
-class RenewalTest(unittest.TestCase):
-    """A daemon that accepts one of two certificates, and a client whose file has first the other one."""
+class CertificatesTestCase(unittest.TestCase):
+    """A daemon that accepts some certificates, and a client whose file has one of them, or another, at first."""
+
+    first, accepted = "former", ("former", "valid")
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-        for name in ("server", "expired", "valid"):
+        for name in {"server", self.first, *self.accepted}:
             files_test.make_pair(self.folder, name)
-        server = grpc.ssl_server_credentials([(self.read("server.key"), self.read("server.pem"))], self.read("valid.pem"), True)
+        authorities = b"".join(self.read(name + ".pem") for name in self.accepted)
+        server = grpc.ssl_server_credentials([(self.read("server.key"), self.read("server.pem"))], authorities, True)
         self.daemon = fake_daemon.FakeDaemon(server)
         self.addCleanup(self.daemon.__exit__)
-        self.daemon.answers["ListDevices"] = pb.ListDevicesResponse()
-        self.use("expired")
+        self.use(self.first)
         self.config = sideband.Config(self.daemon.address, *(os.path.join(self.folder, name) for name in (
             "server.pem", "own.pem", "own.key")))
 
@@ -444,10 +533,20 @@ class RenewalTest(unittest.TestCase):
         with open(os.path.join(self.folder, name), "rb") as file:
             return file.read()
 
-    def use(self, name):
-        for kind in (".pem", ".key"):
+    def use(self, name, kinds=(".pem", ".key")):
+        for kind in kinds:
             with open(os.path.join(self.folder, "own" + kind), "wb") as file:
                 file.write(self.read(name + kind))
+
+
+class RenewalTest(CertificatesTestCase):
+    """Calls of a client whose certificate has expired."""
+
+    first, accepted = "expired", ("valid",)
+
+    def setUp(self):
+        super().setUp()
+        self.daemon.answers["ListDevices"] = pb.ListDevicesResponse()
 
     def test_calls(self):
         with sideband.Client(self.config) as client:
@@ -464,6 +563,54 @@ class RenewalTest(unittest.TestCase):
                 self.use("valid")
                 return await client.devices()
         self.assertEqual(asyncio.run(run()), ())
+
+
+class CertificateCases:
+    """Streams that the daemon ends because the certificate of their connection has expired."""
+
+    def options(self, options):
+        return {"config": self.config, "timeout": PATIENCE_S, "backoff": QUICK, **options}
+
+    def expire(self, renew):
+        """The script of a stream that ends so, after a change of the files."""
+        yield update(1, sequence=1, token=b"a")
+        renew()
+        yield Fail("UNAUTHENTICATED", "the certificate has expired")
+
+    def test_a_renewed_certificate(self):
+        self.daemon.streams += [self.expire(lambda: self.use("valid")), [resumed(1), update(2, sequence=2), HANG]]
+        self.assertEqual(self.numbers(self.take(2)[0]), [1, 2])
+        self.assertEqual([request.resume_token for request in self.daemon.asked("Subscribe")], [b"", b"a"])
+
+    def test_it_is_tried_once(self):
+        self.daemon.streams += [self.expire(lambda: self.use("valid")), [Fail("UNAUTHENTICATED", "denied")]]
+        with self.assertRaisesRegex(sideband.Unauthenticated, "denied"):
+            self.take(2)
+        self.assertEqual(len(self.daemon.asked("Subscribe")), 2)
+
+    def test_the_same_certificate(self):
+        self.daemon.streams += [self.expire(lambda: self.use("former"))]
+        with self.assertRaisesRegex(sideband.Unauthenticated, "the certificate has expired"):
+            self.take(2)
+
+    def test_files_that_are_replaced_one_after_the_other(self):
+        later = threading.Timer(0.2, self.use, ("valid", (".key",)))
+        self.addCleanup(later.join)
+
+        def renew():
+            self.use("valid", (".pem",))
+            later.start()
+        self.daemon.streams += [self.expire(renew), [resumed(1), update(2, sequence=2), HANG]]
+        patient = self.client(backoff=sideband.Backoff(first_s=0.01, last_s=0.05, patience_s=PATIENCE_S))
+        self.assertEqual(self.numbers(self.take(2, client=patient)[0]), [1, 2])
+
+
+class SynchronousCertificateTest(Synchronous, CertificateCases, CertificatesTestCase, ClientTestCase):
+    pass
+
+
+class AsynchronousCertificateTest(Asynchronous, CertificateCases, CertificatesTestCase, ClientTestCase):
+    pass
 
 
 class ConnectionTest(unittest.TestCase):

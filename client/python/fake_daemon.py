@@ -103,8 +103,10 @@ def _services(kind, daemon):
 
 def row(count, vm="vm1", context="", generation=1, **more):
     """A ScopeCounters message of one event, "cycles"."""
-    return pb.ScopeCounters(scope=pb.Scope(device=more.pop("device", "gpu0"), vm=vm, context=context, generation=generation),
-                            state=pb.ScopeCounters.STATE_ACTIVE, counters=[pb.Counter(event="cycles", count=count)], **more)
+    scope = pb.Scope(device=more.pop("device", "gpu0"), vm=vm, vm_uuid=more.pop("vm_uuid", ""), context=context,
+                     generation=generation)
+    return pb.ScopeCounters(scope=scope, state=pb.ScopeCounters.STATE_ACTIVE,
+                            counters=[pb.Counter(event="cycles", count=count)], **more)
 
 
 def snapshot(number, *rows, device="gpu0", boot_id=7):

@@ -4,12 +4,16 @@
 import random
 import unittest
 
+import grpc
+
 import sideband
-from sideband import _boards
+from sideband import _boards, _errors
 from sideband._board_stream import BoardEvents
 from sideband._proto.sideband.v1 import sensors_pb2, telemetry_pb2 as pb
 from sideband._subscription import Subscription
 
+# Parts of what a daemon may say of a retry.
+_WORDS = ("; retry in ", "9" * 9, "9" * 400, "0", "1.5", ".", "-", "e9", "h", "m", "s", "ms", "inf", "nan", "\n", "ä", "٣")
 _EDGES = (0, 1, -1, 2 ** 31 - 1, -2 ** 31, 2 ** 32 - 1, 2 ** 63 - 1, -2 ** 63, 2 ** 64 - 1)
 _RANGES = {"int32": (-2 ** 31, 2 ** 31 - 1), "uint32": (0, 2 ** 32 - 1), "int64": (-2 ** 63, 2 ** 63 - 1),
            "uint64": (0, 2 ** 64 - 1)}
@@ -46,6 +50,23 @@ def fill(message, chance, depth=0):
     return message
 
 
+class Refusal(grpc.RpcError):
+    """An error with any text and any time of a retry."""
+
+    def __init__(self, chance):
+        super().__init__()
+        self._details, self._pushback = ("".join(chance.choices(_WORDS, k=chance.randint(0, 8))) for _ in range(2))
+
+    def code(self):
+        return grpc.StatusCode.RESOURCE_EXHAUSTED
+
+    def details(self):
+        return "later; retry in " + self._details
+
+    def trailing_metadata(self):
+        return (("grpc-retry-pushback-ms", self._pushback),)
+
+
 class HostileTest(unittest.TestCase):
     def check(self, kind, take, count=400):
         for seed in range(count):
@@ -79,6 +100,16 @@ class HostileTest(unittest.TestCase):
     def test_board_events(self):
         stream = BoardEvents("", True, timeout_s=1)
         self.check(sensors_pb2.WatchBoardEventsResponse, stream.received)
+
+    def test_times_of_a_retry(self):
+        told = set()
+        for seed in range(4000):
+            with self.subTest(seed=seed):
+                error = _errors.from_rpc(Refusal(random.Random(seed)), "host:1")
+                told.add(error.retry_after_s)
+                if error.retry_after_s is not None:
+                    self.assertTrue(0 <= error.retry_after_s <= 3600, error.retry_after_s)
+        self.assertLessEqual({None, 0, 3600}, told)
 
 
 if __name__ == "__main__":

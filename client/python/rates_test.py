@@ -27,6 +27,20 @@ class RatesTest(unittest.TestCase):
         self.assertEqual(list(sideband.rates(before, snapshot(2, fake_daemon.row(150, generation=2)))), [])
         self.assertEqual(list(sideband.rates(before, snapshot(2, fake_daemon.row(150), boot_id=8))), [])
 
+    def test_another_vm_of_the_same_name_has_no_rate(self):
+        """Its generation is the first one, too."""
+        before = snapshot(1, fake_daemon.row(100, vm_uuid="a"), fake_daemon.row(100, vm_uuid="a", context="train"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for count in (150, 50):
+                after = snapshot(2, fake_daemon.row(count, vm_uuid="b"), fake_daemon.row(count, vm_uuid="b", context="train"))
+                self.assertEqual(list(sideband.rates(before, after)), [])
+
+    def test_the_final_counts_of_a_vm_beside_those_of_its_successor(self):
+        before = snapshot(1, fake_daemon.row(100, vm_uuid="a"))
+        row, = sideband.rates(before, snapshot(2, fake_daemon.row(150, vm_uuid="a"), fake_daemon.row(7, vm_uuid="b")))
+        self.assertEqual((row.scope.vm_uuid, row.counts), ("a", {"cycles": 50}))
+
     def test_new_rows_and_events_have_none(self):
         more = fake_daemon.row(150)
         more.counters.add(event="bytes", count=9)

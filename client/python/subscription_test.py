@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a stream yields, without a network: resumption, gaps, older daemons, and daemons that contradict themselves."""
 
+import math
 import unittest
 
 import fake_daemon
@@ -169,6 +170,28 @@ class OlderDaemonTest(SubscriptionTestCase):
         self.stream = Subscription(request(), 3.0, resume_token=b"earlier")
         self.connect()
         self.assertEqual(self.take(update(5)), [("gpu0", Reason.NO_RESUMPTION), 5])
+
+
+class PaceTest(SubscriptionTestCase):
+    """The delays between connections."""
+
+    def setUp(self):
+        self.stream = Subscription(request(), 3.0, sideband.Backoff(first_s=1, last_s=64))
+
+    def delays(self, *responses):
+        """The bounds of five delays, each after a connection with these responses: powers of two."""
+        found = []
+        for _ in range(5):
+            self.connect()
+            self.take(*responses)
+            found.append(2 ** math.ceil(math.log2(self.stream.ended(sideband.Unavailable("gone")))))
+        return found
+
+    def test_a_daemon_that_falls_over_each_time(self):
+        self.assertEqual(self.delays(resumed(1)), [1, 2, 4, 8, 16])
+
+    def test_a_connection_with_the_present_state(self):
+        self.assertEqual(self.delays(update(1, sequence=1), synced(2)), [1] * 5)
 
 
 class SilenceTest(SubscriptionTestCase):

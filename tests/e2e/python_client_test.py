@@ -5,6 +5,7 @@ import asyncio
 import datetime
 import json
 import os
+import shutil
 import signal
 import time
 import unittest
@@ -372,6 +373,36 @@ class TokenTest(unittest.TestCase):
         self.write_token(lifetime_s=-60)
         with self.assertRaises(sideband.Unauthenticated):
             self.site.client("nobody", token_file=self.site.path("token")).devices()
+
+
+class CertificateTest(unittest.TestCase):
+    """A certificate is replaced before it expires, as cert-manager does."""
+
+    def setUp(self):
+        self.site = python_site.PythonSite()
+        self.addCleanup(self.site.close)
+        self.site.start()
+
+    def issue(self, lifetime_s):
+        # Authorities of tests issue certificates of an hour ago.
+        valid = datetime.timedelta(hours=1, seconds=lifetime_s)
+        self.site.authority.issue("tenant-a", uri=site_layout.TRUST + "tenant-a", valid=valid)
+
+    def test_a_stream_outlives_its_first_certificate(self):
+        expires_s = time.time() + 10
+        self.issue(lifetime_s=10)
+        for kind in (".pem", ".key"):
+            shutil.copy(self.site.path("tenant-a" + kind), self.site.path("kept" + kind))
+        kept = {"cert_file": self.site.path("kept.pem"), "key_file": self.site.path("kept.key")}
+        with self.site.client("tenant-a", backoff=QUICK) as client, self.site.client("tenant-a", **kept) as former:
+            with client.watch(vm="vm1") as stream, former.watch(vm="vm1") as ending:
+                first, _ = next(updates_of(stream)), next(updates_of(ending))
+                self.issue(lifetime_s=600)
+                with self.assertRaisesRegex(sideband.Unauthenticated, "certificate"):
+                    for _ in ending:
+                        pass
+                last = next(update for update in updates_of(stream) if time.time() > expires_s + 3)
+        self.assertEqual(last.snapshot.boot_id, first.snapshot.boot_id)
 
 
 if __name__ == "__main__":

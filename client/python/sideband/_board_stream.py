@@ -40,10 +40,11 @@ class BoardEvents:
         return None if self._has_begun else self._timeout_s
 
     def received(self, response):
-        self._reconnection.received()
+        is_synced = response.WhichOneof("event") == "sync_response"
+        self._reconnection.received(is_synced)
         is_again = not self._has_begun and self._connections > 1
         self._has_begun = True
-        if response.WhichOneof("event") == "sync_response":
+        if is_synced:
             self.is_complete = not self._follow
         event = board_event_of(response)
         gap = [Gap(self._device, None, None, GapReason.NO_RESUMPTION)] if is_again else []
@@ -52,8 +53,8 @@ class BoardEvents:
     def settle(self):
         """Nothing is to be remembered: the daemon holds the messages."""
 
-    def ended(self, error, has_new_token=False):
-        return self._reconnection.ended(error, has_new_token)
+    def ended(self, error, has_new_credentials=False):
+        return self._reconnection.ended(error, has_new_credentials)
 
     def _is_new(self, event):
         if not isinstance(event, DriverMessage):

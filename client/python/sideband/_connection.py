@@ -60,12 +60,13 @@ def metadata_of(config):
     return (("authorization", "Bearer " + load_token(config.token_file)),)
 
 
-def has_other_token(config, metadata):
-    """Whether the token's file has another token than that in the metadata of an earlier call."""
+def has_other_credentials(config, endpoint, metadata):
+    """Whether the files have other certificates or another token now than those with which a call was made."""
     try:
-        return metadata_of(config) != metadata
+        return endpoint_of(config).certificates != endpoint.certificates or metadata_of(config) != metadata
     except ConfigError:
-        return False
+        # They were usable then: they are just being replaced, one after the other.
+        return True
 
 
 class Stubs:

@@ -127,8 +127,8 @@ class Scope:
 
     @property
     def key(self):
-        """The same of all generations of one scope."""
-        return (self.device, self.vm, self.context, self.slice, self.host)
+        """The same of all generations of one scope. Another VM of the same name is another scope."""
+        return (self.device, self.vm_uuid, self.vm, self.context, self.slice, self.host)
 
     def __str__(self):
         if self.host:

@@ -16,9 +16,13 @@ _RETRY_PUSHBACK = "grpc-retry-pushback-ms"
 # The same at the end of the daemon's message; some calls have it there alone.
 _RETRY_TEXT = re.compile(r"; retry in ((?:\d{1,9}(?:\.\d{1,9})?(?:ms|h|m|s))+)$")
 _UNITS_S = {"h": 3600, "m": 60, "s": 1, "ms": 0.001}
+# No limit of the daemon lasts so long: a client that is told more asks after this.
+RETRY_AFTER_MAX_S = 3600.0
 _REQUEST_ID = "x-request-id"
 # gRPC's message for a TLS server that does not negotiate HTTP/2, such as the daemon's HTTPS port.
 _NO_ALPN = "missing selected ALPN property"
+# gRPC's message for an answer that is longer than the client accepts; the status is that of the daemon's own limits.
+_TOO_LARGE = "larger than max ("
 # The system's messages, which gRPC forwards, for a connection that the peer closed before its first use.
 _CLOSED = ("Broken pipe", "Connection reset by peer", "Socket closed")
 
@@ -30,7 +34,7 @@ class Error(Exception):
     message: the daemon's text, without the peer that begins the error's text.
     request_id: the field `x-request-id` of the answer's metadata. None without it: sidebandd sends none itself, a proxy
         before it may.
-    retry_after_s: seconds after which the daemon says that the call can succeed; else None.
+    retry_after_s: seconds after which the daemon says that the call can succeed, at most an hour; else None.
     """
 
     code = None
@@ -85,6 +89,11 @@ class ResourceExhausted(Error):
 
     code = "RESOURCE_EXHAUSTED"
 
+    @property
+    def is_too_large(self):
+        """Whether it is such an answer, which comes again however long one waits."""
+        return _TOO_LARGE in self.message
+
 
 class FailedPrecondition(Error):
     """The daemon or the device is not in the state that the call needs; some states change by themselves."""
@@ -126,8 +135,9 @@ _CLASSES = {kind.code: kind for kind in Error.__subclasses__() if kind.code is n
 
 
 def silence(seconds, peer):
-    """The Error of a stream that has had no response for so long."""
-    return Unavailable("nothing was received for %g s: the connection is taken for dead" % seconds, peer)
+    """The Error of a stream that has had no response for so long; None: for longer than a limit that has gone since."""
+    how_long = "in time" if seconds is None else "for %g s" % seconds
+    return Unavailable("nothing was received %s: the connection is taken for dead" % how_long, peer)
 
 
 def from_rpc(failure, peer):
@@ -147,6 +157,11 @@ def _metadata(failure, kind):
 
 
 def _retry_after_s(fields, details):
+    told_s = _told_retry_s(fields, details)
+    return None if told_s is None else min(told_s, RETRY_AFTER_MAX_S)
+
+
+def _told_retry_s(fields, details):
     text = fields.get(_RETRY_PUSHBACK, "")
     if text.isascii() and text.isdigit() and len(text) <= 9:
         return int(text) / 1000

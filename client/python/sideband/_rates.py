@@ -35,8 +35,9 @@ def rates(previous, current):
     """Yields a RowRates per row of which both have the same boot id and generation; never anything negative.
 
     Each argument is a Snapshot, an Update, or an iterable of them, such as the result of Client.get(). A row is absent
-    that has restarted or is new, and an event that one of them does not have. So is a count that has fallen, with an
-    InconsistentWarning. Events that take turns have differences of estimates.
+    that has restarted or is new, also one of a new VM with the name of a former one, and an event that one of them does
+    not have. So is a count that has fallen, with an InconsistentWarning. Events that take turns have differences of
+    estimates.
     """
     before = {snapshot.device: snapshot for snapshot in _snapshots(previous)}
     for snapshot in _snapshots(current):

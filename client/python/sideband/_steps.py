@@ -33,11 +33,12 @@ class Sleep:
 
 @dataclasses.dataclass(frozen=True)
 class Connect:
-    """Opens a connection with one stream."""
+    """Opens a connection with one stream. The endpoint is a _connection.Endpoint."""
 
     service: str
     method: str
     request: typing.Any
+    endpoint: typing.Any
     metadata: typing.Tuple
 
 

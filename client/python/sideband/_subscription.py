@@ -15,7 +15,7 @@ from sideband._checks import Checks
 from sideband._counters import Snapshot
 from sideband._errors import InvalidArgument, Unimplemented
 from sideband._proto.sideband.v1 import telemetry_pb2 as pb
-from sideband._reconnection import Backoff, Reconnection
+from sideband._reconnection import Backoff, Reconnection, STEADY_S
 from sideband._resumption import Resumption
 from sideband._updates import Gap, GapReason, Inconsistent, InconsistentKind, SensorsUpdate, Synced, Update, change_of
 
@@ -32,7 +32,7 @@ class Subscription:
         self._is_of_changes = request.stream_mode == pb.SubscribeRequest.STREAM_MODE_ON_CHANGE
         self._heartbeat_s = (_values.field_ns(request, "heartbeat_interval") or 0) / 1e9
         self._timeout_s = timeout_s
-        self._reconnection = Reconnection(backoff)
+        self._reconnection = Reconnection(backoff, self._heartbeat_s or STEADY_S)
         self._resumption = Resumption(resume_token)
         self._checks = Checks()
         self._state_is_known = False  # of a stream of changes: it was resumed, so that the present state is not sent
@@ -61,21 +61,22 @@ class Subscription:
         """What the response tells the caller, in order. ProtocolError if it is larger than any answer may be."""
         found = self._resumption.count(response)
         # Kinds that this client does not know are of newer daemons.
-        read = self._READERS.get(response.WhichOneof("response"))
+        kind = response.WhichOneof("response")
+        read = self._READERS.get(kind)
         if read is not None:
             found += read(self, response)
-        self._reconnection.received()
+        self._reconnection.received(is_synced=kind == "sync_response")
         return found
 
     def settle(self):
         self._resumption.settle()
 
-    def ended(self, error, has_new_token=False):
+    def ended(self, error, has_new_credentials=False):
         """As Reconnection.ended."""
         # An older daemon names the field that it does not know by this value.
         if self._is_of_changes and isinstance(error, InvalidArgument) and error.message.startswith("stream_mode:"):
             raise _too_old()
-        return self._reconnection.ended(error, has_new_token)
+        return self._reconnection.ended(error, has_new_credentials)
 
     def _read_update(self, response):
         if self._is_of_changes:

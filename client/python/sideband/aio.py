@@ -18,7 +18,8 @@ from sideband._watching import END, Watching
 class Watch:
     """A stream of a client, as an asynchronous iterator and context manager; otherwise as sideband.client.Watch.
 
-    A task that is cancelled while it waits for an item ends the connection; the next item is that of a new one.
+    A task may be cancelled while it waits for an item, as by asyncio.wait_for: the connection stays, the next task gets
+    what has come meanwhile, and a delay before a connection goes on.
     """
 
     def __init__(self, config, stream):
@@ -52,7 +53,7 @@ class Watch:
 
     async def _perform(self, step):
         if isinstance(step, _steps.Connect):
-            self._connection = _Connection(self._config, step)
+            self._connection = _Connection(self._config.address, step)
         elif isinstance(step, _steps.Read):
             return await self._connection.read(step.silence_max_s)
         elif isinstance(step, _steps.Sleep):
@@ -64,7 +65,8 @@ class Watch:
     async def _disconnect(self):
         connection, self._connection = self._connection, None
         if connection is not None:
-            await connection.close()
+            # Also if the task is cancelled: nobody else knows the connection any more.
+            await asyncio.shield(connection.close())
 
 
 class Client(Methods):
@@ -113,24 +115,39 @@ class Client(Methods):
 class _Connection:
     """A channel with one stream."""
 
-    def __init__(self, config, step):
-        self._address = config.address
-        self._channel = _connection.open_channel(grpc.aio, _connection.endpoint_of(config))
+    def __init__(self, address, step):
+        self._address = address
+        self._channel = _connection.open_channel(grpc.aio, step.endpoint)
         method = _connection.Stubs(self._channel).method(step.service, step.method)
         self._call = method(step.request, metadata=step.metadata)
+        # The wait for the next response. It outlives a task that is cancelled: grpc.aio would cancel the call with it.
+        self._reading = None
+        self._silent_at = None
 
     async def read(self, silence_max_s):
-        if self._call.cancelled():
-            # With the task that waited for the last response: grpc.aio would cancel this one, too.
-            raise _errors.Cancelled("the stream was cancelled", self._address)
+        loop = asyncio.get_running_loop()
+        if self._reading is None:
+            self._reading = loop.create_task(self._call.read())
+            self._silent_at = None if silence_max_s is None else loop.time() + silence_max_s
+        left_s = None if self._silent_at is None else max(0.0, self._silent_at - loop.time())
+        done, _ = await asyncio.wait((self._reading,), timeout=left_s)
+        if not done:
+            raise _errors.silence(silence_max_s, self._address)
+        reading, self._reading = self._reading, None
+        return self._result_of(reading)
+
+    def _result_of(self, reading):
         try:
-            response = await asyncio.wait_for(self._call.read(), silence_max_s)
-        except asyncio.TimeoutError:
-            raise _errors.silence(silence_max_s, self._address) from None
+            response = reading.result()
+        except asyncio.CancelledError:
+            raise _errors.Cancelled("the stream was cancelled", self._address) from None
         except grpc.RpcError as failure:
             raise _errors.from_rpc(failure, self._address) from None
         return None if response is grpc.aio.EOF else response
 
     async def close(self):
         self._call.cancel()
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
         await self._channel.close()

@@ -15,7 +15,8 @@ from sideband._watching import END, Watching
 class Watch:
     """A stream of a client, as an iterator: watch, watch_state and board_events return it. Also a context manager.
 
-    Each connection is a new one, with the certificate and the token that the files have then.
+    Each connection is a new one, with the certificate and the token that the files have then. An error is the stream's
+    end: each further step raises it again.
     """
 
     def __init__(self, config, stream):
@@ -59,7 +60,7 @@ class Watch:
 
     def _perform(self, step):
         if isinstance(step, _steps.Connect):
-            self._connection = _Connection(self._config, step)
+            self._connection = _Connection(self._config.address, step)
             if self._closed.is_set():
                 self._connection.cancel()
         elif isinstance(step, _steps.Read):
@@ -123,9 +124,9 @@ class Client(Methods):
 class _Connection:
     """A channel with one stream."""
 
-    def __init__(self, config, step):
-        self._address = config.address
-        self._channel = _connection.open_channel(grpc, _connection.endpoint_of(config))
+    def __init__(self, address, step):
+        self._address = address
+        self._channel = _connection.open_channel(grpc, step.endpoint)
         method = _connection.Stubs(self._channel).method(step.service, step.method)
         self._call = method(step.request, metadata=step.metadata)
         self._watchdog = Watchdog(self._call.cancel)
