@@ -151,13 +151,18 @@ class CallCases:
                 self.call("devices")
             self.assertEqual(raised.exception.retry_after_s, seconds)
 
-    def test_a_mark_finds_its_device(self):
+    def test_marks_and_peeks_find_their_device(self):
         scopes = [pb.Scope(device="gpu1", vm="vm1", vm_uuid="u-1")]
         self.daemon.answers["ListScopes"] = pb.ListScopesResponse(scopes=scopes)
         self.daemon.answers["Mark"] = pb.MarkResponse()
+        self.daemon.answers["Peek"] = pb.PeekResponse()
         for vm in ("vm1", "u-1"):
             self.call("mark", vm)
-        self.assertEqual([request.device for request in self.daemon.asked("Mark")], ["gpu1", "gpu1"])
+            self.call("peek", ["cycles"], vm=vm)
+        for method in ("Mark", "Peek"):
+            self.assertEqual([request.device for request in self.daemon.asked(method)], ["gpu1", "gpu1"])
+        with self.assertRaisesRegex(sideband.NotFound, "nothing that this caller may read is of the VM 'vm2'"):
+            self.call("mark", "vm2")
 
     def test_a_span(self):
         begin, end = (sideband.Mark.of(pb.MarkInfo(mark_id=number, scope=pb.Scope(device="gpu0", vm="vm1")))

@@ -109,6 +109,9 @@ class TimeTest(unittest.TestCase):
             _values.time_to_ns(datetime.datetime(2023, 11, 14), 0)
 
     def test_durations(self):
+        for value, error in (("1s", TypeError), (None, TypeError), (float("inf"), ValueError), (float("nan"), ValueError)):
+            self.assertRaises(error, _values.to_ns, value)
+        self.assertRaises(TypeError, _values.time_to_ns, "5m", 0)
         self.assertEqual((_values.to_ns(2), _values.to_ns(0.25), _values.to_ns(datetime.timedelta(milliseconds=1))),
                          (2 * 10 ** 9, 250_000_000, 1_000_000))
 

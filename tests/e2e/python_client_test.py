@@ -13,6 +13,7 @@ import unittest
 import programs
 import python_site
 import site_layout
+import stopped_reader
 import tcp_proxy
 import tenant_client
 import tokens
@@ -280,6 +281,26 @@ class StreamTest(unittest.TestCase):
     def test_connections_that_fall_silent(self):
         """The client gives them up after two heartbeats, and opens others."""
         self.check_complete(self.read_through(lambda proxy: proxy.hold()))
+
+    def test_a_reader_that_is_stopped(self):
+        """It has nothing to lose but rates, and costs the others nothing."""
+        with stopped_reader.Reader(self.site.path("tenant-a.yaml"), vm="vm1", event="resident_cycles",
+                                   output=self.site.path("read.jsonl")) as reader:
+            programs.wait_until(lambda: len(reader.lines()) > 3, "the first updates")
+            with self.tenant.watch(vm="vm1") as stream:
+                others = updates_of(stream)
+                reader.process.send_signal(signal.SIGSTOP)
+                seen = [next(others) for _ in range(60)]
+                self.assertEqual([update.skipped for update in seen], [0] * len(seen))
+            reader.process.send_signal(signal.SIGCONT)
+            last = seen[-1].snapshot
+            programs.wait_until(lambda: reader.lines()[-1][0] > last.snapshot_id, "the reader to catch up")
+            lines = reader.lines()
+        first = lines[0][0]
+        self.assertEqual([line[0] for line in lines], list(range(first, first + len(lines))), "each once, in order")
+        read = dict(lines)
+        for update in seen:
+            self.assertEqual(read[update.snapshot.snapshot_id], update.snapshot.row("vm1")["resident_cycles"])
 
     def test_the_token_of_another(self):
         with self.site.client("tenant-b") as other:

@@ -6,7 +6,7 @@ import time
 from sideband import _boards, _values
 from sideband._board_stream import BoardEvents
 from sideband._counters import Device, Event, ROWS_MAX, Row, Scope, Snapshot, check_count
-from sideband._errors import FailedPrecondition, ResourceExhausted
+from sideband._errors import FailedPrecondition, NotFound, ResourceExhausted
 from sideband._history import History
 from sideband._marks import Mark, Span
 from sideband._proto.sideband.v1 import sensors_pb2, telemetry_pb2 as pb
@@ -49,6 +49,8 @@ def history(since=None, until=None, step=None, **filters):
 
 
 def peek(events, device="", vm="", context="", host_slice=None):
+    if vm and not device:
+        device = yield from _device_of(vm)
     request = pb.PeekRequest(device=device, vm=vm, context=context, events=_names(events), host_slice=host_slice)
     return (yield Call("Telemetry", "Peek", request, lambda answer: Row.of(answer.counters)))
 
@@ -88,9 +90,11 @@ def span(begin, end, events=(), patience=10.0):
 
 
 def _device_of(vm):
-    """The first device on which the caller may read something of the VM; "" without one, which the daemon refuses."""
-    found = yield from scopes()
-    return next((scope.device for scope in found if vm in (scope.vm, scope.vm_uuid)), "")
+    """The first device on which the caller may read something of the VM."""
+    for scope in (yield from scopes()):
+        if vm in (scope.vm, scope.vm_uuid):
+            return scope.device
+    raise NotFound("nothing that this caller may read is of the VM %r" % vm)
 
 
 def _patiently(call, patience_s):

@@ -6,6 +6,7 @@ know is its UNKNOWN: newer daemons may have more.
 """
 
 import datetime
+import math
 import enum
 
 _NS = 1_000_000_000
@@ -49,6 +50,10 @@ def to_ns(seconds):
     """Whole nanoseconds of a number of seconds, or of a datetime.timedelta."""
     if isinstance(seconds, datetime.timedelta):
         return seconds // _MICROSECOND * 1000
+    if not isinstance(seconds, (int, float)):
+        raise TypeError("a duration is a number of seconds or a datetime.timedelta, not %r" % (seconds,))
+    if not math.isfinite(seconds):
+        raise ValueError("a duration is finite, not %r" % seconds)
     return seconds * _NS if isinstance(seconds, int) else round(seconds * _NS)
 
 
@@ -61,6 +66,9 @@ def time_to_ns(time, now_ns):
         if time.tzinfo is None:
             raise ValueError("a time without a time zone: datetime.now(timezone.utc) has one")
         return (time - _EPOCH) // _MICROSECOND * 1000
+    if not isinstance(time, int):
+        raise TypeError("a time is a datetime.datetime, a datetime.timedelta before now, or nanoseconds since 1970, not %r"
+                        % (time,))
     return time
 
 
