@@ -23,7 +23,7 @@ Reconnection::Reconnection(CommandContext& context, Options options)
 bool Reconnection::MayPass(const absl::Status& ended) const {
   return MayOpenAgain(ended, {.was_open = was_open_,
                               .waits_for_first = options_.waits_for_first,
-                              .lost_for = is_lost_ ? std::optional(waited_) : std::nullopt,
+                              .starting_for = is_lost_ ? std::optional(waited_) : std::nullopt,
                               .has_new_credentials = options_.has_new_credentials()});
 }
 
@@ -34,12 +34,12 @@ bool Reconnection::Again(const absl::Status& ended) {
   if (!may_open || !(is_passing || options_.is_loss(ended))) return false;
   if (!is_lost_) {
     is_lost_ = true;
-    waited_ = absl::ZeroDuration();
     if (messages_ >= options_.steady_after) delay_ = kDelayMin;
     messages_ = 0;
     for (auto& [device, seen] : seen_) seen.has_gap = true;
     note_(absl::StrCat(ended.message(), "; connecting again"));
   }
+  if (!IsStarting(ended)) waited_ = absl::ZeroDuration();
   return WaitFor(RetryAfter(ended).value_or(absl::ZeroDuration()));
 }
 

@@ -90,7 +90,7 @@ class Reconnection {
   bool was_open_ = false;
   bool is_lost_ = false;
   absl::Duration delay_ = kDelayMin;
-  absl::Duration waited_;             // since the loss of the connection
+  absl::Duration waited_;             // since the last end that was not of a daemon that starts
   std::map<std::string, Seen> seen_;  // by device
 };
 

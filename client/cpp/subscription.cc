@@ -96,10 +96,8 @@ absl::Duration Subscription::Patience() const {
 absl::Status Subscription::Lose(const absl::Status& ended) {
   source_.reset();
   if (!MayConnectAgain(ended)) return ended;
-  if (!std::exchange(is_lost_, true)) {
-    waited_ = absl::ZeroDuration();
-    resumption_.Lost();
-  }
+  if (!std::exchange(is_lost_, true)) resumption_.Lost();
+  if (!client::IsStarting(ended)) waited_ = absl::ZeroDuration();
   delay_ = std::max(backoff_.Next(), client::RetryAfter(ended).value_or(absl::ZeroDuration()));
   Push(Interrupted{
       .error = ErrorOf(ended), .delay = absl::ToChronoNanoseconds(*delay_), .attempt = backoff_.attempts()});
@@ -109,7 +107,7 @@ absl::Status Subscription::Lose(const absl::Status& ended) {
 bool Subscription::MayConnectAgain(const absl::Status& ended) const {
   return client::MayOpenAgain(ended, {.was_open = was_open_,
                                       .waits_for_first = options_.waits_for_first,
-                                      .lost_for = is_lost_ ? std::optional(waited_) : std::nullopt,
+                                      .starting_for = is_lost_ ? std::optional(waited_) : std::nullopt,
                                       .has_new_credentials = environment_.has_new_credentials()});
 }
 

@@ -94,7 +94,7 @@ class Subscription {
   std::string token_;
   absl::Status ended_;                   // why the stream is over
   std::optional<absl::Duration> delay_;  // before the next attempt to connect
-  absl::Duration waited_;                // since the loss of the connection
+  absl::Duration waited_;                // since the last end that was not of a daemon that starts
   bool was_open_ = false;                // of the stream: a message was received
   bool is_lost_ = false;                 // nothing was received since the loss of the connection
   bool is_resumed_ = false;              // this connection: its present state is not sent whole

@@ -358,6 +358,20 @@ TEST_F(SubscriptionTest, ADaemonThatHasJustStartedMayNotKnowItsDevices) {
                              "interrupted 4 7500", "host:1: gone"}));
 }
 
+TEST_F(SubscriptionTest, SoItMayAfterItWasAwayForLong) {
+  const Connection away, starting{.ended = Remote(absl::StatusCode::kNotFound)};
+  Begin({{.messages = {Parse(Snapshot(1, 10))}},
+         away,
+         away,
+         away,
+         away,
+         away,
+         starting,
+         {.messages = {Parse(Snapshot(1, 10)), Parse(Snapshot(2, 20))}}},
+        {.delay_min = seconds(10), .delay_max = seconds(10)});
+  EXPECT_EQ(Items(9).back(), "2");
+}
+
 TEST_F(SubscriptionTest, ACancellationEndsIt) {
   Begin({{.messages = {Parse(Snapshot(1, 10))}}});
   Items(2);

@@ -5,11 +5,11 @@
 
 namespace sideband::client {
 
+bool IsStarting(const absl::Status& ended) { return !IsRemote(ended) || absl::IsNotFound(ended); }
+
 bool MayOpenAgain(const absl::Status& ended, const StreamPast& past) {
-  const bool is_remote = IsRemote(ended);
-  if (!past.was_open && !(past.waits_for_first && is_remote)) return false;
-  const bool may_be_starting = past.lost_for && *past.lost_for < kStartingPatience;
-  if (!is_remote) return may_be_starting;
+  if (!past.was_open && !(past.waits_for_first && IsRemote(ended))) return false;
+  if (IsStarting(ended)) return past.starting_for && *past.starting_for < kStartingPatience;
   switch (ended.code()) {
     case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kCancelled:
@@ -19,8 +19,6 @@ bool MayOpenAgain(const absl::Status& ended, const StreamPast& past) {
       return !IsTooLarge(ended);
     case absl::StatusCode::kUnauthenticated:
       return past.has_new_credentials;
-    case absl::StatusCode::kNotFound:
-      return may_be_starting;
     default:
       return false;
   }

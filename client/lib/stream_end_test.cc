@@ -38,11 +38,11 @@ TEST(StreamEndTest, ADaemonThatStartsAndFilesThatAreReplacedHaveSomeTime) {
   for (const absl::Status& ended : {Remote(Code::kNotFound), absl::NotFoundError("client.pem: no such file"),
                                     absl::InvalidArgumentError("client.key: not the private key of client.pem")}) {
     EXPECT_FALSE(MayOpenAgain(ended, {.was_open = true})) << "of a connection: " << ended;
-    EXPECT_TRUE(MayOpenAgain(ended, {.was_open = true, .lost_for = absl::ZeroDuration()})) << ended;
-    EXPECT_FALSE(MayOpenAgain(ended, {.was_open = true, .lost_for = kStartingPatience})) << ended;
+    EXPECT_TRUE(MayOpenAgain(ended, {.was_open = true, .starting_for = absl::ZeroDuration()})) << ended;
+    EXPECT_FALSE(MayOpenAgain(ended, {.was_open = true, .starting_for = kStartingPatience})) << ended;
   }
   EXPECT_FALSE(MayOpenAgain(absl::NotFoundError("client.pem: no such file"),
-                            {.waits_for_first = true, .lost_for = absl::ZeroDuration()}))
+                            {.waits_for_first = true, .starting_for = absl::ZeroDuration()}))
       << "at first it is a mistake";
 }
 

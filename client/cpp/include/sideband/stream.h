@@ -176,6 +176,7 @@ class SIDEBAND_EXPORT Stream {
   //   others        the daemon refuses: other names, rights, credentials
   // Losses of the connection are no errors but items (Interrupted), except before the first message (waits_for_first).
   // The files of the configuration are read for each connection, so certificates and tokens may be renewed meanwhile.
+  // After a loss, files that cannot be used are an error when they are so for 30 s.
   Result<StreamItem> Next() noexcept;
 
   // For StreamOptions::resume_token: of the last item that Next() has returned. Empty: there is none, or the daemon
