@@ -98,22 +98,24 @@ class CliTest : public testing::Test {
   absl::Status Run(const std::vector<std::string>& arguments) {
     out_ = StringOutput();
     err_.Clear();
-    Environment environment{.out = out_,
-                            .err = err_,
-                            .cancellation = cancellation_,
-                            .get_env = [this](const std::string& name) -> std::optional<std::string> {
-                              const auto found = environment_.find(name);
-                              return found == environment_.end() ? std::nullopt : std::optional(found->second);
-                            },
-                            .connect =
-                                [this](const ClientConfig& config) {
-                                  config_ = config;
-                                  return daemon_->Channel();
-                                },
-                            .now = [] { return absl::FromUnixSeconds(1'700'000'600); },
-                            .wait = wait_,
-                            .terminal = [this] { return terminal_; },
-                            .draw_nonce = [] { return kNonce; }};
+    Environment environment{
+        .out = out_,
+        .err = err_,
+        .cancellation = cancellation_,
+        .get_env = [this](const std::string& name) -> std::optional<std::string> {
+          const auto found = environment_.find(name);
+          return found == environment_.end() ? std::nullopt : std::optional(found->second);
+        },
+        .connect = [this](const ClientConfig& config) -> absl::StatusOr<std::shared_ptr<grpc::Channel>> {
+          config_ = config;
+          if (on_connect_) on_connect_();
+          if (!connect_error_.ok()) return connect_error_;
+          return daemon_->Channel();
+        },
+        .now = [] { return absl::FromUnixSeconds(1'700'000'600); },
+        .wait = wait_,
+        .terminal = [this] { return terminal_; },
+        .draw_nonce = [] { return kNonce; }};
     return RunCli(arguments, AllCommands(), environment);
   }
 
@@ -136,6 +138,8 @@ class CliTest : public testing::Test {
   std::function<bool(absl::Duration)> wait_ = [](absl::Duration) { return true; };
   std::optional<TerminalSize> terminal_;
   ClientConfig config_;
+  std::function<void()> on_connect_;
+  absl::Status connect_error_;
   std::unique_ptr<FakeDaemon> daemon_;
 };
 
@@ -846,11 +850,18 @@ TEST_F(CliTest, WatchNotesAGapOnce) {
             "no counts are lost\n");
 }
 
-TEST_F(CliTest, WatchDoesNotPrintHeartbeats) {
-  FakeDaemon::Script script = Updates(2, true);
-  script.updates[0].set_heartbeat(true);
+TEST_F(CliTest, WatchPrintsOfAHeartbeatWhatIsNew) {
+  FakeDaemon::Script script = Updates(3, true);
+  // 17, the end of the state, 17 again, 18, 19; the latter two are in heartbeats.
+  script.updates.insert(script.updates.begin() + 2, script.updates[0]);
+  for (const int i : {2, 3}) script.updates[i].set_heartbeat(true);
   Serve(script);
-  EXPECT_THAT(Printed({"watch", "--count", "1", "--format", "json"}), testing::HasSubstr("\"snapshot_id\":18"));
+  std::vector<std::string> ids;
+  for (const absl::string_view line :
+       absl::StrSplit(Printed({"watch", "--count", "3", "--format", "json"}), '\n', absl::SkipEmpty())) {
+    ids.push_back(absl::StrCat(json::parse(line)["update"]["snapshot_id"].get<int>()));
+  }
+  EXPECT_EQ(absl::StrJoin(ids, " "), "17 18 19");
 }
 
 TEST_F(CliTest, WatchPrintsChanges) {
@@ -860,8 +871,6 @@ TEST_F(CliTest, WatchPrintsChanges) {
     change.add_items()->mutable_device()->set_name(device);
     change.mutable_items()->rbegin()->mutable_device()->set_state(v1::Device::STATE_STALE);
   }
-  script.updates.push_back(script.updates[0]);
-  script.updates[0].set_heartbeat(true);
   for (const char* device : {"gpu0", "gpu1", "gpu2"}) script.devices.add_devices()->set_name(device);
   Serve(script);
   EXPECT_THAT(Printed({"watch", "--on-change", "--count", "1"}), testing::HasSubstr(" gpu0 is stale\n"));
@@ -870,6 +879,12 @@ TEST_F(CliTest, WatchPrintsChanges) {
   EXPECT_THAT(Printed({"watch", "--on-change", "--count", "1", "--device", "gpu1", "--device", "gpu2"}),
               testing::Not(testing::HasSubstr("gpu0")));
   EXPECT_THAT(Printed({"watch", "--on-change", "--count", "1", "--format", "json"}), testing::HasSubstr("\"change\""));
+  v1::SubscribeResponse& heartbeat = script.updates.emplace_back(script.updates[0]);
+  heartbeat.set_heartbeat(true);
+  heartbeat.mutable_change()->mutable_items(1)->mutable_device()->set_state(v1::Device::STATE_FRESH);
+  Serve(script);
+  const std::string lines = Printed({"watch", "--on-change", "--count", "2"});
+  EXPECT_THAT(lines, testing::EndsWith(" gpu1 is stale\n22:23:20.0 gpu1 is fresh\n")) << "gpu0 is as it was";
   EXPECT_THAT(Mistake({"watch", "--on-change", "--interval", "1s"}), testing::HasSubstr("--on-change"));
   EXPECT_THAT(Mistake({"watch", "--on-change", "--format", "csv"}), testing::HasSubstr("lines or json"));
 }
@@ -1001,6 +1016,78 @@ TEST_F(CliTest, WatchGoesOnAfterTheDaemonHasRestarted) {
             "sideband: gpu0: no updates from 2023-11-14T22:13:20.000Z to 2023-11-14T22:13:32.000Z, snapshots 17 to 29; "
             "no counts are lost\n");
   EXPECT_EQ(waits, (std::vector{absl::Milliseconds(500), absl::Seconds(1), absl::Seconds(2)}));
+}
+
+// Each with how the next connection fares, before one that prints snapshot 18.
+TEST_F(CliTest, WatchOutlastsWhatPasses) {
+  for (const grpc::StatusCode code : {grpc::StatusCode::DEADLINE_EXCEEDED, grpc::StatusCode::RESOURCE_EXHAUSTED,
+                                      grpc::StatusCode::CANCELLED, grpc::StatusCode::UNAVAILABLE}) {
+    FakeDaemon::Script first = Updates(1, false);
+    first.status = grpc::Status(code, "the reader has taken nothing");
+    Serve(first);
+    int waits = 0;
+    wait_ = [&](absl::Duration) {
+      FakeDaemon::Script next = Updates(2, true);
+      if (++waits == 1) next.status = grpc::Status(code, "at most 64 streams at a time");
+      if (waits == 1) next.updates.clear(), next.keeps_streams = false;
+      Serve(next);
+      return false;
+    };
+    EXPECT_THAT(Printed({"watch", "--count", "2", "--format", "json"}), testing::HasSubstr("\"snapshot_id\":18"));
+    EXPECT_EQ(waits, 2);
+    Serve({.status = grpc::Status(code, "at first")});
+    EXPECT_EQ(Run({"watch", "--address", "h:1"}).message(), "h:1: at first") << "it was never there";
+  }
+}
+
+TEST_F(CliTest, WatchGoesOnWithANewToken) {
+  const std::string token = absl::StrCat(testing::TempDir(), "/watch.token");
+  std::ofstream(token) << "first";
+  FakeDaemon::Script expired = Updates(1, false);
+  expired.status = grpc::Status(grpc::StatusCode::UNAUTHENTICATED, "who are you?");
+  Serve(expired);
+  int waits = 0;
+  wait_ = [&](absl::Duration) { return ++waits, false; };
+  EXPECT_TRUE(absl::IsUnauthenticated(Run({"watch", "--token-file", token})));
+  EXPECT_EQ(waits, 0) << "the token is the one that has expired";
+  // It is renewed while the stream is open.
+  on_connect_ = [&] {
+    if (waits == 0) std::ofstream(token) << "the second";
+  };
+  EXPECT_TRUE(absl::IsUnauthenticated(Run({"watch", "--token-file", token})));
+  EXPECT_EQ(waits, 1) << "once for each token";
+  waits = 0;
+  std::ofstream(token) << "first";
+  wait_ = [&](absl::Duration) {
+    Serve(Updates(2, true));
+    return ++waits, false;
+  };
+  EXPECT_THAT(Printed({"watch", "--token-file", token, "--count", "2", "--format", "json"}),
+              testing::HasSubstr("\"snapshot_id\":18"));
+}
+
+// The key is not there yet when the first one connects again.
+TEST_F(CliTest, WatchWaitsForFilesThatAreBeingReplaced) {
+  Serve(Updates(1, false));
+  int waits = 0;
+  wait_ = [&](absl::Duration) {
+    ++waits;
+    connect_error_ = waits == 1 ? absl::NotFoundError("client.key: no such file") : absl::OkStatus();
+    Serve(Updates(2, true));
+    return false;
+  };
+  EXPECT_THAT(Printed({"watch", "--count", "2", "--format", "json"}), testing::HasSubstr("\"snapshot_id\":18"));
+  EXPECT_EQ(waits, 2);
+  Serve(Updates(1, false));
+  absl::Duration waited;
+  wait_ = [&](absl::Duration delay) {
+    waited += delay;
+    connect_error_ = absl::NotFoundError("client.key: no such file");
+    return false;
+  };
+  EXPECT_EQ(Mistake({"watch"}), "client.key: no such file");
+  EXPECT_GE(waited, absl::Seconds(30));
+  EXPECT_LE(waited, absl::Seconds(45));
 }
 
 TEST_F(CliTest, WatchSaysThatADeviceHasRestarted) {

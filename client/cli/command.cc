@@ -29,8 +29,15 @@ absl::StatusOr<ClientConfig> CommandContext::Config() const {
 
 absl::StatusOr<std::unique_ptr<TelemetryClient>> CommandContext::Connect() {
   SIDEBAND_ASSIGN_OR_RETURN(const ClientConfig config, Config());
+  stamps_ = CredentialStamps(config);
   SIDEBAND_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, environment_.connect(config));
   return std::make_unique<TelemetryClient>(channel, TelemetryClient::Options{.peer = config.address}, cancellation());
+}
+
+bool CommandContext::HasNewCredentials() const {
+  const absl::StatusOr<ClientConfig> config = Config();
+  // A configuration that is broken for the moment is reported by the next Connect().
+  return !config.ok() || CredentialStamps(*config) != stamps_;
 }
 
 }  // namespace sideband::client

@@ -27,6 +27,7 @@
 #include "client/cli/terminal.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/config.h"
+#include "client/lib/credential_stamps.h"
 #include "client/lib/opener.h"
 #include "client/lib/telemetry_client.h"
 
@@ -80,11 +81,14 @@ class CommandContext {
   absl::StatusOr<ClientConfig> Config() const;
   // A client of the configured daemon.
   absl::StatusOr<std::unique_ptr<TelemetryClient>> Connect();
+  // Whether the files of the credentials have changed since the last Connect(). Of the thread that calls that.
+  bool HasNewCredentials() const;
 
  private:
   Environment& environment_;
   const std::string config_file_;
   const ClientConfig flags_;
+  FileStamps stamps_;  // of the last Connect()
 };
 
 class Command {

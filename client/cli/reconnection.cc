@@ -2,65 +2,90 @@
 #include "client/cli/reconnection.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/message_text.h"
 #include "client/lib/rpc_status.h"
+#include "client/lib/stream_end.h"
 #include "proto/base/boot_id.h"
 
 namespace sideband::client {
 
-bool Reconnection::IsLoss(const absl::Status& status) {
-  return IsRemote(status) && (absl::IsUnavailable(status) || absl::IsCancelled(status));
+Reconnection::Reconnection(CommandContext& context, Options options)
+    : Reconnection([&context](const std::string& line) { context.Note(line); },
+                   [&context](absl::Duration delay) { return context.Wait(delay); },
+                   {.is_loss = std::move(options.is_loss),
+                    .has_new_credentials = [&context] { return context.HasNewCredentials(); },
+                    .waits_for_first = options.waits_for_first,
+                    .steady_after = options.steady_after}) {}
+
+bool Reconnection::MayPass(const absl::Status& ended) const {
+  return MayOpenAgain(ended, {.was_open = was_open_,
+                              .waits_for_first = options_.waits_for_first,
+                              .starting_for = is_lost_ ? std::optional(waited_) : std::nullopt,
+                              .has_new_credentials = options_.has_new_credentials()});
 }
 
 bool Reconnection::Again(const absl::Status& ended) {
-  const bool may_be_starting = is_lost_ && absl::IsNotFound(ended) && waited_ < kNamesPatience;
   const bool may_open = was_open_ || options_.waits_for_first;
-  if (!may_open || !(options_.is_loss(ended) || may_be_starting)) return false;
+  // Errors that are not the daemon's are those of the output.
+  const bool is_passing = IsRemote(ended) && MayPass(ended);
+  if (!may_open || !(is_passing || options_.is_loss(ended))) return false;
   if (!is_lost_) {
     is_lost_ = true;
-    waited_ = absl::ZeroDuration();
     if (messages_ >= options_.steady_after) delay_ = kDelayMin;
     messages_ = 0;
     for (auto& [device, seen] : seen_) seen.has_gap = true;
     note_(absl::StrCat(ended.message(), "; connecting again"));
   }
-  const absl::Duration delay = delay_;
+  if (!IsStarting(ended)) waited_ = absl::ZeroDuration();
+  return WaitFor(RetryAfter(ended).value_or(absl::ZeroDuration()));
+}
+
+bool Reconnection::WaitFor(absl::Duration at_least) {
+  const absl::Duration delay = std::max(delay_, at_least);
   waited_ += delay;
   delay_ = std::min(2 * delay_, kDelayMax);
   return !wait_(delay);
 }
 
-void Reconnection::Received() {
+absl::StatusOr<std::unique_ptr<TelemetryClient>> Reconnection::Connect(CommandContext& context) {
+  for (;;) {
+    auto client = context.Connect();
+    if (client.ok() || !MayPass(client.status()) || !WaitFor(absl::ZeroDuration())) return client;
+  }
+}
+
+void Reconnection::Opened() {
   was_open_ = true;
-  messages_ = std::min(messages_ + 1, options_.steady_after);
   if (!is_lost_) return;
   is_lost_ = false;
   note_("connected again");
 }
 
-bool Reconnection::Received(const v1::Snapshot& snapshot) {
-  Received();
-  const auto [entry, is_new] = seen_.try_emplace(snapshot.device());
-  Seen& seen = entry->second;
-  const Seen now{snapshot.boot_id(), snapshot.snapshot_id(), ToTime(snapshot.host_time())};
-  // A new stream begins with the newest snapshot, which may have been printed before.
-  if (!is_new && seen.boot_id == now.boot_id && seen.snapshot_id == now.snapshot_id) return false;
-  if (!is_new) NoteGap(snapshot, seen);
-  seen = now;
-  return true;
+void Reconnection::Received() {
+  Opened();
+  messages_ = std::min(messages_ + 1, options_.steady_after);
 }
 
-void Reconnection::Received(const v1::Resumed& resumed) {
+void Reconnection::Received(const v1::Snapshot& snapshot) {
   Received();
+  const auto [entry, is_new] = seen_.try_emplace(snapshot.device());
+  if (!is_new) NoteGap(snapshot, entry->second);
+  entry->second = {snapshot.boot_id(), snapshot.snapshot_id(), ToTime(snapshot.host_time())};
+}
+
+// Of a connection that brings no more than this, the delays go on growing.
+void Reconnection::Received(const v1::Resumed& resumed) {
+  Opened();
   for (auto& [device, seen] : seen_) {
     if (resumed.device().empty() || resumed.device() == device) seen.has_gap = false;
   }
 }
 
 void Reconnection::Received(const v1::Gap& gap) {
-  Received();
+  Opened();
   if (gap.reason() == v1::Gap::REASON_GONE) note_(absl::StrCat(gap.device(), " is no longer there, or not visible"));
   if (gap.reason() == v1::Gap::REASON_APPEARED) note_(absl::StrCat(gap.device(), " has appeared"));
   for (auto& [device, seen] : seen_) {

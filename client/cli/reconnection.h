@@ -2,22 +2,26 @@
 //
 // Decides whether and when a stream that has ended is opened again, and reports it: on standard error, or by `note`.
 //   Reconnection reconnection(context);
-//   absl::Status status;
-//   do {
-//     status = Stream([&](const v1::Snapshot& snapshot) { reconnection.Received(snapshot); });
-//   } while (!status.ok() && reconnection.Again(status));
+//   for (;;) {
+//     SIDEBAND_ASSIGN_OR_RETURN(const auto client, reconnection.Connect(context));
+//     const absl::Status ended = Stream(*client, [&](const v1::Snapshot& news) { reconnection.Received(news); });
+//     if (ended.ok() || !reconnection.Again(ended)) return ended;
+//   }
 #ifndef SIDEBAND_CLIENT_CLI_RECONNECTION_H_
 #define SIDEBAND_CLIENT_CLI_RECONNECTION_H_
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/cli/command.h"
+#include "client/lib/telemetry_client.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client {
@@ -29,36 +33,34 @@ class Reconnection {
   // Waits; returns whether the command is cancelled.
   using Wait = std::function<bool(absl::Duration)>;
 
-  // Whether the status is that of a call to a daemon that is stopping or has gone.
-  static bool IsLoss(const absl::Status& status);
-
   struct Options {
-    // Which ends of a stream count as a lost connection.
-    std::function<bool(const absl::Status& ended)> is_loss = IsLoss;
+    // Which ends of a stream count as a lost connection, besides those of client/lib/stream_end.h.
+    std::function<bool(const absl::Status& ended)> is_loss = [](const absl::Status&) { return false; };
+    // Whether the files of the credentials have changed since the connection was made.
+    std::function<bool()> has_new_credentials = [] { return false; };
     // Whether a stream that has never been open may be opened again, too.
     bool waits_for_first = false;
     // After so many messages of a stream, the delay begins anew.
     int steady_after = 1;
   };
 
-  Reconnection(CommandContext& context, Options options)
-      : Reconnection([&context](const std::string& line) { context.Note(line); },
-                     [&context](absl::Duration delay) { return context.Wait(delay); }, std::move(options)) {}
+  Reconnection(CommandContext& context, Options options);
   explicit Reconnection(CommandContext& context) : Reconnection(context, Options()) {}
   Reconnection(Note note, Wait wait, Options options)
       : note_(std::move(note)), wait_(std::move(wait)), options_(std::move(options)) {}
-  Reconnection(Note note, Wait wait) : Reconnection(std::move(note), std::move(wait), Options()) {}
 
-  // Waits with exponential back-off and returns true. Returns false immediately if the stream has never been open or if
-  // the error is not a lost connection, and after a cancellation. NOT_FOUND after a lost connection counts as lost for
-  // kNamesPatience: a daemon that has just started does not know its devices yet.
+  // Waits with exponential back-off, or for as long as the daemon says, and returns true. Returns false immediately if
+  // the stream has never been open or if the error is not a lost connection, and after a cancellation.
   bool Again(const absl::Status& ended);
+  // A client by the files as they are now. After a loss, files that are being replaced are waited for; the error is
+  // that of the last attempt, also after a cancellation.
+  absl::StatusOr<std::unique_ptr<TelemetryClient>> Connect(CommandContext& context);
 
   // A message was received: the stream is open.
   void Received();
-  // A snapshot was received. Notes a device restart, and the gap in the device's updates after a lost connection.
-  // Returns false for a snapshot that has been received before.
-  bool Received(const v1::Snapshot& snapshot);
+  // A snapshot was received that is not the device's last one. Notes a device restart, and the gap in the device's
+  // updates after a lost connection.
+  void Received(const v1::Snapshot& snapshot);
 
   // What a stream says of its resumption. What goes on has no gap; what has one is noted with the device's next
   // snapshot, or now if there may be none.
@@ -67,7 +69,6 @@ class Reconnection {
 
   static constexpr absl::Duration kDelayMin = absl::Milliseconds(500);
   static constexpr absl::Duration kDelayMax = absl::Seconds(10);
-  static constexpr absl::Duration kNamesPatience = absl::Seconds(30);
 
  private:
   struct Seen {
@@ -77,6 +78,9 @@ class Reconnection {
     bool has_gap = false;  // the connection was lost after this snapshot
   };
 
+  void Opened();
+  bool MayPass(const absl::Status& ended) const;
+  bool WaitFor(absl::Duration at_least);
   void NoteGap(const v1::Snapshot& snapshot, const Seen& before);
 
   const Note note_;
@@ -86,7 +90,7 @@ class Reconnection {
   bool was_open_ = false;
   bool is_lost_ = false;
   absl::Duration delay_ = kDelayMin;
-  absl::Duration waited_;             // since the loss of the connection
+  absl::Duration waited_;             // since the last end that was not of a daemon that starts
   std::map<std::string, Seen> seen_;  // by device
 };
 

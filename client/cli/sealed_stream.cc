@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/sealed_stream.h"
 
-#include <algorithm>
-#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -24,10 +22,6 @@ using Reopening = SealedStream::Reopening;
 
 // Two programs that exchange keys of one VM end each other's streams: delays grow unless a stream has lasted.
 constexpr int kSteadyAfterRecords = 10;
-
-bool HasCode(const absl::Status& status, std::initializer_list<absl::StatusCode> codes) {
-  return std::find(codes.begin(), codes.end(), status.code()) != codes.end();
-}
 
 }  // namespace
 
@@ -60,7 +54,7 @@ absl::Status SealedStream::Follow(const Callbacks& callbacks) {
 
 absl::Status SealedStream::FollowOnce(const Callbacks& callbacks, Reconnection& reconnection) {
   // A new client reads certificates and token again.
-  SIDEBAND_ASSIGN_OR_RETURN(const auto client, context_.Connect());
+  SIDEBAND_ASSIGN_OR_RETURN(const auto client, reconnection.Connect(context_));
   SIDEBAND_ASSIGN_OR_RETURN(Keys keys, NewKeys(*client));
   SIDEBAND_RETURN_IF_ERROR(callbacks.on_open(*client));
   return Receive(keys, *client, callbacks, reconnection);
@@ -89,12 +83,11 @@ absl::Status SealedStream::Receive(Keys& keys, TelemetryClient& client, const Ca
 }
 
 bool SealedStream::IsPassing(const absl::Status& ended) const {
-  using Code = absl::StatusCode;
   const bool is_always = options_.reopening == Reopening::kAlways;
   if (!IsRemote(ended)) return is_always && absl::IsDataLoss(ended);
   if (is_always && (was_open_ || absl::IsNotFound(ended))) return true;
-  return HasCode(ended, {Code::kUnavailable, Code::kCancelled, Code::kDeadlineExceeded, Code::kFailedPrecondition,
-                         Code::kResourceExhausted});
+  // The VM has no keys, or no longer these.
+  return absl::IsFailedPrecondition(ended);
 }
 
 absl::StatusOr<SealedStream::Keys> SealedStream::NewKeys(TelemetryClient& client) {

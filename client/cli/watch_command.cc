@@ -18,6 +18,7 @@
 #include "client/cli/selection.h"
 #include "client/cli/stream.h"
 #include "client/cli/watch_lines.h"
+#include "client/cli/watch_news.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {
@@ -58,6 +59,7 @@ class Watch {
         lines_(lines, style_),
         printer_(context, count),
         reconnection_(context),
+        news_(interval),
         states_(selection.options().devices, context, interval),
         is_of_changes_(is_of_changes) {}
 
@@ -74,6 +76,7 @@ class Watch {
         request, [&](v1::SubscribeResponse response) { return OnResponse(response, client); }, tick));
   }
   bool Again(const absl::Status& ended) { return reconnection_.Again(ended); }
+  absl::StatusOr<std::unique_ptr<TelemetryClient>> Connect() { return reconnection_.Connect(context_); }
 
  private:
   bool OnResponse(v1::SubscribeResponse& response, TelemetryClient& client) {
@@ -104,16 +107,19 @@ class Watch {
   bool OnUpdate(v1::SubscribeResponse& response) {
     const v1::Snapshot& update = response.update();
     states_.Received(update.device(), ToDuration(update.age()));
-    const bool is_new = reconnection_.Received(update);
-    if (!is_new || response.heartbeat() || !selection_.Narrow(*response.mutable_update())) return true;
+    if (!news_.Take(response)) {
+      reconnection_.Received();
+      return true;
+    }
+    reconnection_.Received(update);
+    if (!selection_.Narrow(*response.mutable_update())) return true;
     is_empty_ = false;
     return printer_.Print(Render(response));
   }
 
   bool OnChange(v1::SubscribeResponse& response) {
     reconnection_.Received();
-    // What is known already.
-    if (response.heartbeat() || !selection_.Narrow(*response.mutable_change())) return true;
+    if (!news_.Narrow(response) || !selection_.Narrow(*response.mutable_change())) return true;
     is_empty_ = false;
     return printer_.Print(format_.json() ? ToJsonLine(response) + "\n"
                                          : ChangeLines(response.change(), context_.Now()));
@@ -121,6 +127,8 @@ class Watch {
 
   void OnGap(const v1::Gap& gap) {
     reconnection_.Received(gap);
+    // The present state follows, without what does not exist any more.
+    if (gap.device().empty()) news_.ForgetState();
     // Of changes there is no snapshot with which to note it.
     if (is_of_changes_) context_.Note(GapText(gap));
   }
@@ -163,6 +171,7 @@ class Watch {
   WatchLines lines_;
   StreamPrinter printer_;
   Reconnection reconnection_;
+  WatchNews news_;
   DeviceStates states_;
   const bool is_of_changes_;
   std::string token_;          // of the last response
@@ -226,7 +235,9 @@ class WatchCommand final : public Command {
       }
       // A new client rereads certificates and token. The old client is destroyed first, which ends its pending calls.
       client.reset();
-      SIDEBAND_ASSIGN_OR_RETURN(client, context.Connect());
+      auto connected = watch.Connect();
+      if (!connected.ok()) return context.cancellation().cancelled() ? absl::OkStatus() : connected.status();
+      client = *std::move(connected);
     }
   }
 

@@ -12,15 +12,12 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "client/cpp/file_stamps.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/config.h"
+#include "client/lib/credential_stamps.h"
 #include "client/lib/telemetry_client.h"
 
 namespace sideband::library {
-
-// The files that the configuration names.
-FileStamps CredentialStamps(const client::ClientConfig& config);
 
 // Thread-safe. Must outlive the clients that it returns.
 class Connection {
@@ -39,13 +36,13 @@ class Connection {
  private:
   Connection(client::ClientConfig config, absl::Duration deadline);
 
-  absl::Status Renew(const FileStamps& stamps) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status Renew(const client::FileStamps& stamps) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const client::ClientConfig config_;
   const absl::Duration deadline_;
   client::Cancellation cancellation_;  // never cancelled
   absl::Mutex mu_;
-  FileStamps stamps_ ABSL_GUARDED_BY(mu_);
+  client::FileStamps stamps_ ABSL_GUARDED_BY(mu_);
   std::shared_ptr<client::TelemetryClient> telemetry_ ABSL_GUARDED_BY(mu_);
   bool is_forgotten_ ABSL_GUARDED_BY(mu_) = false;
 };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cpp/error_values.h"
 
-#include "absl/strings/match.h"
+#include "client/lib/rpc_status.h"
 #include "proto/base/visible.h"
 
 namespace sideband::library {
 namespace {
 
 ErrorCode CodeOf(const absl::Status& status) {
-  if (IsTooLarge(status)) return ErrorCode::kProtocol;
+  if (client::IsTooLarge(status)) return ErrorCode::kProtocol;
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kOutOfRange:
@@ -42,10 +42,6 @@ ErrorCode CodeOf(const absl::Status& status) {
 }
 
 }  // namespace
-
-bool IsTooLarge(const absl::Status& status) {
-  return absl::IsResourceExhausted(status) && absl::StrContains(status.message(), "larger than max (");
-}
 
 Error ErrorOf(const absl::Status& status) { return {CodeOf(status), Visible(status.message())}; }
 

@@ -10,9 +10,6 @@
 
 namespace sideband::library {
 
-// Whether gRPC itself has refused a message for its size. The call's status is then that of a limit of the server.
-bool IsTooLarge(const absl::Status& status);
-
 // Of a status that is not OK. The message is one line: control characters are escaped.
 Error ErrorOf(const absl::Status& status);
 

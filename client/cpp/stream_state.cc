@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "client/cpp/connection.h"
 #include "client/lib/channel.h"
 #include "client/lib/subscribe_call.h"
 #include "proto/base/status_macros.h"
@@ -41,12 +40,12 @@ Subscription::Environment StreamState::MakeEnvironment(const StreamOptions& opti
                 cancellation_.WaitFor(delay);
               },
           .is_cancelled = [this] { return cancellation_.cancelled(); },
-          .has_new_credentials = [this] { return CredentialStamps(config_) != stamps_; },
+          .has_new_credentials = [this] { return client::CredentialStamps(config_) != stamps_; },
           .random = [this] { return std::uniform_real_distribution<>()(random_); }};
 }
 
 absl::StatusOr<std::unique_ptr<ResponseSource>> StreamState::Open(const v1::SubscribeRequest& request) {
-  stamps_ = CredentialStamps(config_);
+  stamps_ = client::CredentialStamps(config_);
   // A channel of its own for each connection: it has the files as they are, and none of gRPC's delays.
   SIDEBAND_ASSIGN_OR_RETURN(const auto channel, client::Connect(config_));
   return std::make_unique<CallSource>(channel, request, config_.address, cancellation_);

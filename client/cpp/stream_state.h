@@ -11,10 +11,10 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "client/cpp/file_stamps.h"
 #include "client/cpp/subscription.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/config.h"
+#include "client/lib/credential_stamps.h"
 #include "sideband/stream.h"
 
 namespace sideband::library {
@@ -34,7 +34,7 @@ class StreamState {
 
   const client::ClientConfig config_;
   client::Cancellation cancellation_;
-  FileStamps stamps_;  // of the present connection
+  client::FileStamps stamps_;  // of the present connection
   std::mt19937 random_;
   Subscription subscription_;
 };

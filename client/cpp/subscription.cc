@@ -12,6 +12,7 @@
 #include "client/cpp/snapshot_values.h"
 #include "client/cpp/stream_values.h"
 #include "client/lib/rpc_status.h"
+#include "client/lib/stream_end.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::library {
@@ -60,6 +61,7 @@ absl::Status Subscription::Advance() {
 
 absl::Status Subscription::Open() {
   sequence_ = std::nullopt;
+  is_resumed_ = false;
   auto opened = environment_.open(ToMessage(options_, token_));
   if (!opened.ok()) return Lose(opened.status());
   source_ = *std::move(opened);
@@ -94,40 +96,24 @@ absl::Duration Subscription::Patience() const {
 absl::Status Subscription::Lose(const absl::Status& ended) {
   source_.reset();
   if (!MayConnectAgain(ended)) return ended;
-  if (backoff_.attempts() == 0) {
-    waited_ = absl::ZeroDuration();
-    resumption_.Lost();
-  }
-  delay_ = backoff_.Next();
+  if (!std::exchange(is_lost_, true)) resumption_.Lost();
+  if (!client::IsStarting(ended)) waited_ = absl::ZeroDuration();
+  delay_ = std::max(backoff_.Next(), client::RetryAfter(ended).value_or(absl::ZeroDuration()));
   Push(Interrupted{
       .error = ErrorOf(ended), .delay = absl::ToChronoNanoseconds(*delay_), .attempt = backoff_.attempts()});
   return absl::OkStatus();
 }
 
 bool Subscription::MayConnectAgain(const absl::Status& ended) const {
-  if (!was_open_ && !options_.waits_for_first) return false;
-  // Files that are being renewed may be missing, or not fit each other, for a moment.
-  if (!client::IsRemote(ended)) return was_open_;
-  switch (ended.code()) {
-    case absl::StatusCode::kUnavailable:
-    case absl::StatusCode::kCancelled:
-    case absl::StatusCode::kDeadlineExceeded:
-      return true;
-    case absl::StatusCode::kResourceExhausted:
-      return !IsTooLarge(ended);
-    case absl::StatusCode::kNotFound:
-      return backoff_.attempts() > 0 && waited_ < kNamesPatience;
-    case absl::StatusCode::kUnauthenticated:
-      return environment_.has_new_credentials();
-    default:
-      return false;
-  }
+  return client::MayOpenAgain(ended, {.was_open = was_open_,
+                                      .waits_for_first = options_.waits_for_first,
+                                      .starting_for = is_lost_ ? std::optional(waited_) : std::nullopt,
+                                      .has_new_credentials = environment_.has_new_credentials()});
 }
 
 absl::Status Subscription::Take(const v1::SubscribeResponse& response) {
   if (absl::Status status = CheckSequence(response.sequence()); !status.ok()) return Contradiction(status);
-  was_open_ = true;
-  backoff_.Reset();
+  NoteOpen(response);
   Bounds bounds;
   absl::Status status = TakeContent(response, bounds);
   if (status.ok()) status = bounds.status();
@@ -143,6 +129,13 @@ absl::Status Subscription::Take(const v1::SubscribeResponse& response) {
     queue_.back().token = response.resume_token();
   }
   return absl::OkStatus();
+}
+
+void Subscription::NoteOpen(const v1::SubscribeResponse& response) {
+  was_open_ = true;
+  is_lost_ = false;
+  // Of a connection that brings a message or two and ends, the delays go on growing.
+  if (response.sync_response() || response.heartbeat()) backoff_.Reset();
 }
 
 absl::Status Subscription::CheckSequence(uint64_t sequence) {
@@ -172,10 +165,13 @@ absl::Status Subscription::TakeContent(const v1::SubscribeResponse& response, Bo
       TakeSync(response);
       break;
     case v1::SubscribeResponse::kResumed:
+      is_resumed_ = true;
       resumption_.AccountedFor(response.resumed().device());
       Push(Resumed{.device = response.resumed().device()});
       break;
     case v1::SubscribeResponse::kGap:
+      // The whole state of all devices follows.
+      if (response.gap().device().empty()) is_resumed_ = false;
       resumption_.AccountedFor(response.gap().device());
       Push(ValueOf(response.gap(), bounds));
       break;
@@ -219,7 +215,7 @@ void Subscription::TakeChange(const v1::SubscribeResponse& response, Bounds& bou
 
 void Subscription::TakeSync(const v1::SubscribeResponse& response) {
   PushGap(resumption_.GapBeforeAny());
-  Push(Synced{.heartbeat = response.heartbeat()});
+  if (!is_resumed_ || response.heartbeat()) Push(Synced{.heartbeat = response.heartbeat()});
 }
 
 void Subscription::PushGap(std::optional<Gap> gap) {

@@ -52,8 +52,6 @@ class Subscription {
   // As Stream::resume_token().
   const std::string& resume_token() const { return token_; }
 
-  // How long NOT_FOUND after a loss counts as a loss: a daemon that has just started does not know its devices yet.
-  static constexpr absl::Duration kNamesPatience = absl::Seconds(30);
   // The least patience for the first message of a connection, which includes making it.
   static constexpr absl::Duration kFirstMessagePatience = absl::Seconds(20);
 
@@ -74,6 +72,7 @@ class Subscription {
   bool MayConnectAgain(const absl::Status& ended) const;
 
   absl::Status Take(const v1::SubscribeResponse& response);
+  void NoteOpen(const v1::SubscribeResponse& response);
   absl::Status CheckSequence(uint64_t sequence);
   absl::Status TakeContent(const v1::SubscribeResponse& response, Bounds& bounds);
   absl::Status TakeUpdate(const v1::SubscribeResponse& response, Bounds& bounds);
@@ -95,8 +94,10 @@ class Subscription {
   std::string token_;
   absl::Status ended_;                   // why the stream is over
   std::optional<absl::Duration> delay_;  // before the next attempt to connect
-  absl::Duration waited_;                // since the loss of the connection
+  absl::Duration waited_;                // since the last end that was not of a daemon that starts
   bool was_open_ = false;                // of the stream: a message was received
+  bool is_lost_ = false;                 // nothing was received since the loss of the connection
+  bool is_resumed_ = false;              // this connection: its present state is not sent whole
   // Of this connection; absent before the first message, and 0 if the daemon numbers none.
   std::optional<uint64_t> sequence_;
 };

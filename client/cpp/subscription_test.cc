@@ -2,6 +2,8 @@
 #include "client/cpp/subscription.h"
 
 #include <google/protobuf/text_format.h>
+#include <grpcpp/support/status.h>
+#include <grpcpp/support/string_ref.h>
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -165,6 +167,27 @@ TEST_F(SubscriptionTest, ACutStreamResumes) {
   EXPECT_EQ(waits_, (std::vector{absl::Milliseconds(375)}));
 }
 
+// A program that drops what did not come before Synced would drop everything.
+TEST_F(SubscriptionTest, AResumedConnectionIsNotSynced) {
+  const std::string change = "change { items { device { name: 'gpu0' } } } ";
+  Begin({{.messages = {Parse(change + "sequence: 1 resume_token: 'a'"), Parse("sync_response: true sequence: 2")}},
+         {.messages = {Parse("resumed {} sequence: 1 resume_token: 'b'"),
+                       Parse("gap { device: 'gpu0' reason: REASON_NOT_KEPT } sequence: 2 resume_token: 'c'"),
+                       Parse("sync_response: true sequence: 3 resume_token: 'd'"),
+                       Parse(change + "sequence: 4 heartbeat: true resume_token: 'e'"),
+                       Parse("sync_response: true sequence: 5 heartbeat: true resume_token: 'f'")}},
+         {.messages = {Parse("gap { reason: REASON_STATE_CHANGED } sequence: 1"), Parse(change + "sequence: 2"),
+                       Parse("sync_response: true sequence: 3")}}},
+        {.kind = StreamKind::kOnChange});
+  EXPECT_EQ(Items(3), (Texts{"change", "synced", "interrupted 1 375"}));
+  const std::string board = absl::StrCat("gap gpu0 - - ", static_cast<int>(GapReason::kNotKept));
+  EXPECT_EQ(Items(4), (Texts{"resumed ", board, "change", "synced"})) << "of the heartbeat alone";
+  EXPECT_EQ(Items(1), (Texts{"interrupted 1 375"}));
+  EXPECT_EQ(Items(3),
+            (Texts{absl::StrCat("gap  - - ", static_cast<int>(GapReason::kStateChanged)), "change", "synced"}));
+  EXPECT_EQ(requests_.at(2).resume_token(), "f");
+}
+
 TEST_F(SubscriptionTest, AGapOfTheDaemonIsATypedValue) {
   Begin({{.messages = {Parse(Snapshot(1, 10, "sequence: 1 resume_token: 'a'"))}},
          {.messages = {Parse("gap { device: 'gpu0' from { seconds: 1 } to { seconds: 9 } reason: REASON_NOT_KEPT } "
@@ -254,11 +277,31 @@ TEST_F(SubscriptionTest, DelaysGrowToTheirBoundAndBeginAnew) {
          {},
          {},
          {},
-         {.messages = {Parse(Snapshot(1, 10)), Parse(Snapshot(2, 20))}}},
+         {.messages = {Parse(Snapshot(1, 10)), Parse("sync_response: true"), Parse(Snapshot(2, 20))}}},
         {.delay_min = milliseconds(1000), .delay_max = milliseconds(3000)});
-  EXPECT_EQ(Items(7), (Texts{"1", "interrupted 1 750", "interrupted 2 1500", "interrupted 3 2250", "interrupted 4 2250",
-                             "2", "interrupted 1 750"}));
+  EXPECT_EQ(Items(8), (Texts{"1", "interrupted 1 750", "interrupted 2 1500", "interrupted 3 2250", "interrupted 4 2250",
+                             "synced", "2", "interrupted 1 750"}));
   EXPECT_EQ(waits_.size(), 4u);
+}
+
+// Such as a proxy makes whose daemon is gone: each connection brings its first message, and ends.
+TEST_F(SubscriptionTest, AMessageAloneDoesNotMakeDelaysShort) {
+  const Connection brief{.messages = {Parse("resumed {} sequence: 1")}};
+  const Connection steady{
+      .messages = {Parse("resumed {} sequence: 1"), Parse(Snapshot(2, 20, "sequence: 2 heartbeat: true"))}};
+  Begin({{.messages = {Parse(Snapshot(1, 10, "sequence: 1"))}}, brief, brief, steady, brief});
+  EXPECT_EQ(Items(9), (Texts{"1", "interrupted 1 375", "resumed ", "interrupted 2 750", "resumed ",
+                             "interrupted 3 1500", "resumed ", "2 heartbeat", "interrupted 1 375"}));
+}
+
+TEST_F(SubscriptionTest, ADaemonWithoutRoomSaysForHowLong) {
+  const auto refused = [](const char* milliseconds) {
+    return Connection{.ended = client::FromRpc(grpc::Status(grpc::RESOURCE_EXHAUSTED, "at most 64 streams at a time"),
+                                               "host:1", {{"grpc-retry-pushback-ms", milliseconds}})};
+  };
+  Begin({{.messages = {Parse(Snapshot(1, 10))}}, refused("5000"), refused("1"), refused("999999999")});
+  EXPECT_EQ(Items(5),
+            (Texts{"1", "interrupted 1 375", "interrupted 2 5000", "interrupted 3 1500", "interrupted 4 3600000"}));
 }
 
 TEST_F(SubscriptionTest, TheFirstConnectionMustSucceedUnlessToldOtherwise) {
@@ -313,6 +356,20 @@ TEST_F(SubscriptionTest, ADaemonThatHasJustStartedMayNotKnowItsDevices) {
   // Delays of 7.5 s, until 30 s are over.
   EXPECT_EQ(Items(9), (Texts{"1", "interrupted 1 7500", "interrupted 2 7500", "interrupted 3 7500",
                              "interrupted 4 7500", "host:1: gone"}));
+}
+
+TEST_F(SubscriptionTest, SoItMayAfterItWasAwayForLong) {
+  const Connection away, starting{.ended = Remote(absl::StatusCode::kNotFound)};
+  Begin({{.messages = {Parse(Snapshot(1, 10))}},
+         away,
+         away,
+         away,
+         away,
+         away,
+         starting,
+         {.messages = {Parse(Snapshot(1, 10)), Parse(Snapshot(2, 20))}}},
+        {.delay_min = seconds(10), .delay_max = seconds(10)});
+  EXPECT_EQ(Items(9).back(), "2");
 }
 
 TEST_F(SubscriptionTest, ACancellationEndsIt) {

@@ -49,19 +49,18 @@ absl::Status CheckAddress(const std::string& address) {
       absl::StrCat("address '", address, "': expected HOST:PORT, [IPv6]:PORT or unix:PATH"));
 }
 
-absl::Status CheckGiven(const std::string& value, absl::string_view key, absl::string_view flag) {
+absl::Status CheckGiven(const std::string& value, absl::string_view key) {
   if (!value.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("no ", key, " is given: name it in the configuration file or by ", flag));
+  return absl::InvalidArgumentError(absl::StrCat("no ", key, " is given: the configuration must name it"));
 }
 
 absl::Status CheckConfig(const ClientConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(CheckAddress(config.address));
-  SIDEBAND_RETURN_IF_ERROR(CheckGiven(config.ca_file, "ca_file", "--ca-file"));
+  SIDEBAND_RETURN_IF_ERROR(CheckGiven(config.ca_file, "ca_file"));
   // A token may replace the certificate.
   if (!config.token_file.empty() && config.cert_file.empty() && config.key_file.empty()) return absl::OkStatus();
-  SIDEBAND_RETURN_IF_ERROR(CheckGiven(config.cert_file, "cert_file", "--cert-file"));
-  return CheckGiven(config.key_file, "key_file", "--key-file");
+  SIDEBAND_RETURN_IF_ERROR(CheckGiven(config.cert_file, "cert_file"));
+  return CheckGiven(config.key_file, "key_file");
 }
 
 // TLS credentials; with a token, each call also carries the field `authorization`.

@@ -95,7 +95,7 @@ TEST_F(ChannelTest, NobodyThereIsUnavailableAndNamed) {
 TEST_F(ChannelTest, WhatIsMissingIsNamed) {
   ClientConfig config = Config();
   config.key_file.clear();
-  EXPECT_EQ(Call(config).message(), "no key_file is given: name it in the configuration file or by --key-file");
+  EXPECT_EQ(Call(config).message(), "no key_file is given: the configuration must name it");
   config = Config();
   config.ca_file = "/nonexistent.pem";
   EXPECT_EQ(Call(config).code(), absl::StatusCode::kNotFound);
@@ -116,7 +116,7 @@ TEST_F(ChannelTest, ATokenMayTakeTheCertificatesPlace) {
   EXPECT_EQ(Call(config), absl::OkStatus());
   EXPECT_EQ(daemon.requests().authorization, "Bearer a.b.c");
   config.key_file = files_.client_key_file;
-  EXPECT_EQ(Call(config).message(), "no cert_file is given: name it in the configuration file or by --cert-file");
+  EXPECT_EQ(Call(config).message(), "no cert_file is given: the configuration must name it");
   config = {.address = daemon.address(), .ca_file = files_.ca_file, .token_file = TokenFile("a b")};
   EXPECT_EQ(Call(config).message(), config.token_file + ": more than one token, or none");
 }

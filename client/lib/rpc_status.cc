@@ -2,18 +2,23 @@
 #include "client/lib/rpc_status.h"
 
 #include <grpcpp/support/status.h>
+#include <grpcpp/support/string_ref.h>
 
 #include <algorithm>
 #include <iterator>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace sideband::client {
 namespace {
 
 constexpr char kRemoteUrl[] = "sideband.client/remote";
+constexpr char kRetryAfterUrl[] = "sideband.client/retry-after-ms";
+// gRPC's trailing metadata of a refused call: the milliseconds until a retry can succeed (gRFC A6).
+constexpr char kRetryPushback[] = "grpc-retry-pushback-ms";
 
 // gRPC's message for a TLS server that does not negotiate HTTP/2, such as the daemon's HTTPS port.
 constexpr char kNoAlpn[] = "missing selected ALPN property";
@@ -47,11 +52,31 @@ absl::Status FromRpc(const grpc::Status& status, const std::string& peer) {
   return MarkRemote(absl::Status(code, absl::StrCat(peer, peer.empty() ? "" : ": ", Message(status, code, peer))));
 }
 
+absl::Status FromRpc(const grpc::Status& status, const std::string& peer, const RpcMetadata& trailers) {
+  absl::Status from = FromRpc(status, peer);
+  const auto pushback = trailers.find(kRetryPushback);
+  if (from.ok() || pushback == trailers.end()) return from;
+  from.SetPayload(kRetryAfterUrl, absl::Cord(absl::string_view(pushback->second.data(), pushback->second.size())));
+  return from;
+}
+
 bool IsRemote(const absl::Status& status) { return status.GetPayload(kRemoteUrl).has_value(); }
 
 absl::Status MarkRemote(absl::Status status) {
   status.SetPayload(kRemoteUrl, absl::Cord());
   return status;
+}
+
+std::optional<absl::Duration> RetryAfter(const absl::Status& status) {
+  const auto text = status.GetPayload(kRetryAfterUrl);
+  int64_t milliseconds = 0;
+  // A negative number means: never.
+  if (!text || !absl::SimpleAtoi(std::string(*text), &milliseconds) || milliseconds < 0) return std::nullopt;
+  return std::min(absl::Milliseconds(milliseconds), kRetryAfterMax);
+}
+
+bool IsTooLarge(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) && absl::StrContains(status.message(), "larger than max (");
 }
 
 }  // namespace sideband::client

@@ -2,6 +2,7 @@
 #include "client/lib/rpc_status.h"
 
 #include <grpcpp/support/status.h>
+#include <grpcpp/support/string_ref.h>
 #include <gtest/gtest.h>
 
 namespace sideband::client {
@@ -34,6 +35,27 @@ TEST(RpcStatusTest, ASocketThatIsClosedIsForOthers) {
       FromRpc(closed, "unix:grpc.sock").message(),
       "unix:grpc.sock: the daemon closed the connection: is it running, and is this user one of its local_operators?");
   EXPECT_EQ(FromRpc(closed, "h:1").message(), "h:1: Broken pipe");
+}
+
+TEST(RpcStatusTest, TheServerMayTellWhenToRetry) {
+  const grpc::Status refused(grpc::RESOURCE_EXHAUSTED, "at most 64 streams at a time");
+  const auto told = [&](const char* pushback) {
+    return RetryAfter(FromRpc(refused, "h:1", {{"grpc-retry-pushback-ms", pushback}}));
+  };
+  EXPECT_EQ(RetryAfter(FromRpc(refused, "h:1", {})), std::nullopt);
+  EXPECT_EQ(RetryAfter(FromRpc(refused, "h:1")), std::nullopt);
+  EXPECT_EQ(told("5000"), absl::Seconds(5));
+  EXPECT_EQ(told("0"), absl::ZeroDuration());
+  EXPECT_EQ(told("999999999999"), absl::Hours(1)) << "a server may not silence its clients for longer";
+  for (const char* nonsense : {"", "-1", "5s", "1e3", "99999999999999999999999999"}) {
+    EXPECT_EQ(told(nonsense), std::nullopt) << nonsense;
+  }
+  EXPECT_EQ(FromRpc(grpc::Status::OK, "h:1", {{"grpc-retry-pushback-ms", "5"}}), absl::OkStatus());
+}
+
+TEST(RpcStatusTest, AMessageBeyondGrpcsLimitIsKnown) {
+  EXPECT_TRUE(IsTooLarge(absl::ResourceExhaustedError("Received message larger than max (20 vs. 10)")));
+  EXPECT_FALSE(IsTooLarge(absl::ResourceExhaustedError("at most 64 streams at a time")));
 }
 
 }  // namespace

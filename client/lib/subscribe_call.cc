@@ -74,7 +74,7 @@ absl::Status SubscribeCall::Finish() {
   call_->reader->Finish(&status, nullptr);
   call_->queue.Next(&tag, &ok);
   call_->state = Call::State::kFinished;
-  return FromRpc(status, peer_);
+  return FromRpc(status, peer_, call_->context.GetServerTrailingMetadata());
 }
 
 }  // namespace sideband::client

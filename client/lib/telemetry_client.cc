@@ -32,7 +32,7 @@ absl::StatusOr<Response> Call(Method method, const Request& request, const Telem
   const Cancellation::Hook hook(cancellation, [&context] { context.TryCancel(); });
   Response response;
   const grpc::Status status = method(context, request, response);
-  if (!status.ok()) return FromRpc(status, options.peer);
+  if (!status.ok()) return FromRpc(status, options.peer, context.GetServerTrailingMetadata());
   return response;
 }
 
@@ -138,7 +138,7 @@ absl::Status ReadStream(Prepare prepare, OnMessage on_message, const StreamTick&
   }
   // The status is then CANCELLED, which this side has caused.
   if (!interested || cancellation.cancelled()) return absl::OkStatus();
-  return FromRpc(status, options.peer);
+  return FromRpc(status, options.peer, context.GetServerTrailingMetadata());
 }
 
 }  // namespace

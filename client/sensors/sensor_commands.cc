@@ -149,7 +149,7 @@ class BoardCommand final : public Command {
     request.set_device(request_device_);
     Reconnection reconnection(context);
     for (;;) {
-      SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
+      SIDEBAND_ASSIGN_OR_RETURN(const auto client, reconnection.Connect(context));
       const absl::Status ended = Stream(*client, request, reconnection, context);
       if (ended.ok() || !is_follow_ || !reconnection.Again(ended)) return Explained(ended);
     }

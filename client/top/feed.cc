@@ -36,7 +36,8 @@ Feed::Feed(CommandContext& context, std::unique_ptr<TelemetryClient> client, std
       on_change_(std::move(on_change)),
       client_(std::move(client)),
       reconnection_([this](const std::string& line) { Change([&](Model& model) { model.connection = line; }); },
-                    [this](absl::Duration delay) { return context_.Wait(delay); }) {}
+                    [this](absl::Duration delay) { return context_.Wait(delay); },
+                    {.has_new_credentials = [this] { return context_.HasNewCredentials(); }}) {}
 
 Feed::~Feed() {
   context_.cancellation().Cancel();
@@ -115,7 +116,9 @@ absl::Status Feed::Run() {
     if (!reconnection_.Again(ended)) return context_.cancellation().cancelled() ? absl::OkStatus() : ended;
     // A new client rereads certificates and token.
     client_.reset();
-    SIDEBAND_ASSIGN_OR_RETURN(client_, context_.Connect());
+    auto connected = reconnection_.Connect(context_);
+    if (!connected.ok()) return context_.cancellation().cancelled() ? absl::OkStatus() : connected.status();
+    client_ = *std::move(connected);
     // Devices may have come and gone meanwhile; an error is the stream's own soon.
     (void)List();
   }

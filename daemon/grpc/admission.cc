@@ -83,7 +83,8 @@ void Limit(const ServiceContext& context, grpc::CallbackServerContext& call, Adm
   // Without a certificate the gate has counted the connection for its address; from here on it counts for the identity
   // of the token.
   if (admission.asked.peer.bearer_token && !context.gate.CountAs(call.peer(), identity)) {
-    admission.status = absl::ResourceExhaustedError("too many connections of this identity are busy");
+    admission.status = WithRetryAfter(absl::ResourceExhaustedError("too many connections of this identity are busy"),
+                                      absl::Seconds(1));
     return;
   }
   const RequestQuota::Verdict verdict = context.quota.Take(identity);

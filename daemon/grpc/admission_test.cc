@@ -20,6 +20,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "daemon/base/retry_after.h"
 #include "daemon/config/fake_certificates.h"
 #include "daemon/grpc/grpc_status.h"
 #include "daemon/grpc/message_bytes.h"
@@ -333,7 +334,8 @@ TEST_F(AdmissionTest, CallsUnderWayAreLimitedUntilAShareIsReleased) {
   const Admission second = Admitted(channel);
   EXPECT_EQ(second.status, absl::OkStatus());
   const Admission rejected = Admitted(channel);
-  EXPECT_EQ(rejected.status, absl::ResourceExhaustedError("at most 2 calls at a time"));
+  EXPECT_EQ(rejected.status,
+            WithRetryAfter(absl::ResourceExhaustedError("at most 2 calls at a time"), absl::Seconds(1)));
   EXPECT_EQ(rejected.share, nullptr);
   EXPECT_TRUE(rejected.is_audited);
   EXPECT_EQ(Admitted(As("tenant-b")).status, absl::OkStatus());
@@ -349,7 +351,7 @@ TEST_F(AdmissionTest, UnreadAnswersAreLimited) {
   unread.share->Hold(99);
   EXPECT_EQ(Admitted(channel).status, absl::OkStatus());
   unread.share->Hold(100);
-  EXPECT_EQ(Admitted(channel).status, absl::ResourceExhaustedError("too many bytes of earlier answers are unread"));
+  EXPECT_EQ(Admitted(channel).status.message(), "too many bytes of earlier answers are unread; retry in 1s");
   unread.share->Hold(0);
   EXPECT_EQ(Admitted(channel).status, absl::OkStatus());
 }
@@ -361,7 +363,7 @@ TEST_F(AdmissionTest, ARejectionForCallsUnderWayIsChargedToTheQuota) {
   Start();
   const auto channel = As("tenant-a");
   const Admission held = Admitted(channel);
-  EXPECT_EQ(Admitted(channel).status, absl::ResourceExhaustedError("at most 1 calls at a time"));
+  EXPECT_EQ(Admitted(channel).status.message(), "at most 1 calls at a time; retry in 1s");
   EXPECT_EQ(Admitted(channel).status, absl::ResourceExhaustedError("at most 1 calls a second"));
 }
 
@@ -386,8 +388,9 @@ TEST_F(AdmissionTest, AConnectionBeyondThoseOfTheTokensIdentityIsRejected) {
   std::thread first([this] { Ask(Connect(""), {"Bearer " + Token("tenant-a")}); });
   probe_->AwaitHeld();
   EXPECT_EQ(Admitted(Connect(""), {"Bearer " + Token("tenant-b")}).status, absl::OkStatus());
-  EXPECT_EQ(Admitted(Connect(""), {"Bearer " + Token("tenant-a")}).status,
-            absl::ResourceExhaustedError("too many connections of this identity are busy"));
+  EXPECT_EQ(
+      Admitted(Connect(""), {"Bearer " + Token("tenant-a")}).status,
+      WithRetryAfter(absl::ResourceExhaustedError("too many connections of this identity are busy"), absl::Seconds(1)));
   EXPECT_EQ(probe_->quota.remembered(), 2u) << "tenant-a's first call and tenant-b's";
   probe_->Release();
   first.join();

@@ -2,8 +2,18 @@
 #include "daemon/grpc/calls_under_way.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "daemon/base/retry_after.h"
 
 namespace sideband::daemon {
+namespace {
+
+// Answers are read in less, unless nobody reads them.
+constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+
+absl::Status Full(absl::string_view why) { return WithRetryAfter(absl::ResourceExhaustedError(why), kRetryAfter); }
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<CallsUnderWay::Share>> CallsUnderWay::Begin(const std::string& identity) {
   absl::MutexLock lock(&mu_);
@@ -11,10 +21,10 @@ absl::StatusOr<std::unique_ptr<CallsUnderWay::Share>> CallsUnderWay::Begin(const
   // Looks up without inserting: a rejected call must not leave an entry behind.
   const Held held = found == held_.end() ? Held() : found->second;
   if (held.calls >= limits_.calls_max) {
-    return absl::ResourceExhaustedError(absl::StrCat("at most ", limits_.calls_max, " calls at a time"));
+    return Full(absl::StrCat("at most ", limits_.calls_max, " calls at a time"));
   }
   if (held.bytes >= limits_.bytes_max) {
-    return absl::ResourceExhaustedError("too many bytes of earlier answers are unread");
+    return Full("too many bytes of earlier answers are unread");
   }
   ++held_[identity].calls;
   return std::unique_ptr<Share>(new Share(*this, identity));

@@ -52,8 +52,8 @@ class CallsUnderWay {
 
   explicit CallsUnderWay(Limits limits) : limits_(limits) {}
 
-  // RESOURCE_EXHAUSTED where the identity has reached `calls_max` or `bytes_max`. The share must not outlive this
-  // object.
+  // RESOURCE_EXHAUSTED, with a time (daemon/base/retry_after.h), where the identity has reached `calls_max` or
+  // `bytes_max`. The share must not outlive this object.
   absl::StatusOr<std::unique_ptr<Share>> Begin(const std::string& identity);
 
   // For tests: the number of identities with a call under way.

@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/base/retry_after.h"
+
 namespace sideband::daemon {
 namespace {
 
@@ -17,7 +19,8 @@ TEST(CallsUnderWayTest, CallsOfOneIdentityAreLimited) {
   const Share second = *under_way.Begin("a");
   const absl::Status refused = under_way.Begin("a").status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(refused.message(), "at most 2 calls at a time");
+  EXPECT_EQ(refused.message(), "at most 2 calls at a time; retry in 1s");
+  EXPECT_EQ(RetryAfter(refused), absl::Seconds(1));
   EXPECT_TRUE(under_way.Begin("b").ok());
   first.reset();
   EXPECT_TRUE(under_way.Begin("a").ok());
@@ -31,7 +34,7 @@ TEST(CallsUnderWayTest, WhatIsNotReadKeepsMoreFromBeingAsked) {
   EXPECT_FALSE(first->IsFull());
   second->Hold(1000);
   EXPECT_TRUE(first->IsFull()) << "of one answer whatever its size";
-  EXPECT_EQ(under_way.Begin("a").status().message(), "too many bytes of earlier answers are unread");
+  EXPECT_EQ(under_way.Begin("a").status().message(), "too many bytes of earlier answers are unread; retry in 1s");
   EXPECT_TRUE(under_way.Begin("b").ok());
   second.reset();
   EXPECT_FALSE(first->IsFull());

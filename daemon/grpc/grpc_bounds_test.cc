@@ -55,6 +55,14 @@ class GrpcBoundsTest : public GrpcServerFixture {
     }
     return nullptr;
   }
+
+  // Of a call that has ended.
+  static std::vector<std::string> Pushbacks(const grpc::ClientContext& context) {
+    std::vector<std::string> values;
+    const auto [first, last] = context.GetServerTrailingMetadata().equal_range("grpc-retry-pushback-ms");
+    for (auto field = first; field != last; ++field) values.emplace_back(field->second.data(), field->second.size());
+    return values;
+  }
 };
 
 constexpr char kRefusedSnapshots[] =
@@ -138,7 +146,13 @@ TEST_F(GrpcBoundsTest, CallsAtATimeAreLimitedStreamsAmongThem) {
   const auto second = OpenSoon(*stub, contexts[1]);
   ASSERT_TRUE(first != nullptr && second != nullptr);
   sideband::v1::GetSnapshotResponse snapshot;
-  EXPECT_EQ(GetSnapshot(*stub, "", snapshot).error_message(), "at most 2 calls at a time");
+  grpc::ClientContext refused;
+  EXPECT_EQ(stub->GetSnapshot(&refused, {}, &snapshot).error_message(), "at most 2 calls at a time; retry in 1s");
+  EXPECT_EQ(Pushbacks(refused), std::vector<std::string>({"1000"}));
+  // A stream is told likewise.
+  grpc::ClientContext third;
+  EXPECT_EQ(stub->Subscribe(&third, EndlessRequest())->Finish().error_code(), grpc::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(Pushbacks(third), std::vector<std::string>({"1000"}));
   EXPECT_EQ(Ask(*As("tenant-b")), grpc::OK);
   contexts[0]->TryCancel();
   EXPECT_TRUE(IsAnsweredSoon(*stub));
@@ -187,7 +201,7 @@ TEST_F(GrpcBoundsTest, WhoHasNotReadGetsNoMore) {
     sideband::v1::GetSnapshotResponse snapshot;
     const grpc::Status refused = GetSnapshot(*other_connection, "", snapshot);
     EXPECT_EQ(refused.error_code(), grpc::RESOURCE_EXHAUSTED);
-    EXPECT_EQ(refused.error_message(), "too many bytes of earlier answers are unread");
+    EXPECT_EQ(refused.error_message(), "too many bytes of earlier answers are unread; retry in 1s");
     EXPECT_EQ(Ask(*As("tenant-b")), grpc::OK);
   }
   EXPECT_TRUE(IsAnsweredSoon(*other_connection)) << "what was held is given back with the call";

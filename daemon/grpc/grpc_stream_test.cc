@@ -142,6 +142,9 @@ TEST_F(GrpcStreamTest, StreamsPerIdentityAreLimited) {
   ASSERT_TRUE(reader->Read(&response));
   grpc::ClientContext second;
   EXPECT_EQ(stub->Subscribe(&second, EndlessRequest())->Finish().error_code(), grpc::RESOURCE_EXHAUSTED);
+  const auto& trailers = second.GetServerTrailingMetadata();
+  ASSERT_EQ(trailers.count("grpc-retry-pushback-ms"), 1u);
+  EXPECT_EQ(trailers.find("grpc-retry-pushback-ms")->second, "5000");
   EXPECT_THAT(metrics_->Serialize(), HasSubstr("sideband_grpc_streams 1\n"));
   first.TryCancel();
 }

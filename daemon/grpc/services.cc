@@ -82,6 +82,7 @@ UnaryReactor* Answer(const ServiceContext& context, grpc::CallbackServerContext&
   const absl::Status status = Ask<Request, Response>(context.reader, incoming, std::move(query), response);
   context.metrics.GrpcRequest(method.name(), status.code());
   AuditAdmission(context.reader, incoming.admission, status);
+  AddPushback(status, call);
   return new AnswerReactor(status, std::move(incoming.admission.share));
 }
 
@@ -131,8 +132,9 @@ class RefusedStream final : public WriteReactor {
   void OnDone() override { delete this; }
 };
 
-WriteReactor* Refuse(const ServiceContext& context, Method method, const Admission& admission,
-                     const absl::Status& status) {
+WriteReactor* Refuse(const ServiceContext& context, grpc::CallbackServerContext& call, Method method,
+                     const Admission& admission, const absl::Status& status) {
+  AddPushback(status, call);
   context.metrics.GrpcRequest(method.name(), status.code());
   AuditAdmission(context.reader, admission, status);
   return new RefusedStream(status);
@@ -161,7 +163,7 @@ WriteReactor* Open(const ServiceContext& context, grpc::CallbackServerContext& c
       typename StreamReactor<Source>::ReaderDeadline{
           .clock = &reader.clock(), .patience = patience, .cancel = [&call] { call.TryCancel(); }});
   const absl::Status added = context.streams.Add(admission.asked.caller->principal.identity, stream);
-  if (!added.ok()) return Refuse(context, method, admission, added);
+  if (!added.ok()) return Refuse(context, call, method, admission, added);
   metrics.GrpcStreamStarted();
   admission.asked.access.note = "stream began";
   AuditAdmission(reader, admission, absl::OkStatus());
@@ -201,9 +203,9 @@ template <typename Request, typename Make>
 RawService::Method ServerStream(const ServiceContext& context, Method method, Make make) {
   return {method.name(), [context, method, make](grpc::CallbackServerContext* call, const grpc::ByteBuffer* bytes) {
             auto [admission, request] = Receive<Request>(context, *call, method, *bytes);
-            if (!admission.status.ok()) return Refuse(context, method, admission, admission.status);
+            if (!admission.status.ok()) return Refuse(context, *call, method, admission, admission.status);
             auto source = make(context, admission.asked.peer, request);
-            if (!source.ok()) return Refuse(context, method, admission, source.status());
+            if (!source.ok()) return Refuse(context, *call, method, admission, source.status());
             return Open(context, *call, method, std::move(admission), *std::move(source));
           }};
 }

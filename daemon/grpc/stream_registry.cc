@@ -4,8 +4,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/base/retry_after.h"
 
 namespace sideband::daemon {
+namespace {
+
+// Streams last: those whose connection has died end when their readers have taken nothing for some heartbeats.
+constexpr absl::Duration kRetryAfter = absl::Seconds(5);
+
+}  // namespace
 
 StreamRegistry::StreamRegistry(Reader& reader, size_t per_identity_max, absl::Duration wake_interval)
     : reader_(reader), per_identity_max_(per_identity_max), wake_interval_(wake_interval), thread_([this] { Run(); }) {
@@ -25,7 +32,8 @@ absl::Status StreamRegistry::Add(const std::string& identity, std::shared_ptr<St
   if (stopping_) return absl::UnavailableError("shutting down");
   size_t& open = per_identity_[identity];
   if (open >= per_identity_max_) {
-    return absl::ResourceExhaustedError(absl::StrCat("at most ", per_identity_max_, " streams at a time"));
+    return WithRetryAfter(
+        absl::ResourceExhaustedError(absl::StrCat("at most ", per_identity_max_, " streams at a time")), kRetryAfter);
   }
   ++open;
   const Stream* key = stream.get();

@@ -44,7 +44,8 @@ class StreamRegistry final : public UpdateListener {
   // Stop(), and drops the references to streams that have not ended.
   ~StreamRegistry() override;
 
-  // RESOURCE_EXHAUSTED where the identity has `per_identity_max` streams, UNAVAILABLE after Stop().
+  // RESOURCE_EXHAUSTED, with a time (daemon/base/retry_after.h), where the identity has `per_identity_max` streams;
+  // UNAVAILABLE after Stop().
   absl::Status Add(const std::string& identity, std::shared_ptr<Stream> stream);
   // Drops the stream. No effect where it is absent.
   void Remove(const Stream* stream);

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "absl/synchronization/notification.h"
+#include "daemon/base/retry_after.h"
 #include "daemon/view/fake_world.h"
 
 namespace sideband::daemon {
@@ -55,7 +56,8 @@ TEST_F(StreamRegistryTest, AnIdentityHasItsMaximum) {
   ASSERT_TRUE(registry_.Add("a", std::make_shared<FakeStream>()).ok());
   const absl::Status third = registry_.Add("a", std::make_shared<FakeStream>());
   EXPECT_EQ(third.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(third.message(), "at most 2 streams at a time");
+  EXPECT_EQ(third.message(), "at most 2 streams at a time; retry in 5s");
+  EXPECT_EQ(RetryAfter(third), absl::Seconds(5));
   EXPECT_TRUE(registry_.Add("b", std::make_shared<FakeStream>()).ok()) << "others have theirs";
   registry_.Remove(stream_.get());
   EXPECT_TRUE(registry_.Add("a", std::make_shared<FakeStream>()).ok());

@@ -109,7 +109,8 @@ class GrpcBoundsTest(unittest.TestCase):
         def is_full():
             for peer in deaf:
                 peer.call(SNAPSHOT)
-            return self.ask(own) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "at most %d calls at a time" % CALLS_AT_A_TIME)
+            return self.ask(own) == (grpc.StatusCode.RESOURCE_EXHAUSTED,
+                                     "at most %d calls at a time; retry in 1s" % CALLS_AT_A_TIME)
 
         programs.wait_until(is_full, "as many calls as it may have wait for their reader")
         self.assertEqual(self.ask(other)[0], grpc.StatusCode.OK)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streams that are cut and resumed, by a tenant's own client of a real daemon and device."""
 
+import json
 import signal
 import threading
 import unittest
@@ -188,3 +189,22 @@ class ResumeTest(unittest.TestCase):
         self.site.device.signal(signal.SIGCONT)
         programs.wait_until(lambda: watch.log().count(" gpu0 is fresh, boot ") == 2, "its return\n" + watch.log())
         self.assertEqual(watch.stop(), 0)
+
+    def test_watch_prints_what_comes_in_heartbeats(self):
+        watch = programs.Program("sideband", "--address", "127.0.0.1:%d" % self.site.grpc_port, "--ca-file", "ca.pem",
+                                 "--cert-file", "tenant-a.pem", "--key-file", "tenant-a.key", "watch", "--format", "json",
+                                 cwd=self.site.folder)
+        self.addCleanup(watch.kill)
+
+        def printed():
+            return [json.loads(line) for line in watch.log().splitlines()[:-1] if line.startswith("{")]
+
+        def has_had_heartbeats():
+            times = [int(message["update"]["reference_time_ns"]) for message in printed()]
+            return times and times[-1] - times[0] > 11_000_000_000  # there is one every 10 s
+        programs.wait_until(has_had_heartbeats, "the time of a heartbeat", 4 * programs.PATIENCE_S)
+        self.assertEqual(watch.stop(), 0)
+        messages = printed()
+        for before, after in zip(messages, messages[1:]):
+            step = after["update"]["snapshot_id"] - before["update"]["snapshot_id"]
+            self.assertEqual(step, 1 + int(after["skipped"]), after)

@@ -160,6 +160,25 @@ class StreamTest(TokenTestCase):
         self.assertEqual(self.get("/metrics", "Bearer " + self.issuer.token(PROMETHEUS))[0], 401)
         staying.cancel()
 
+    def test_watch_goes_on_with_a_new_token(self):
+        other = tokens.Issuer("k2")
+        self.write("token", self.issuer.token(PROMETHEUS))
+        watch = programs.Program("sideband", "--address", "localhost:%d" % self.site.grpc_port, "--ca-file", "ca.pem",
+                                 "--token-file", "token", "watch", "--format", "json", cwd=self.site.folder)
+        self.addCleanup(watch.kill)
+        programs.wait_until(lambda: '"update"' in watch.log(), "an update\n" + watch.log())
+        self.write("token", other.token(PROMETHEUS))
+        self.write("jwks.json", tokens.jwks(other))
+        self.assertIn("is in force", self.reload())
+        programs.wait_until(lambda: "sideband: connected again\n" in watch.log(), "the new token\n" + watch.log())
+        self.assertIn(": %s; connecting again\n" % NOBODY, watch.log())
+        # Without another token it is the end.
+        self.write("jwks.json", tokens.jwks(self.issuer))
+        self.assertIn("is in force", self.reload())
+        self.assertEqual(watch.wait(), 1)
+        self.assertEqual(watch.log().count("; connecting again\n"), 1)
+        self.assertTrue(watch.log().endswith(": %s\n" % NOBODY), watch.log())
+
     def test_narrows_with_the_policy(self):
         stream = self.stream(self.issuer.token(site_layout.TRUST + "tenant-a"), filter={"vm": "vm1"})
         own = "    vms:\n      - {uuid: %s}\n" % site_layout.VM_UUIDS["vm1"]

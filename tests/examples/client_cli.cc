@@ -36,6 +36,7 @@
 #include "client/cli/terminal.h"
 #include "client/cli/time_column.h"
 #include "client/cli/watch_lines.h"
+#include "client/cli/watch_news.h"
 #include "client/cli/when_option.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/telemetry_client.h"
@@ -107,13 +108,18 @@ void UseNamePattern() {
   //@ client/cli/name_pattern.h
 }
 
-absl::Status Stream(const std::function<void(const v1::Snapshot&)>& on_snapshot);
+absl::Status Stream(TelemetryClient& client, const std::function<void(const v1::Snapshot&)>& on_snapshot);
 
-void UseReconnection(CommandContext& context) {
+absl::Status UseReconnection(CommandContext& context) {
   //@ client/cli/reconnection.h
 }
 
 void Print(const v1::Snapshot& snapshot);
+void Print(const v1::StateChange& change);
+
+void UseWatchNews(v1::SubscribeResponse& response) {
+  //@ client/cli/watch_news.h
+}
 
 absl::Status UseSelection(const FilterOptions& options, TelemetryClient& client, v1::GetSnapshotRequest& request,
                           v1::Snapshot& snapshot) {

@@ -12,7 +12,6 @@
 #include "client/cpp/connection.h"
 #include "client/cpp/device_values.h"
 #include "client/cpp/error_values.h"
-#include "client/cpp/file_stamps.h"
 #include "client/cpp/history_values.h"
 #include "client/cpp/mark_values.h"
 #include "client/cpp/plausibility.h"
@@ -158,10 +157,6 @@ void UseResponseSource(ResponseSource& source) {
 
 void UseSubscription(const StreamOptions& options, Subscription::Environment environment) {
   //@ client/cpp/subscription.h
-}
-
-void UseFileStamps() {
-  //@ client/cpp/file_stamps.h
 }
 
 absl::Status UseConnection(const client::ClientConfig& config) {

@@ -16,6 +16,7 @@
 #include "client/lib/cancellation.h"
 #include "client/lib/channel.h"
 #include "client/lib/config.h"
+#include "client/lib/credential_stamps.h"
 #include "client/lib/daemon_records.h"
 #include "client/lib/exchange_state.h"
 #include "client/lib/fake_daemon.h"
@@ -24,9 +25,11 @@
 #include "client/lib/opener.h"
 #include "client/lib/opener_state.h"
 #include "client/lib/record_source.h"
+#include "client/lib/rpc_status.h"
 #include "client/lib/sealed_snapshot.h"
 #include "client/lib/state_file.h"
 #include "client/lib/state_members.h"
+#include "client/lib/stream_end.h"
 #include "client/lib/subscribe_call.h"
 #include "client/lib/telemetry_client.h"
 #include "client/lib/test_certificates.h"
@@ -108,6 +111,23 @@ void Use(const v1::SubscribeResponse& response);
 void UseSubscribeCall(const std::shared_ptr<grpc::Channel>& channel, const v1::SubscribeRequest& request,
                       Cancellation& cancellation) {
   //@ client/lib/subscribe_call.h
+}
+
+void Wait(absl::Duration time);
+
+void UseRpcStatus(const grpc::Status& ended, grpc::ClientContext& context) {
+  //@ client/lib/rpc_status.h
+}
+
+absl::Status UseStreamEnd(const absl::Status& ended, bool has_changed, absl::Duration delay) {
+  //@ client/lib/stream_end.h
+  return absl::OkStatus();
+}
+
+void ConnectAgain();
+
+void UseCredentialStamps(const ClientConfig& config) {
+  //@ client/lib/credential_stamps.h
 }
 
 void UseGrpcDeadline(grpc::CompletionQueue& queue, void* tag, bool ok) {

@@ -60,7 +60,8 @@ struct StreamOptions {
   // Whether the first connection, too, is tried until it succeeds. Otherwise its failure is an error.
   bool waits_for_first = false;
   // Bounds of the delay before another attempt to connect. It doubles from one attempt to the next, and begins anew
-  // when something was received; of each delay a random part of up to one half is left out.
+  // when a connection has sent the whole present state, or a heartbeat; of each delay a random part of up to one half
+  // is left out. A daemon that says when it has room again is waited for so long, at most an hour.
   Duration delay_min = std::chrono::milliseconds(500);
   Duration delay_max = std::chrono::seconds(10);
   // Waits before another attempt, on the thread of Next(); must not throw. Empty: a wait that Cancel() ends.
@@ -94,7 +95,8 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// The whole present state has been sent: at the beginning of each connection, and in each heartbeat.
+// The whole present state has been sent: at the beginning of each connection that is not Resumed, and in each
+// heartbeat.
 struct Synced {
   bool heartbeat = false;
 
@@ -148,7 +150,7 @@ struct Gap {
 struct Interrupted {
   Error error;
   Duration delay{};
-  // 1 for the first failure since something was received.
+  // 1 for the first failure since the delays began anew.
   uint32_t attempt = 0;
 
   bool operator==(const Interrupted&) const = default;
@@ -174,6 +176,7 @@ class SIDEBAND_EXPORT Stream {
   //   others        the daemon refuses: other names, rights, credentials
   // Losses of the connection are no errors but items (Interrupted), except before the first message (waits_for_first).
   // The files of the configuration are read for each connection, so certificates and tokens may be renewed meanwhile.
+  // After a loss, files that cannot be used are an error when they are so for 30 s.
   Result<StreamItem> Next() noexcept;
 
   // For StreamOptions::resume_token: of the last item that Next() has returned. Empty: there is none, or the daemon

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cpp/file_stamps.h"
+#include "client/lib/credential_stamps.h"
 
 #include <sys/stat.h>
 
-namespace sideband::library {
+#include <string>
+
+namespace sideband::client {
 namespace {
 
 std::array<int64_t, 4> StampOf(const std::string& path) {
@@ -16,10 +18,8 @@ std::array<int64_t, 4> StampOf(const std::string& path) {
 
 }  // namespace
 
-FileStamps StampsOf(const std::vector<std::string>& paths) {
-  FileStamps stamps;
-  for (const std::string& path : paths) stamps.push_back(StampOf(path));
-  return stamps;
+FileStamps CredentialStamps(const ClientConfig& config) {
+  return {StampOf(config.ca_file), StampOf(config.cert_file), StampOf(config.key_file), StampOf(config.token_file)};
 }
 
-}  // namespace sideband::library
+}  // namespace sideband::client
