@@ -35,6 +35,11 @@ bool HasNumbers(const v1::HistoryColumn& column) {
   return !column.has_coverage() || std::ranges::any_of(coverage, [](double of_count) { return of_count != 0; });
 }
 
+// It has neither boot id nor clock.
+bool IsBoardAlone(const v1::Device& device) {
+  return device.boot_id() == 0 && device.state() != v1::Device::STATE_AWAY;
+}
+
 class Explanation {
  public:
   Explanation(const Selection& selection, const ShownNames& shown, TelemetryClient& client)
@@ -71,6 +76,10 @@ class Explanation {
       if (selected.devices().empty()) Note(absl::StrCat("no device matches '", name, "'"));
     }
     if (notes_.empty()) notes_ = AwayNotes(selected);
+    for (const v1::Device& device : selected.devices()) {
+      if (!IsBoardAlone(device)) continue;
+      Note(absl::StrCat(device.name(), " is a board without counters: see sideband sensors --device ", device.name()));
+    }
     // Devices without a snapshot explain everything that is missing.
     is_away_ = !notes_.empty() && shown_.events.empty();
   }

@@ -27,9 +27,9 @@ struct ShownNames {
   static ShownNames Of(const v1::GetHistoryResponse& response);
 };
 
-// Returns one line each for devices without a snapshot, for events that are masked, withheld, not counted for VMs or
-// not counted yet, for confidential VMs, and for patterns without a match. Sends requests to the daemon only if
-// something is missing. Returns no note for a request that fails.
+// Returns one line each for devices without a snapshot or without counters, for events that are masked, withheld, not
+// counted for VMs or not counted yet, for confidential VMs, and for patterns without a match. Sends requests to the
+// daemon only if something is missing. Returns no note for a request that fails.
 std::vector<std::string> EmptyNotes(const Selection& selection, const ShownNames& shown, TelemetryClient& client);
 
 // One line for each snapshot of a stale device.

@@ -69,11 +69,16 @@ void Reconnection::Received() {
   messages_ = std::min(messages_ + 1, options_.steady_after);
 }
 
-void Reconnection::Received(const v1::Snapshot& snapshot) {
+bool Reconnection::Received(const v1::Snapshot& snapshot) {
   Received();
   const auto [entry, is_new] = seen_.try_emplace(snapshot.device());
-  if (!is_new) NoteGap(snapshot, entry->second);
-  entry->second = {snapshot.boot_id(), snapshot.snapshot_id(), ToTime(snapshot.host_time())};
+  Seen& seen = entry->second;
+  const Seen now{snapshot.boot_id(), snapshot.snapshot_id(), ToTime(snapshot.host_time())};
+  // A new stream begins with the newest snapshot, which may have been printed before.
+  if (!is_new && seen.boot_id == now.boot_id && seen.snapshot_id == now.snapshot_id) return false;
+  if (!is_new) NoteGap(snapshot, seen);
+  seen = now;
+  return true;
 }
 
 // Of a connection that brings no more than this, the delays go on growing.

@@ -58,9 +58,9 @@ class Reconnection {
 
   // A message was received: the stream is open.
   void Received();
-  // A snapshot was received that is not the device's last one. Notes a device restart, and the gap in the device's
-  // updates after a lost connection.
-  void Received(const v1::Snapshot& snapshot);
+  // A snapshot was received. Notes a device restart, and the gap in the device's updates after a lost connection.
+  // Returns false for the device's last one once more.
+  bool Received(const v1::Snapshot& snapshot);
 
   // What a stream says of its resumption. What goes on has no gap; what has one is noted with the device's next
   // snapshot, or now if there may be none.

@@ -18,7 +18,6 @@
 #include "client/cli/selection.h"
 #include "client/cli/stream.h"
 #include "client/cli/watch_lines.h"
-#include "client/cli/watch_news.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {
@@ -59,7 +58,6 @@ class Watch {
         lines_(lines, style_),
         printer_(context, count),
         reconnection_(context),
-        news_(interval),
         states_(selection.options().devices, context, interval),
         is_of_changes_(is_of_changes) {}
 
@@ -107,19 +105,20 @@ class Watch {
   bool OnUpdate(v1::SubscribeResponse& response) {
     const v1::Snapshot& update = response.update();
     states_.Received(update.device(), ToDuration(update.age()));
-    if (!news_.Take(response)) {
+    // A heartbeat has nothing that was not sent before.
+    if (response.heartbeat()) {
       reconnection_.Received();
       return true;
     }
-    reconnection_.Received(update);
-    if (!selection_.Narrow(*response.mutable_update())) return true;
+    const bool is_new = reconnection_.Received(update);
+    if (!is_new || !selection_.Narrow(*response.mutable_update())) return true;
     is_empty_ = false;
     return printer_.Print(Render(response));
   }
 
   bool OnChange(v1::SubscribeResponse& response) {
     reconnection_.Received();
-    if (!news_.Narrow(response) || !selection_.Narrow(*response.mutable_change())) return true;
+    if (response.heartbeat() || !selection_.Narrow(*response.mutable_change())) return true;
     is_empty_ = false;
     return printer_.Print(format_.json() ? ToJsonLine(response) + "\n"
                                          : ChangeLines(response.change(), context_.Now()));
@@ -127,8 +126,6 @@ class Watch {
 
   void OnGap(const v1::Gap& gap) {
     reconnection_.Received(gap);
-    // The present state follows, without what does not exist any more.
-    if (gap.device().empty()) news_.ForgetState();
     // Of changes there is no snapshot with which to note it.
     if (is_of_changes_) context_.Note(GapText(gap));
   }
@@ -171,7 +168,6 @@ class Watch {
   WatchLines lines_;
   StreamPrinter printer_;
   Reconnection reconnection_;
-  WatchNews news_;
   DeviceStates states_;
   const bool is_of_changes_;
   std::string token_;          // of the last response

@@ -47,6 +47,15 @@ class ReconnectionTest(unittest.TestCase):
         self.now += 10
         self.assertEqual(self.it.ended(LOST), 4)
 
+    def test_a_daemon_that_was_away_for_long_has_time_to_know_its_devices(self):
+        self.it.received(is_synced=True)
+        for _ in range(5):
+            self.it.ended(LOST)
+        self.it.ended(sideband.NotFound("x"))
+        with self.assertRaises(sideband.NotFound):
+            for _ in range(5):
+                self.it.ended(sideband.NotFound("x"))
+
     def test_delays_are_spread(self):
         lows = []
         spread = Reconnection(sideband.Backoff(first_s=1), uniform=lambda low, high: lows.append((low, high)) or low)

@@ -52,6 +52,11 @@ class SensorsTest(unittest.TestCase):
         programs.wait_until(lambda: cls.sensors("tenant-b"), "the partitions' second capture")
         programs.wait_until(lambda: "xid 63" in cls.site.sideband("operator", "board", "events").stdout, "the Xid")
 
+    def test_counters_of_a_board_that_has_none(self):
+        for user in ("operator", "tenant-a"):
+            shown = self.site.sideband(user, "get", "--device", "gpu0")
+            self.assertIn("gpu0 is a board without counters: see sideband sensors --device gpu0", shown.stderr, user)
+
     @classmethod
     def sensors(cls, user, *arguments):
         """{(name, labels): the sensor's message}, of one device."""

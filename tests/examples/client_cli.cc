@@ -36,7 +36,6 @@
 #include "client/cli/terminal.h"
 #include "client/cli/time_column.h"
 #include "client/cli/watch_lines.h"
-#include "client/cli/watch_news.h"
 #include "client/cli/when_option.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/telemetry_client.h"
@@ -116,10 +115,6 @@ absl::Status UseReconnection(CommandContext& context) {
 
 void Print(const v1::Snapshot& snapshot);
 void Print(const v1::StateChange& change);
-
-void UseWatchNews(v1::SubscribeResponse& response) {
-  //@ client/cli/watch_news.h
-}
 
 absl::Status UseSelection(const FilterOptions& options, TelemetryClient& client, v1::GetSnapshotRequest& request,
                           v1::Snapshot& snapshot) {

@@ -66,12 +66,12 @@ class Reconnection:
         delay_s = self._uniform(self._delay_s / 2, self._delay_s)
         self._delay_s = min(2 * self._delay_s, self._backoff.last_s)
         delay_s = max(delay_s, getattr(error, "retry_after_s", None) or 0.0)
-        self._waited_s += delay_s
+        self._waited_s = delay_s + (self._waited_s if isinstance(error, _STARTING) else 0.0)
         return delay_s
 
     def _begin_anew(self):
         self._delay_s = self._backoff.first_s
-        self._waited_s = 0.0  # since the loss
+        self._waited_s = 0.0  # since the last end that was not of a daemon that starts
         self._is_lost = False
 
     def _may_pass(self, error, has_new_credentials):
