@@ -56,6 +56,7 @@ class Explanation {
       for (const std::string& vm : vms) ExplainVm(vm);
       if (!events.empty()) ExplainEvents(events);
     }
+    if (notes_.empty()) ExplainBoards();
     return std::move(notes_);
   }
 
@@ -77,11 +78,16 @@ class Explanation {
     }
     if (notes_.empty()) notes_ = AwayNotes(selected);
     for (const v1::Device& device : selected.devices()) {
-      if (!IsBoardAlone(device)) continue;
-      Note(absl::StrCat(device.name(), " is a board without counters: see sideband sensors --device ", device.name()));
+      if (IsBoardAlone(device)) boards_.push_back(device.name());
     }
     // Devices without a snapshot explain everything that is missing.
     is_away_ = !notes_.empty() && shown_.events.empty();
+  }
+
+  void ExplainBoards() {
+    for (const std::string& board : boards_) {
+      Note(absl::StrCat(board, " is a board without counters: see sideband sensors --device ", board));
+    }
   }
 
   void ExplainVm(const std::string& vm) {
@@ -150,6 +156,7 @@ class Explanation {
   const ShownNames& shown_;
   TelemetryClient& client_;
   Names notes_;
+  Names boards_;  // without counters
   bool is_away_ = false;
 };
 

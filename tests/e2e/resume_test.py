@@ -190,7 +190,7 @@ class ResumeTest(unittest.TestCase):
         programs.wait_until(lambda: watch.log().count(" gpu0 is fresh, boot ") == 2, "its return\n" + watch.log())
         self.assertEqual(watch.stop(), 0)
 
-    def test_watch_prints_what_comes_in_heartbeats(self):
+    def test_watch_misses_nothing_while_there_are_heartbeats(self):
         watch = programs.Program("sideband", "--address", "127.0.0.1:%d" % self.site.grpc_port, "--ca-file", "ca.pem",
                                  "--cert-file", "tenant-a.pem", "--key-file", "tenant-a.key", "watch", "--format", "json",
                                  cwd=self.site.folder)
