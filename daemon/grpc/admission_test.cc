@@ -40,7 +40,7 @@ namespace {
 using sideband::v1::GetSnapshotRequest;
 
 constexpr char kPath[] = "/sideband.test.Probe/Ask";
-constexpr char kUnknownCaller[] = "the caller's identity is not in the policy";
+constexpr char kUnknownCaller[] = "the caller has no valid credentials, or is not in the policy";
 
 struct ProbeOptions {
   RequestQuota::Limits requests;

@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr char kUnknownCaller[] = "the caller's identity is not in the policy";
+constexpr char kUnknownCaller[] = "the caller has no valid credentials, or is not in the policy";
 
 template <typename Response>
 std::string TextOf(const RawAnswer& answer) {

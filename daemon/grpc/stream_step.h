@@ -25,7 +25,7 @@ using StreamStep = std::variant<Message, StreamWait, StreamEnd>;
 
 // The error for every unauthenticated or unlisted caller; it does not reveal the reason.
 inline absl::Status UnknownCallerError() {
-  return absl::UnauthenticatedError("the caller's identity is not in the policy");
+  return absl::UnauthenticatedError("the caller has no valid credentials, or is not in the policy");
 }
 
 }  // namespace sideband::daemon

@@ -206,7 +206,7 @@ bool Site::MayShowToken(const absl::Status& why) const {
 
 // One message for every reason. 401 invites a token where tokens are configured and none or a bad one was sent.
 HttpResponse Site::Unauthenticated(const absl::Status& why) const {
-  return Plain(MayShowToken(why) ? 401 : 403, "the caller's identity is not in the policy\n");
+  return Plain(MayShowToken(why) ? 401 : 403, "the caller has no valid credentials, or is not in the policy\n");
 }
 
 // The same for every caller: what it shows is in /page/status.

@@ -367,7 +367,8 @@ TEST_F(SiteTokenTest, NobodyIsToldTheSameWhateverTheReason) {
                          Row{{.bearer_token = Token("stranger")}, 403}, Row{two, 403}}) {
     for (const char* target : {"/metrics", "/"}) {
       EXPECT_EQ(Ask(row.credentials, target).status, row.status) << target;
-      EXPECT_EQ(Ask(row.credentials, target).body.ToString(), "the caller's identity is not in the policy\n");
+      EXPECT_EQ(Ask(row.credentials, target).body.ToString(),
+                "the caller has no valid credentials, or is not in the policy\n");
     }
   }
   EXPECT_EQ(Ask(CredentialsOf("ops")).status, 200) << "certificates count as before";
@@ -414,7 +415,7 @@ TEST_F(SiteTokenTest, ABadTokenIsBadAtReadyToo) {
                                       {Token("stranger"), 403}}) {
     const HttpResponse refused = Ask({.bearer_token = token}, "/-/ready");
     EXPECT_EQ(refused.status, status);
-    EXPECT_EQ(refused.body.ToString(), "the caller's identity is not in the policy\n");
+    EXPECT_EQ(refused.body.ToString(), "the caller has no valid credentials, or is not in the policy\n");
     EXPECT_EQ(refused.identity, "");
   }
   const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);

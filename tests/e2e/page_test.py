@@ -114,7 +114,7 @@ class PageTest(unittest.TestCase):
 
     def test_an_identity_outside_the_policy_sees_no_page(self):
         self.assertEqual(self.page.open("https://127.0.0.1:%d" % self.site.http_port, self.site.path("nobody")), 403)
-        self.assertEqual(self.body().strip(), "the caller's identity is not in the policy")
+        self.assertEqual(self.body().strip(), "the caller has no valid credentials, or is not in the policy")
 
     def test_values_are_those_of_the_exposition(self):
         self.open("tenant-a")

@@ -226,7 +226,7 @@ class SensorsTest(unittest.TestCase):
         for arguments in (("sensors",), ("sensors", "--list"), ("sensors", "--since", "1h"), ("board", "events")):
             result = self.site.sideband("nobody", *arguments)
             self.assertEqual((result.returncode, result.stdout), (1, ""), result)
-            self.assertIn("the caller's identity is not in the policy", result.stderr)
+            self.assertIn("the caller has no valid credentials, or is not in the policy", result.stderr)
 
     def test_requests_are_audited(self):
         self.site.sideband("tenant-a", "sensors", "--device", "gpu9")

@@ -17,7 +17,7 @@ import tokens
 PROMETHEUS = "system:serviceaccount:monitoring:prometheus"
 POLICY = site_layout.POLICY.replace('["%soperator"]' % site_layout.TRUST,
                                     '["%soperator", "jwt:%s"]' % (site_layout.TRUST, PROMETHEUS))
-NOBODY = "the caller's identity is not in the policy"
+NOBODY = "the caller has no valid credentials, or is not in the policy"
 
 
 class TokenTestCase(unittest.TestCase):
