@@ -63,8 +63,7 @@ absl::StatusOr<std::string> TokenSealer::Seal(const StreamPosition& position) {
   header.U64(sequence_++);
   Bytes text = EncodePosition(position);
   std::array<uint8_t, envelope::kAeadTagBytes> tag;
-  const auto key = envelope::Secret::CopyOf(key_);
-  SIDEBAND_RETURN_IF_ERROR(envelope::AeadSeal(key, NonceOf(header.written()), header.written(), text, tag));
+  SIDEBAND_RETURN_IF_ERROR(sealer_.Seal(NonceOf(header.written()), header.written(), text, tag));
   std::string token(header.written().begin(), header.written().end());
   token.append(text.begin(), text.end());
   token.append(tag.begin(), tag.end());
@@ -92,8 +91,8 @@ absl::StatusOr<TokenSealer> ResumeTokens::Begin(const std::string& identity, con
     return absl::InternalError("the system returned no random bytes");
   }
   SIDEBAND_ASSIGN_OR_RETURN(const envelope::Secret key, KeyOf(identity, request, salt));
-  const ByteSpan bytes = key.Read(envelope::SecretAccess::Get());
-  return TokenSealer(Bytes(bytes.begin(), bytes.end()), salt);
+  SIDEBAND_ASSIGN_OR_RETURN(envelope::AeadSealer sealer, envelope::AeadSealer::Create(key));
+  return TokenSealer(std::move(sealer), salt);
 }
 
 std::optional<StreamPosition> ResumeTokens::Open(const std::string& identity, const SubscribeRequest& request,

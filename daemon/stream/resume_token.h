@@ -19,7 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/stream/stream_position.h"
-#include "proto/base/bytes.h"
+#include "proto/envelope/aead.h"
 #include "proto/envelope/secret.h"
 #include "sideband/v1/telemetry.pb.h"
 
@@ -39,11 +39,10 @@ class TokenSealer {
 
  private:
   friend class ResumeTokens;
-  TokenSealer(Bytes key, const TokenSalt& salt) : key_(std::move(key)), salt_(salt) {}
+  TokenSealer(envelope::AeadSealer sealer, const TokenSalt& salt) : sealer_(std::move(sealer)), salt_(salt) {}
 
-  // In ordinary memory, which is wiped: one for each stream could use up the secure heap, which the keys of
-  // confidential VMs are in.
-  Bytes key_;
+  // A key for each stream could use up the secure heap, which the keys of confidential VMs are in.
+  envelope::AeadSealer sealer_;
   TokenSalt salt_;
   uint64_t sequence_ = 0;
 };

@@ -7,7 +7,6 @@
 #include <limits>
 #include <memory>
 
-#include "proto/base/openssl_handle.h"
 #include "proto/base/status_macros.h"
 #include "proto/envelope/secret_access.h"
 
@@ -16,9 +15,13 @@ namespace {
 
 enum class Direction : int { kOpen = 0, kSeal = 1 };
 
-absl::Status CheckSizes(const Secret& key, ByteSpan aad, ByteSpan text) {
+absl::Status CheckKey(const Secret& key) {
+  if (key.size() == kAeadKeyBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError("AES-256-GCM needs a key of 32 bytes");
+}
+
+absl::Status CheckSizes(ByteSpan aad, ByteSpan text) {
   constexpr size_t kSizeMax = std::numeric_limits<int>::max();  // OpenSSL counts in int
-  if (key.size() != kAeadKeyBytes) return absl::InvalidArgumentError("AES-256-GCM needs a key of 32 bytes");
   if (aad.size() > kSizeMax || text.size() > kSizeMax) return absl::InvalidArgumentError("text too long for AES-GCM");
   return absl::OkStatus();
 }
@@ -43,8 +46,8 @@ bool Begin(EVP_CIPHER_CTX* context, Direction direction, const Secret& key, cons
          Update(context, nullptr, aad);
 }
 
-bool Seal(EVP_CIPHER_CTX* context, std::span<const ByteSpan> parts, std::span<uint8_t> text,
-          std::span<uint8_t, kAeadTagBytes> tag) {
+bool SealInto(EVP_CIPHER_CTX* context, std::span<const ByteSpan> parts, std::span<uint8_t> text,
+              std::span<uint8_t, kAeadTagBytes> tag) {
   for (const ByteSpan part : parts) {
     if (part.size() > text.size() || !Update(context, text.data(), part)) return false;
     text = text.subspan(part.size());
@@ -61,14 +64,39 @@ absl::Status AeadSeal(const Secret& key, const AeadNonce& nonce, ByteSpan aad, s
   return AeadSeal(key, nonce, aad, {}, text, tag);
 }
 
+absl::StatusOr<AeadSealer> AeadSealer::Create(const Secret& key) {
+  SIDEBAND_RETURN_IF_ERROR(CheckKey(key));
+  CipherContextPtr context(EVP_CIPHER_CTX_new());
+  if (context == nullptr || Cipher() == nullptr ||
+      EVP_CipherInit_ex2(context.get(), Cipher(), key.Read(SecretAccess::Get()).data(), nullptr,
+                         static_cast<int>(Direction::kSeal), nullptr) != 1) {
+    return absl::InternalError("OpenSSL cannot seal with AES-256-GCM");
+  }
+  return AeadSealer(std::move(context));
+}
+
+absl::Status AeadSealer::Seal(const AeadNonce& nonce, ByteSpan aad, std::span<uint8_t> text,
+                              std::span<uint8_t, kAeadTagBytes> tag) {
+  absl::Status status = CheckSizes(aad, text);
+  if (status.ok() && (EVP_CipherInit_ex2(context_.get(), nullptr, nullptr, nonce.data(),
+                                         static_cast<int>(Direction::kSeal), nullptr) != 1 ||
+                      !Update(context_.get(), nullptr, aad) || !SealInto(context_.get(), {}, text, tag))) {
+    status = absl::InternalError("OpenSSL cannot seal with AES-256-GCM");
+  }
+  if (!status.ok()) WipeBytes(text);
+  return status;
+}
+
 absl::Status AeadSeal(const Secret& key, const AeadNonce& nonce, ByteSpan aad, std::span<const ByteSpan> parts,
                       std::span<uint8_t> text, std::span<uint8_t, kAeadTagBytes> tag) {
-  if (absl::Status sizes = CheckSizes(key, aad, text); !sizes.ok()) {
+  absl::Status sizes = CheckKey(key);
+  if (sizes.ok()) sizes = CheckSizes(aad, text);
+  if (!sizes.ok()) {
     WipeBytes(text);
     return sizes;
   }
   const CipherContextPtr context(EVP_CIPHER_CTX_new());
-  if (!Begin(context.get(), Direction::kSeal, key, nonce, aad) || !Seal(context.get(), parts, text, tag)) {
+  if (!Begin(context.get(), Direction::kSeal, key, nonce, aad) || !SealInto(context.get(), parts, text, tag)) {
     WipeBytes(text);
     return absl::InternalError("OpenSSL cannot seal with AES-256-GCM");
   }
@@ -77,7 +105,8 @@ absl::Status AeadSeal(const Secret& key, const AeadNonce& nonce, ByteSpan aad, s
 
 absl::Status AeadOpen(const Secret& key, const AeadNonce& nonce, ByteSpan aad, std::span<uint8_t> text,
                       std::span<const uint8_t, kAeadTagBytes> tag) {
-  SIDEBAND_RETURN_IF_ERROR(CheckSizes(key, aad, text));
+  SIDEBAND_RETURN_IF_ERROR(CheckKey(key));
+  SIDEBAND_RETURN_IF_ERROR(CheckSizes(aad, text));
   const CipherContextPtr context(EVP_CIPHER_CTX_new());
   AeadNonce::value_type expected[kAeadTagBytes];  // the control takes no const
   std::copy(tag.begin(), tag.end(), expected);

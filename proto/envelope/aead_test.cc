@@ -76,6 +76,22 @@ TEST(AeadTest, SealsAsPublished) {
   }
 }
 
+TEST(AeadTest, ASealerSealsManyTextsAsPublished) {
+  for (const Vector& vector : kVectors) {
+    auto sealer = AeadSealer::Create(Secret::Take(Hex(vector.key)));
+    ASSERT_TRUE(sealer.ok());
+    for (int i = 0; i < 3; ++i) {
+      Bytes other(i, 1);
+      std::array<uint8_t, kAeadTagBytes> tag;
+      ASSERT_TRUE(sealer->Seal(AeadNonce{}, Hex("01"), other, tag).ok());
+      Bytes text = Hex(vector.plaintext);
+      ASSERT_TRUE(sealer->Seal(Nonce(vector.nonce), Hex(vector.aad), text, tag).ok());
+      EXPECT_EQ(text, Hex(vector.ciphertext)) << vector.name;
+      EXPECT_EQ(Bytes(tag.begin(), tag.end()), Hex(vector.tag)) << vector.name;
+    }
+  }
+}
+
 TEST(AeadTest, OpensAsPublished) {
   for (const Vector& vector : kVectors) {
     Bytes text = Hex(vector.ciphertext);
@@ -123,6 +139,7 @@ TEST(AeadTest, KeyOfAnotherSizeIsRefusedAndTheTextWiped) {
     std::array<uint8_t, kAeadTagBytes> tag;
     EXPECT_FALSE(AeadSeal(Secret(size), AeadNonce{}, {}, text, tag).ok()) << size;
     EXPECT_EQ(text, Bytes(3, 0));
+    EXPECT_FALSE(AeadSealer::Create(Secret(size)).ok()) << size;
   }
 }
 
