@@ -57,23 +57,21 @@ def write_unit(names, temporary):
     return unit
 
 
-def units(names, temporary):
-    """Divides sources into as few units as possible: two may give different things the same name."""
-    while names:
-        unit, later = names, []
-        while len(unit) > 1:
-            result = subprocess.run(["clang++", "-fsyntax-only", "-ferror-limit=0", *FLAGS, write_unit(unit, temporary)],
-                                    cwd=ROOT, capture_output=True, text=True, check=False)
-            rejected = set(ERROR_IN.findall(result.stderr))
-            if result.returncode == 0:
-                break
-            accepted = [name for name in unit if name not in rejected]
-            # Errors in headers alone, or in each source, tell nothing about who disturbs whom.
-            kept = accepted if 0 < len(accepted) < len(unit) else unit[:len(unit) // 2]
-            later += [name for name in unit if name not in kept]
-            unit = kept
-        yield unit
-        names = later
+def split(names, temporary):
+    """(sources that fit into one unit, the others): two may give different things the same name."""
+    unit, others = names, []
+    while len(unit) > 1:
+        result = subprocess.run(["clang++", "-fsyntax-only", "-ferror-limit=0", *FLAGS, write_unit(unit, temporary)],
+                                cwd=ROOT, capture_output=True, text=True, check=False)
+        if result.returncode == 0:
+            break
+        rejected = set(ERROR_IN.findall(result.stderr))
+        accepted = [name for name in unit if name not in rejected]
+        # Errors in headers alone, or in each source, tell nothing about who disturbs whom.
+        kept = accepted if 0 < len(accepted) < len(unit) else unit[:len(unit) // 2]
+        others += [name for name in unit if name not in kept]
+        unit = kept
+    return unit, others
 
 
 def tidy(sources, temporary):
@@ -86,27 +84,45 @@ def tidy(sources, temporary):
 
 
 def analyse(names, temporary):
-    return [line for unit in units(names, temporary) for line in tidy(unit, temporary)]
+    """(the findings, the sources that are still to be analysed)"""
+    unit, others = split(names, temporary)
+    return tidy(unit, temporary), others
+
+
+class Findings:
+    def __init__(self, names):
+        self._names, self._done, self._reported = names, 0, time.monotonic()
+        self._folders = {}  # by finding
+
+    def add(self, group, found, others):
+        new = [line for line in found if line not in self._folders]
+        # A finding without a place, like a crash of clang-tidy, counts for the group.
+        self._folders.update((line, folder_of(line) or os.path.dirname(group[0])) for line in new)
+        print("".join(line + "\n" for line in new), end="", flush=True)
+        self._done += len(group) - len(others)
+        if time.monotonic() - self._reported > PROGRESS_S:
+            print("   %d of %d sources" % (self._done, len(self._names)), flush=True)
+            self._reported = time.monotonic()
+
+    def report(self):
+        failed = set(self._folders.values())
+        passed = {os.path.dirname(name) for name in self._names} - failed
+        print("%d passed, %d failed" % (len(passed), len(failed)))
+        return 1 if failed else 0
 
 
 def main():
     names = sources([argument for argument in sys.argv[1:] if not argument.startswith("--")] or [""])
-    findings, done = {}, 0
-    reported = time.monotonic()
+    findings, left = Findings(names), names
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = {pool.submit(analyse, group, temporary): group for group in groups(names)}
-        for result in concurrent.futures.as_completed(results):
-            new = [line for line in result.result() if line not in findings]
-            # A finding without a place, like a crash of clang-tidy, counts for the group.
-            findings.update((line, folder_of(line) or os.path.dirname(results[result][0])) for line in new)
-            print("".join(line + "\n" for line in new), end="", flush=True)
-            done += len(results[result])
-            if time.monotonic() - reported > PROGRESS_S:
-                print("   %d of %d sources" % (done, len(names)), flush=True)
-                reported = time.monotonic()
-    failed = len(set(findings.values()))
-    print("%d passed, %d failed" % (len({os.path.dirname(name) for name in names} - set(findings.values())), failed))
-    return 1 if failed else 0
+        while left:
+            results = {pool.submit(analyse, group, temporary): group for group in groups(left)}
+            left = []
+            for result in concurrent.futures.as_completed(results):
+                found, others = result.result()
+                findings.add(results[result], found, others)
+                left = sorted(left + others)
+    return findings.report()
 
 
 if __name__ == "__main__":
