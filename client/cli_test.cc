@@ -617,7 +617,22 @@ TEST_F(CliTest, PeekNeedsToBeToldTheDeviceAmongSeveral) {
   FakeDaemon::Script script = APeek();
   script.devices.add_devices()->set_name("gpu1");
   Serve(script);
-  EXPECT_EQ(Mistake(kPeek), "--device: there are several: gpu0, gpu1");
+  script.scopes.Clear();
+  for (const char* device : {"gpu0", "gpu1"}) {
+    v1::Scope& scope = *script.scopes.add_scopes();
+    scope.set_device(device);
+    scope.set_vm("vm0");
+  }
+  Serve(script);
+  EXPECT_EQ(Mistake(kPeek), "--device: VM 'vm0' is on several: gpu0, gpu1");
+  EXPECT_EQ(Mistake({"peek", "--host", "0", "--event", "a"}), "--device: there are several: gpu0, gpu1");
+  script.scopes.mutable_scopes(1)->set_vm("vm1");
+  Serve(script);
+  Printed(kPeek);
+  EXPECT_EQ(daemon_->requests().peek, R"(device: "gpu0" vm: "vm0" context: "train" events: "sm_active")");
+  script.scopes.Clear();
+  Serve(script);
+  EXPECT_THAT(std::string(Run(kPeek).message()), testing::HasSubstr("there is no VM 'vm0' that this caller may read"));
   std::vector<std::string> named = kPeek;
   named.insert(named.end(), {"--device", "gpu1"});
   Printed(named);

@@ -16,7 +16,7 @@ constexpr absl::Duration kStepMax = absl::Hours(24 * 366);
 std::string CheckStep(const std::string& text) {
   absl::Duration step;
   const bool good = absl::ParseDuration(text, &step) && step >= kStepMin && step <= kStepMax;
-  return good ? "" : absl::StrCat("'", text, "' is no duration from 1ms to 8784h");
+  return good ? "" : absl::StrCat("'", text, "' is no duration from 1ms to 8784h, such as 5s");
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ class PeekCommand final : public Command {
 
   absl::StatusOr<v1::PeekRequest> Request(const std::vector<std::string>& events, TelemetryClient& client) const {
     v1::PeekRequest request;
-    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, client));
+    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOfVm(device_, vm_, client));
     request.set_vm(vm_);
     request.set_context(context_);
     if (host_slice_) request.set_host_slice(*host_slice_);

@@ -32,7 +32,7 @@ constexpr int64_t kHeartbeatSeconds = 10;
 std::string CheckInterval(const std::string& text) {
   absl::Duration interval;
   const bool good = absl::ParseDuration(text, &interval) && interval >= kIntervalMin && interval <= kIntervalMax;
-  return good ? "" : absl::StrCat("'", text, "' is no duration from 10ms to 24h");
+  return good ? "" : absl::StrCat("'", text, "' is no duration from 10ms to 24h, such as 5s");
 }
 
 absl::Duration IntervalOf(const std::string& text) {

@@ -40,7 +40,7 @@ std::string CheckDuration(const std::string& text) {
   absl::Duration duration;
   const bool good =
       absl::ParseDuration(text, &duration) && duration >= absl::Milliseconds(1) && duration <= absl::Hours(24);
-  return good ? "" : absl::StrCat("'", text, "' is no duration from 1ms to 24h");
+  return good ? "" : absl::StrCat("'", text, "' is no duration from 1ms to 24h, such as 5s");
 }
 
 absl::Duration DurationOf(const std::string& text) {

@@ -69,7 +69,7 @@ class MarkCommand final : public Command {
   absl::Status Run(CommandContext& context) override {
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
     v1::MarkRequest request;
-    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, *client));
+    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOfVm(device_, vm_, *client));
     request.set_vm(vm_);
     request.set_context(context_);
     request.set_label(label_);
@@ -137,7 +137,7 @@ class SpanCommand final : public Command {
   absl::Status Run(CommandContext& context) override {
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
     v1::GetSpanRequest request;
-    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, *client));
+    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOfVm(device_, vm_, *client));
     request.set_vm(vm_);
     request.set_from_mark(from_);
     request.set_to_mark(to_);

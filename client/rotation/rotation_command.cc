@@ -79,7 +79,7 @@ class RotationCommand final : public Command {
     if (learn_->parsed()) return Learn(context);
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
     v1::GetRotationRequest request;
-    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, *client));
+    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOfVm(device_, vm_, *client));
     request.set_vm(vm_);
     request.set_context(context_);
     const auto response = client->GetRotation(request);
@@ -118,7 +118,7 @@ class RotationCommand final : public Command {
   absl::Status Learn(CommandContext& context) const {
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
     v1::LearnRotationRequest request;
-    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, *client));
+    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOfVm(device_, vm_, *client));
     request.set_vm(vm_);
     request.set_context(context_);
     const auto response = client->LearnRotation(request);
@@ -130,7 +130,7 @@ class RotationCommand final : public Command {
     SIDEBAND_ASSIGN_OR_RETURN(const RotationFile file, LoadRotationFile(file_, RotationUse::kRequest));
     v1::SetRotationRequest request = RequestOf(file);
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
-    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, *client));
+    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOfVm(device_, vm_, *client));
     request.set_vm(vm_);
     for (const std::string& name : contexts_) request.add_contexts(name);
     request.set_validate_only(is_check_);

@@ -85,7 +85,8 @@ absl::Status UseDeviceChoice(const std::vector<std::string>& devices, TelemetryC
   return absl::OkStatus();
 }
 
-absl::Status UseOnlyDevice(const std::string& device_, const std::unique_ptr<TelemetryClient>& client) {
+absl::Status UseOnlyDevice(const std::string& device_, const std::string& vm_,
+                           const std::unique_ptr<TelemetryClient>& client) {
   //@ client/cli/only_device.h
   return absl::OkStatus();
 }
