@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/grpc/admission.h"
 
+#include <openssl/rand.h>
+
+#include <array>
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/base/retry_after.h"
 #include "daemon/grpc/stream_step.h"
@@ -67,6 +72,13 @@ void AddPushback(absl::Duration retry_after, grpc::CallbackServerContext& call) 
   call.AddTrailingMetadata(kRetryPushback, Milliseconds(retry_after));
 }
 
+// Empty where the system returns no random bytes.
+std::string DrawRequestId() {
+  std::array<uint8_t, 8> id;
+  if (RAND_bytes(id.data(), static_cast<int>(id.size())) != 1) return "";
+  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(id.data()), id.size()));
+}
+
 void RefuseByQuota(const ServiceContext& context, const RequestQuota::Verdict& verdict,
                    grpc::CallbackServerContext& call, Admission& admission) {
   AddPushback(verdict.retry_after, call);
@@ -96,10 +108,6 @@ void Limit(const ServiceContext& context, grpc::CallbackServerContext& call, Adm
 
 }  // namespace
 
-void AddPushback(const absl::Status& status, grpc::CallbackServerContext& call) {
-  if (const auto after = RetryAfter(status)) AddPushback(*after, call);
-}
-
 Admission Admit(const ServiceContext& context, grpc::CallbackServerContext& call, const char* endpoint,
                 const google::protobuf::Message& request) {
   const Credentials peer = PeerOf(context, call);
@@ -115,9 +123,19 @@ Admission Admit(const ServiceContext& context, grpc::CallbackServerContext& call
   return admission;
 }
 
-void AuditAdmission(const Reader& reader, const Admission& admission, const absl::Status& outcome) {
+// Entries of unauthenticated callers are counted together, and have none.
+void Identify(grpc::CallbackServerContext& call, Asked& asked) {
+  if (!asked.caller.ok() || !asked.access.id.empty()) return;
+  asked.access.id = DrawRequestId();
+  if (!asked.access.id.empty()) call.AddTrailingMetadata(kRequestId, asked.access.id);
+}
+
+void Conclude(const Reader& reader, grpc::CallbackServerContext& call, Admission& admission,
+              const absl::Status& outcome) {
+  if (const auto after = RetryAfter(outcome)) AddPushback(*after, call);
   if (!admission.is_audited) return;
-  const Asked& asked = admission.asked;
+  Asked& asked = admission.asked;
+  if (!outcome.ok()) Identify(call, asked);
   reader.audit().Record(AccessEntry(reader, asked.caller, asked.peer, asked.access, outcome));
 }
 

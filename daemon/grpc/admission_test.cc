@@ -3,6 +3,7 @@
 // Calls through a gate to a service that only admits them.
 #include "daemon/grpc/admission.h"
 
+#include <gmock/gmock.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/security/server_credentials.h>
@@ -405,12 +406,13 @@ class AdmissionAuditTest : public testing::Test {
   std::vector<AuditEntry> AccessEntries() const { return world_.audit.Entries(AuditKind::kAccess); }
 
   FakeWorld world_;
+  grpc::CallbackServerContext call_;
 };
 
 TEST_F(AdmissionAuditTest, AnAdmittedCallIsToldWithItsOutcome) {
-  const Admission admission{.asked = AskedBy("tenant-a")};
-  AuditAdmission(world_.reader, admission, absl::OkStatus());
-  AuditAdmission(world_.reader, admission, absl::InvalidArgumentError("mode: is absent"));
+  Admission admission{.asked = AskedBy("tenant-a")};
+  Conclude(world_.reader, call_, admission, absl::OkStatus());
+  Conclude(world_.reader, call_, admission, absl::InvalidArgumentError("mode: is absent"));
   const std::vector<AuditEntry> entries = AccessEntries();
   ASSERT_EQ(entries.size(), 2u);
   EXPECT_EQ(entries[0].principal, "spiffe://example.org/tenant-a");
@@ -422,9 +424,26 @@ TEST_F(AdmissionAuditTest, AnAdmittedCallIsToldWithItsOutcome) {
   EXPECT_EQ(entries[1].reason, "INVALID_ARGUMENT: mode: is absent");
 }
 
+TEST_F(AdmissionAuditTest, OnlyFailedCallsOfKnownCallersHaveAnId) {
+  Admission admission{.asked = AskedBy("tenant-a")}, again{.asked = AskedBy("tenant-a")},
+      unknown{.asked = AskedBy("stranger")};
+  Conclude(world_.reader, call_, admission, absl::OkStatus());
+  Conclude(world_.reader, call_, unknown, absl::UnauthenticatedError("x"));
+  Conclude(world_.reader, call_, admission, absl::NotFoundError("x"));
+  Conclude(world_.reader, call_, again, absl::NotFoundError("x"));
+  const std::vector<AuditEntry> entries = AccessEntries();
+  ASSERT_EQ(entries.size(), 4u);
+  EXPECT_TRUE(entries[0].detail.empty());
+  for (const std::string& shown : entries[1].detail) EXPECT_THAT(shown, testing::StartsWith("certificate "));
+  ASSERT_EQ(entries[2].detail.size(), 1u);
+  EXPECT_THAT(entries[2].detail[0], testing::MatchesRegex("request [0-9a-f]+"));
+  EXPECT_EQ(entries[2].detail[0].size(), std::string("request ").size() + 16);
+  EXPECT_NE(entries[2].detail, entries[3].detail);
+}
+
 TEST_F(AdmissionAuditTest, WhatIsNotToBeToldIsNotRecorded) {
-  const Admission admission{.asked = AskedBy("tenant-a"), .is_audited = false};
-  AuditAdmission(world_.reader, admission, absl::ResourceExhaustedError("at most 50 calls a second"));
+  Admission admission{.asked = AskedBy("tenant-a"), .is_audited = false};
+  Conclude(world_.reader, call_, admission, absl::ResourceExhaustedError("at most 50 calls a second"));
   EXPECT_TRUE(AccessEntries().empty());
 }
 

@@ -81,8 +81,7 @@ UnaryReactor* Answer(const ServiceContext& context, grpc::CallbackServerContext&
   Incoming<Request> incoming = Receive<Request>(context, call, method, request);
   const absl::Status status = Ask<Request, Response>(context.reader, incoming, std::move(query), response);
   context.metrics.GrpcRequest(method.name(), status.code());
-  AuditAdmission(context.reader, incoming.admission, status);
-  AddPushback(status, call);
+  Conclude(context.reader, call, incoming.admission, status);
   return new AnswerReactor(status, std::move(incoming.admission.share));
 }
 
@@ -106,10 +105,9 @@ UnaryReactor* AnswerLater(const ServiceContext& context, grpc::CallbackServerCon
   // `incoming` holds the call's share until gRPC has finished the call.
   const auto pending =
       PendingAnswer::Make(response, [context, &call, method, incoming](const absl::StatusOr<grpc::ByteBuffer>& answer) {
-        AddPushback(answer.status(), call);
         if (answer.ok()) incoming->admission.share->Hold(answer->Length());
         context.metrics.GrpcRequest(method.name(), answer.status().code());
-        AuditAdmission(context.reader, incoming->admission, answer.status());
+        Conclude(context.reader, call, incoming->admission, answer.status());
       });
   if (!admission.status.ok()) {
     pending->Answer(admission.status);
@@ -133,10 +131,9 @@ class RefusedStream final : public WriteReactor {
 };
 
 WriteReactor* Refuse(const ServiceContext& context, grpc::CallbackServerContext& call, Method method,
-                     const Admission& admission, const absl::Status& status) {
-  AddPushback(status, call);
+                     Admission& admission, const absl::Status& status) {
   context.metrics.GrpcRequest(method.name(), status.code());
-  AuditAdmission(context.reader, admission, status);
+  Conclude(context.reader, call, admission, status);
   return new RefusedStream(status);
 }
 
@@ -152,6 +149,7 @@ WriteReactor* Open(const ServiceContext& context, grpc::CallbackServerContext& c
                    Source source) {
   RequestMetrics& metrics = context.metrics;
   const Reader& reader = context.reader;
+  Identify(call, admission.asked);
   const auto on_done = [&metrics, &reader, method, asked = admission.asked](const absl::Status& status) {
     metrics.GrpcRequest(method.name(), status.code());
     metrics.GrpcStreamEnded();
@@ -166,7 +164,7 @@ WriteReactor* Open(const ServiceContext& context, grpc::CallbackServerContext& c
   if (!added.ok()) return Refuse(context, call, method, admission, added);
   metrics.GrpcStreamStarted();
   admission.asked.access.note = "stream began";
-  AuditAdmission(reader, admission, absl::OkStatus());
+  Conclude(reader, call, admission, absl::OkStatus());
   // Starts the pump without waiting for the next publication.
   stream->Wake();
   // gRPC uses the raw pointer until OnDone; the registry holds the reference.

@@ -50,6 +50,7 @@ AuditEntry AccessEntry(const Reader& reader, const absl::StatusOr<Caller>& calle
   entry.policy_version = caller->policy.version;
   entry.reason = Joined(access.note, ReasonOf(outcome));
   if (outcome.ok()) entry.decision = AuditDecision::kAllow;
+  if (!access.id.empty()) entry.detail.push_back("request " + access.id);
   return entry;
 }
 

@@ -20,6 +20,7 @@ struct Access {
   std::string endpoint;  // "GET /metrics", "Telemetry/GetSnapshot"
   std::string resource;  // the request, unmodified
   std::string note;      // an explanation where needed, such as "stream ended"; may be empty
+  std::string id = {};   // of the request; empty: it has none
 };
 
 // `outcome` is the status returned to an authenticated caller; every status but OK is logged as denied. The entry of an

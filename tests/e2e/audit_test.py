@@ -53,7 +53,16 @@ class AccessTest(AuditTestCase):
             self.site.get(user, "/-/healthy")
         with tenant_client.Client(self.site, "tenant-a") as client:
             client.snapshot()
-        access = self.wait_for(5, "access")
+        with tenant_client.connect(self.site, "tenant-a") as client:
+            self.assertRaises(tenant_client.sideband.NotFound, client.get, vm="vm2")
+            with self.assertRaises(tenant_client.sideband.NotFound) as refused:
+                next(client.watch(vm="vm2"))
+        *access, get, begin, end = self.wait_for(8, "access")
+        self.assertEqual((get["endpoint"], get["decision"]), ("Telemetry/GetSnapshot", "deny"))
+        for entry in (begin, end):
+            self.assertEqual((entry["endpoint"], entry["detail"]),
+                             ("Telemetry/Subscribe", ["request " + refused.exception.request_id]))
+        self.assertNotEqual(get["detail"], end["detail"])
         told = [(entry["principal"].removeprefix(site_layout.TRUST), entry["role"], entry["endpoint"], entry["decision"])
                 for entry in access]
         self.assertEqual(told, [("operator", "operator", "GET /metrics", "allow"),
@@ -75,7 +84,8 @@ class AccessTest(AuditTestCase):
         shown = self.audit("show", "--denied", *self.files())
         self.assertEqual(shown.returncode, 0)
         self.assertIn("GET /metrics", shown.stdout)
-        self.assertNotIn("tenant-a", shown.stdout)
+        self.assertIn("request " + refused.exception.request_id, shown.stdout)
+        self.assertNotIn("tenant-b", shown.stdout)
 
     def test_what_nobody_asks_again_and_again(self):
         self.site.start()

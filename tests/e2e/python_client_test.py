@@ -136,9 +136,10 @@ class ReadingTest(unittest.TestCase):
             with self.assertRaises(sideband.NotFound) as raised:
                 self.tenant.get(vm=vm)
             self.assertEqual(raised.exception.message, "no such device, VM, context or event")
-            self.assertIsNone(raised.exception.request_id)
-        with self.assertRaises(sideband.Unauthenticated):
+            self.assertRegex(raised.exception.request_id, "^[0-9a-f]{16}$")
+        with self.assertRaises(sideband.Unauthenticated) as raised:
             self.clients["nobody"].devices()
+        self.assertIsNone(raised.exception.request_id)
         with self.assertRaises(sideband.Unauthenticated):
             next(self.clients["nobody"].watch())
 

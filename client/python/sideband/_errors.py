@@ -32,8 +32,8 @@ class Error(Exception):
 
     code: the status by its name in gRPC, "NOT_FOUND"; of a local error None.
     message: the daemon's text, without the peer that begins the error's text.
-    request_id: the field `x-request-id` of the answer's metadata. None without it: sidebandd sends none itself, a proxy
-        before it may.
+    request_id: the field `x-request-id` of the answer's metadata, by which the operator finds the call in the audit log;
+        None without it.
     retry_after_s: seconds after which the daemon says that the call can succeed, at most an hour; else None.
     """
 
