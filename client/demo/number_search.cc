@@ -36,12 +36,35 @@ std::string Varint(uint64_t number) {
   return varint;
 }
 
+// Bytes that reveal a number. Of a word at a bit offset these are the seven that have nothing but its bits; `shift`
+// bits of the byte before are not the word's, and the others are `before`: without them, a number of 33 bits would be
+// found wherever there is one of 26.
+struct Form {
+  std::string bytes;
+  int shift = 0;  // 0: the byte before does not matter
+  uint8_t before = 0;
+};
+
+std::vector<Form> FormsOf(uint64_t number) {
+  std::vector<Form> forms = {{Word(number)}, {Varint(number)}, {absl::StrCat(number)}};
+  for (int shift = 1; shift < 8; ++shift) {
+    const auto before = static_cast<uint8_t>(number & ((1u << (8 - shift)) - 1));
+    forms.push_back({Word(number >> (8 - shift)).substr(0, 7), shift, before});
+  }
+  return forms;
+}
+
+bool IsAt(size_t at, absl::string_view bytes, const Form& form) {
+  if (!absl::StartsWith(bytes.substr(at), form.bytes)) return false;
+  return form.shift == 0 || (at > 0 && static_cast<uint8_t>(bytes[at - 1]) >> form.shift == form.before);
+}
+
 // Finds numbers in one pass over the bytes.
 class Finder {
  public:
   explicit Finder(const std::vector<uint64_t>& numbers) {
     for (size_t i = 0; i < numbers.size(); ++i) {
-      for (const std::string& form : FormsOf(numbers[i])) forms_[StartOf(form)].push_back({form, i});
+      for (const Form& form : FormsOf(numbers[i])) forms_[StartOf(form.bytes)].push_back({form, i});
     }
     for (const auto& [start, forms] : forms_) has_start_[start] = true;
   }
@@ -49,25 +72,23 @@ class Finder {
   void Find(absl::string_view bytes, std::set<size_t>& found) const {
     for (size_t at = 0; at + 1 < bytes.size(); ++at) {
       const uint16_t start = StartOf(bytes.substr(at));
-      if (has_start_[start]) Compare(bytes.substr(at), forms_.at(start), found);
+      if (!has_start_[start]) continue;
+      for (const FormOfNumber& one : forms_.at(start)) {
+        if (IsAt(at, bytes, one.form)) found.insert(one.number);
+      }
     }
   }
 
  private:
-  struct Form {
-    std::string bytes;
+  struct FormOfNumber {
+    Form form;
     size_t number;
   };
   static uint16_t StartOf(absl::string_view bytes) {
     return static_cast<uint16_t>(static_cast<uint8_t>(bytes[0]) | static_cast<uint8_t>(bytes[1]) << 8);
   }
-  static void Compare(absl::string_view bytes, const std::vector<Form>& forms, std::set<size_t>& found) {
-    for (const Form& form : forms) {
-      if (absl::StartsWith(bytes, form.bytes)) found.insert(form.number);
-    }
-  }
 
-  std::map<uint16_t, std::vector<Form>> forms_;  // by their first two bytes
+  std::map<uint16_t, std::vector<FormOfNumber>> forms_;  // by their first two bytes
   std::vector<bool> has_start_ = std::vector<bool>(1 << 16);
 };
 
@@ -102,13 +123,6 @@ std::string ReadRange(int memory, const Range& range) {
 }
 
 }  // namespace
-
-std::vector<std::string> FormsOf(uint64_t number) {
-  std::vector<std::string> forms = {Word(number), Varint(number), absl::StrCat(number)};
-  // Without the first byte, which has bits of what is before.
-  for (int shift = 1; shift < 8; ++shift) forms.push_back(Word(number >> (8 - shift)).substr(0, 7));
-  return forms;
-}
 
 size_t CountFound(const std::vector<uint64_t>& numbers, absl::string_view bytes) {
   std::set<size_t> found;

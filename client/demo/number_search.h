@@ -20,10 +20,8 @@ namespace sideband::client {
 // Smaller numbers may be anywhere by chance.
 inline constexpr uint64_t kTellingNumberMin = uint64_t{1} << 32;
 
-// The bytes that reveal a number: a word of 8 bytes, a varint, text, and the seven bytes that contain nothing but bits
-// of the word at each other bit offset, as a snapshot's stream has it.
-std::vector<std::string> FormsOf(uint64_t number);
-// How many of the numbers are in the bytes.
+// How many of the numbers are in the bytes: as a word of 8 bytes, at each bit offset, as a snapshot's stream has it; as
+// a varint; as text.
 size_t CountFound(const std::vector<uint64_t>& numbers, absl::string_view bytes);
 // Errors start with the path.
 absl::StatusOr<size_t> FindInFile(const std::vector<uint64_t>& numbers, const std::string& path);

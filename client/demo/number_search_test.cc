@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 
@@ -18,6 +19,15 @@ TEST(NumberSearchTest, FindsANumberAtEachBitOffset) {
     std::string bytes = "before";
     for (int byte = 0; byte < 9; ++byte) bytes += static_cast<char>(bits >> 8 * byte);
     EXPECT_EQ(CountFound({kNumber}, bytes), 1u) << shift;
+  }
+}
+
+// Memory is full of small numbers.
+TEST(NumberSearchTest, ASmallerNumberIsNotTheUpperBitsOfALargerOne) {
+  for (int shift = 1; shift < 8; ++shift) {
+    std::string bytes = "\xFF";
+    for (int byte = 0; byte < 9; ++byte) bytes += static_cast<char>(kNumber >> shift >> 8 * std::min(byte, 7));
+    EXPECT_EQ(CountFound({kNumber}, bytes), 0u) << shift;
   }
 }
 
