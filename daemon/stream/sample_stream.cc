@@ -287,6 +287,11 @@ std::optional<StreamContent::Message> SampleStream::Newest(const VisibleDevice& 
 std::optional<StreamContent::Message> SampleStream::Heartbeat(const VisibleDevice& device) {
   Cursor& cursor = CursorOf(device);
   if (cursor.round == round_) return std::nullopt;
+  // The replay of a device that had no snapshot comes first.
+  if (cursor.replay) {
+    cursor.round = round_;
+    return std::nullopt;
+  }
   // Once, lest a slow reader has nothing but news.
   if (std::exchange(cursor.news_round, round_) != round_) {
     if (auto news = Newest(device)) {
@@ -295,8 +300,6 @@ std::optional<StreamContent::Message> SampleStream::Heartbeat(const VisibleDevic
     }
   }
   cursor.round = round_;
-  // The replay of a device that was out of sight comes first.
-  if (cursor.replay) return std::nullopt;
   Message message;
   message.fields.set_heartbeat(true);
   message.update = sources_.bodies.Get(device, request_.filter);
