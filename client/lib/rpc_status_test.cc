@@ -39,16 +39,16 @@ TEST(RpcStatusTest, ASocketThatIsClosedIsForOthers) {
 
 TEST(RpcStatusTest, TheServerMayTellWhenToRetry) {
   const grpc::Status refused(grpc::RESOURCE_EXHAUSTED, "at most 64 streams at a time");
-  const auto told = [&](const char* pushback) {
+  const auto after = [&](const char* pushback) {
     return RetryAfter(FromRpc(refused, "h:1", {{"grpc-retry-pushback-ms", pushback}}));
   };
   EXPECT_EQ(RetryAfter(FromRpc(refused, "h:1", {})), std::nullopt);
   EXPECT_EQ(RetryAfter(FromRpc(refused, "h:1")), std::nullopt);
-  EXPECT_EQ(told("5000"), absl::Seconds(5));
-  EXPECT_EQ(told("0"), absl::ZeroDuration());
-  EXPECT_EQ(told("999999999999"), absl::Hours(1)) << "a server may not silence its clients for longer";
+  EXPECT_EQ(after("5000"), absl::Seconds(5));
+  EXPECT_EQ(after("0"), absl::ZeroDuration());
+  EXPECT_EQ(after("999999999999"), absl::Hours(1)) << "a server may not silence its clients for longer";
   for (const char* nonsense : {"", "-1", "5s", "1e3", "99999999999999999999999999"}) {
-    EXPECT_EQ(told(nonsense), std::nullopt) << nonsense;
+    EXPECT_EQ(after(nonsense), std::nullopt) << nonsense;
   }
   EXPECT_EQ(FromRpc(grpc::Status::OK, "h:1", {{"grpc-retry-pushback-ms", "5"}}), absl::OkStatus());
 }
