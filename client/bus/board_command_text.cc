@@ -271,7 +271,7 @@ std::string PowerHintExtendedData(const CommandWord& command, uint32_t value) {
   return ProfilesText(command, kProfilesPerRegister, value);
 }
 
-constexpr CommandTextRow kRows[] = {
+constexpr CommandTextRow kBoardRows[] = {
     {Opcode::kNull},
     {Opcode::kGetCapabilities, DwordArgument, CapabilityData},
     {Opcode::kGetTemp, SensorArgument, DegreesData},
@@ -304,10 +304,10 @@ constexpr CommandTextRow kRows[] = {
     {Opcode::kGetSystemInfo, SystemInfoArguments, SystemInfoData},
     {Opcode::kPerformanceMonitoring, MonitoringArguments, MonitoringData},
 };
-static_assert(HasRowOfEach(kRows, Opcode::kNull, Opcode::kPerformanceMonitoring));
+static_assert(HasRowOfEach(kBoardRows, Opcode::kNull, Opcode::kPerformanceMonitoring));
 
 }  // namespace
 
-std::span<const CommandTextRow> BoardCommandTexts() { return kRows; }
+std::span<const CommandTextRow> BoardCommandTexts() { return kBoardRows; }
 
 }  // namespace sideband::client

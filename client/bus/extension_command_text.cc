@@ -295,7 +295,7 @@ std::string UploadExtendedData(const CommandWord& /*command*/, uint32_t value) {
   return absl::StrCat("buffer of ", value, " bytes");
 }
 
-constexpr CommandTextRow kRows[] = {
+constexpr CommandTextRow kExtensionRows[] = {
     {Opcode::kDiscover, DiscoverArguments, DiscoverData, DiscoverExtendedData},
     {Opcode::kCatalog, FromByte, StreamData, HashText},
     {Opcode::kLatch, LatchArguments, SnapshotData, StreamData},
@@ -308,11 +308,11 @@ constexpr CommandTextRow kRows[] = {
     {Opcode::kRotate, RotateArguments, RotateData, RotateExtendedData},
     {Opcode::kUpload, FromByte, UploadData, UploadExtendedData},
 };
-static_assert(HasRowOfEach(kRows, Opcode::kDiscover, Opcode{0xFF}));
+static_assert(HasRowOfEach(kExtensionRows, Opcode::kDiscover, Opcode{0xFF}));
 
 }  // namespace
 
-std::span<const CommandTextRow> ExtensionCommandTexts() { return kRows; }
+std::span<const CommandTextRow> ExtensionCommandTexts() { return kExtensionRows; }
 
 bool OpensStream(const CommandWord& command) {
   return command.opcode == Opcode::kCatalog || command.opcode == Opcode::kLatch || command.opcode == Opcode::kRead ||

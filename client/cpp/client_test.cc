@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sideband/client.h"
 
-#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/cpp/parsed_message.h"
 #include "client/lib/fake_daemon.h"
 #include "client/lib/test_certificates.h"
 
@@ -22,9 +22,7 @@ using client::FakeDaemon;
 
 std::vector<v1::SubscribeResponse> Messages(const std::vector<std::string>& texts) {
   std::vector<v1::SubscribeResponse> messages;
-  for (const std::string& text : texts) {
-    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &messages.emplace_back())) << text;
-  }
+  for (const std::string& text : texts) messages.push_back(library::Parsed<v1::SubscribeResponse>(text));
   return messages;
 }
 

@@ -47,7 +47,7 @@ class DeviceConversion {
 
   HistorySeries Series(const v1::HistorySeries& series) {
     HistorySeries value{
-        .scope = ValueOf(series.scope()), .boot_id = series.boot_id(), .first_point = series.first_point()};
+        .scope = library::ValueOf(series.scope()), .boot_id = series.boot_id(), .first_point = series.first_point()};
     if (!bounds_.AddCounters(series.columns_size())) return value;
     for (const v1::HistoryColumn& column : series.columns()) value.columns.push_back(Column(series, column));
     for (const v1::HistoryStatus& status : series.statuses()) value.statuses.push_back(Status(status));
@@ -79,7 +79,7 @@ class DeviceConversion {
     if (status.point() >= static_cast<uint32_t>(history_.points_size())) {
       Refuse("a status beyond the last point", status.point());
     }
-    return {.point = status.point(), .status = ValueOf(status.state()), .flags = ValuesOf(status.flags())};
+    return {.point = status.point(), .status = library::ValueOf(status.state()), .flags = ValuesOf(status.flags())};
   }
 
   void Refuse(absl::string_view what, uint32_t index) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cpp/history_values.h"
 
-#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
+
+#include "client/cpp/parsed_message.h"
 
 namespace sideband::library {
 namespace {
@@ -20,12 +21,6 @@ constexpr char kHistory[] = R"(
       statuses { point: 2 state: STATE_ACTIVE flags: "partial" }
     }
   })";
-
-v1::GetHistoryResponse Parse() {
-  v1::GetHistoryResponse response;
-  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(kHistory, &response));
-  return response;
-}
 
 TEST(HistoryValuesTest, NothingIsLost) {
   const History expected{
@@ -48,14 +43,14 @@ TEST(HistoryValuesTest, NothingIsLost) {
                                .statuses = {{.point = 2, .status = ScopeStatus::kActive, .flags = {"partial"}}}}}}},
       .step = std::chrono::seconds(10)};
   Bounds bounds;
-  EXPECT_EQ(ValueOf(Parse(), bounds), expected);
+  EXPECT_EQ(ValueOf(Parsed<v1::GetHistoryResponse>(kHistory), bounds), expected);
   EXPECT_EQ(bounds.status(), absl::OkStatus());
 }
 
 // Each index of a lying server, and what is said of it.
 TEST(HistoryValuesTest, IndicesBeyondTheirListsAreRefused) {
   const auto refuse = [](auto change, const std::string& message) {
-    v1::GetHistoryResponse response = Parse();
+    auto response = Parsed<v1::GetHistoryResponse>(kHistory);
     change(*response.mutable_devices(0)->mutable_series(0));
     Bounds bounds;
     ValueOf(response, bounds);

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cpp/snapshot_values.h"
 
-#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
 #include "client/cpp/device_values.h"
+#include "client/cpp/parsed_message.h"
 #include "sideband/client.h"
 
 namespace sideband::library {
 namespace {
-
-template <typename Message>
-Message Parse(const std::string& text) {
-  Message message;
-  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message)) << text;
-  return message;
-}
 
 constexpr char kSnapshot[] = R"(
   device: "gpu0" boot_id: 18446744073709551615 snapshot_id: 3 trigger_id: 9 reference_time_ns: 5000000001
@@ -69,13 +62,13 @@ TEST(SnapshotValuesTest, NothingIsLost) {
       .elapsed = Duration(250000000),
       .host_utc_error = Duration(2)};
   Bounds bounds;
-  EXPECT_EQ(ValueOf(Parse<v1::Snapshot>(kSnapshot), bounds), expected);
+  EXPECT_EQ(ValueOf(Parsed<v1::Snapshot>(kSnapshot), bounds), expected);
   EXPECT_EQ(bounds.status(), absl::OkStatus());
 }
 
 TEST(SnapshotValuesTest, WhatIsAbsentStaysAbsent) {
   Bounds bounds;
-  const Snapshot snapshot = ValueOf(Parse<v1::Snapshot>("scopes { counters { event: 'reads' } }"), bounds);
+  const Snapshot snapshot = ValueOf(Parsed<v1::Snapshot>("scopes { counters { event: 'reads' } }"), bounds);
   EXPECT_EQ(snapshot.age, std::nullopt);
   EXPECT_EQ(snapshot.device_state, DeviceState::kUnknown);
   EXPECT_EQ(snapshot.scopes.at(0).scope.slice, std::nullopt);
@@ -83,7 +76,7 @@ TEST(SnapshotValuesTest, WhatIsAbsentStaysAbsent) {
 }
 
 TEST(SnapshotValuesTest, EnumeratorsOfANewerDaemonAreUnknown) {
-  v1::Snapshot snapshot = Parse<v1::Snapshot>("scopes {}");
+  v1::Snapshot snapshot = Parsed<v1::Snapshot>("scopes {}");
   snapshot.set_device_state(static_cast<v1::Device::State>(99));
   snapshot.mutable_scopes(0)->set_state(static_cast<v1::ScopeCounters::State>(99));
   Bounds bounds;
@@ -113,7 +106,7 @@ TEST(SnapshotValuesTest, CountersAreBounded) {
 
 TEST(SnapshotValuesTest, RowsAreFoundByName) {
   Bounds bounds;
-  const Snapshot snapshot = ValueOf(Parse<v1::Snapshot>(R"(
+  const Snapshot snapshot = ValueOf(Parsed<v1::Snapshot>(R"(
       scopes { scope { host: true slice: 0 } } scopes { scope {} counters { event: "own" } }
       scopes { scope { vm: "vm1" } } scopes { scope { vm: "vm1" context: "a" generation: 2 } }
       scopes { scope { vm: "vm1" context: "a" generation: 1 } })"),
@@ -127,7 +120,7 @@ TEST(SnapshotValuesTest, RowsAreFoundByName) {
 
 TEST(DeviceValuesTest, NothingIsLost) {
   Bounds bounds;
-  const auto devices = ValuesOf(Parse<v1::ListDevicesResponse>(R"(
+  const auto devices = ValuesOf(Parsed<v1::ListDevicesResponse>(R"(
       devices { name: "gpu0" uuid: "u" boot_id: 7 state: STATE_FRESH interval { nanos: 5 } reference_clock_hz: 9
                 kinds: KIND_COUNTERS }
       devices { kinds: KIND_BOARD })"),
@@ -145,7 +138,7 @@ TEST(DeviceValuesTest, NothingIsLost) {
 
 TEST(DeviceValuesTest, EventsAreAsDescribed) {
   Bounds bounds;
-  const auto devices = ValuesOf(Parse<v1::ListEventsResponse>(R"(
+  const auto devices = ValuesOf(Parsed<v1::ListEventsResponse>(R"(
       devices { device: "gpu0" events { name: "reads" unit: "bytes" scope: SCOPE_DEVICE description: "d" masked: true
                                         gate_group: "g" counting: COUNTING_ROTATED } })"),
                                 bounds);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cpp/stream_values.h"
 
-#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/cpp/mark_values.h"
+#include "client/cpp/parsed_message.h"
 #include "client/cpp/sensor_values.h"
 
 namespace sideband::library {
@@ -15,13 +15,6 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-template <typename Message>
-Message Parse(const std::string& text) {
-  Message message;
-  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message)) << text;
-  return message;
-}
 
 TEST(StreamValuesTest, GapsHaveTheirReason) {
   const std::pair<const char*, GapReason> rows[] = {
@@ -36,7 +29,7 @@ TEST(StreamValuesTest, GapsHaveTheirReason) {
   };
   for (const auto& [name, reason] : rows) {
     Bounds bounds;
-    EXPECT_EQ(ValueOf(Parse<v1::Gap>(absl::StrCat("device: 'a' from { seconds: 1 } to { seconds: 2 } reason: ", name)),
+    EXPECT_EQ(ValueOf(Parsed<v1::Gap>(absl::StrCat("device: 'a' from { seconds: 1 } to { seconds: 2 } reason: ", name)),
                       bounds),
               (Gap{.device = "a", .from = Time(seconds(1)), .to = Time(seconds(2)), .reason = reason}));
   }
@@ -44,7 +37,7 @@ TEST(StreamValuesTest, GapsHaveTheirReason) {
 
 TEST(StreamValuesTest, ChangesHaveTheirItems) {
   Bounds bounds;
-  const Change change = ValueOf(Parse<v1::StateChange>(R"(
+  const Change change = ValueOf(Parsed<v1::StateChange>(R"(
       items { device { name: "gpu0" } gone: true }
       items { scope { scope { vm: "vm1" } state: STATE_RETIRED flags: "overflow" } }
       items { limit { device: "b" sensor { name: "watts" value: 4 } } }
@@ -95,7 +88,7 @@ TEST(StreamValuesTest, OptionsHaveBounds) {
 
 TEST(SensorValuesTest, NothingIsLost) {
   Bounds bounds;
-  const auto boards = ValuesOf(Parse<v1::GetSensorsResponse>(R"(
+  const auto boards = ValuesOf(Parsed<v1::GetSensorsResponse>(R"(
       devices { device: "b"
                 sensors { name: "n" labels { name: "l" value: "v" } value: 1.5 count: 18446744073709551615
                           count_per_unit: 1000 created { seconds: 1 } group: "g" }
@@ -116,7 +109,7 @@ TEST(SensorValuesTest, NothingIsLost) {
 
 TEST(MarkValuesTest, NothingIsLost) {
   Bounds bounds;
-  const Span span = ValueOf(Parse<v1::GetSpanResponse>(R"(
+  const Span span = ValueOf(Parsed<v1::GetSpanResponse>(R"(
       from { mark_id: 1 scope { vm: "vm1" } label: "a" boot_id: 7 state: STATE_READ requested_ns: 5
              reference_time_ns: 6 host_time { seconds: 1 } host_time_error { nanos: 2 } }
       to { mark_id: 2 state: STATE_PENDING } duration_ns: 100 duration_error_ns: 1

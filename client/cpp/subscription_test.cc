@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cpp/subscription.h"
 
-#include <google/protobuf/text_format.h>
 #include <grpcpp/support/status.h>
 #include <grpcpp/support/string_ref.h>
 #include <gtest/gtest.h>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/cpp/parsed_message.h"
 #include "client/lib/rpc_status.h"
 
 namespace sideband::library {
@@ -19,11 +19,7 @@ using Outcome = ResponseSource::Outcome;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-v1::SubscribeResponse Parse(const std::string& text) {
-  v1::SubscribeResponse response;
-  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &response)) << text;
-  return response;
-}
+v1::SubscribeResponse Parse(const std::string& text) { return Parsed<v1::SubscribeResponse>(text); }
 
 absl::Status Remote(absl::StatusCode code) { return client::MarkRemote(absl::Status(code, "host:1: gone")); }
 

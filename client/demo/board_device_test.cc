@@ -8,12 +8,12 @@
 namespace sideband::client {
 namespace {
 
-constexpr char kExample[] =
+constexpr char kBoardExample[] =
 #include "client/demo/chip_board_yaml.inc"
     ;
 
 TEST(BoardDeviceTest, TheBoardIsNoOtherDevice) {
-  const std::string board = BoardChipFile(kExample);
+  const std::string board = BoardChipFile(kBoardExample);
   for (const char* text : {"3e006", "SB-EMU-0006", "extension: off"})
     EXPECT_TRUE(absl::StrContains(board, text)) << text;
   for (const char* text : {"3e005", "SB-EMU-0005"}) EXPECT_FALSE(absl::StrContains(board, text)) << text;

@@ -8,12 +8,12 @@
 namespace sideband::client {
 namespace {
 
-constexpr char kExample[] =
+constexpr char kRotatingExample[] =
 #include "client/demo/chip_rotating_yaml.inc"
     ;
 
 TEST(RotatingChipTest, EveryReplacementFindsItsTextInTheExample) {
-  const std::string rotating = RotatingChipFile(kExample);
+  const std::string rotating = RotatingChipFile(kRotatingExample);
   for (const char* text : {"tensor_issued_cycles, of:", "{event: tensor_issued_cycles", "name: vm4", "name: vm5",
                            "lifetime: 1s", "counters: 6", "rotation:"}) {
     EXPECT_TRUE(absl::StrContains(rotating, text)) << text;
@@ -21,7 +21,7 @@ TEST(RotatingChipTest, EveryReplacementFindsItsTextInTheExample) {
 }
 
 TEST(RotatingChipTest, TheTwinHasTheSameWorkAndNoTurns) {
-  const std::string rotating = RotatingChipFile(kExample), exact = ExactTwinFile(kExample);
+  const std::string rotating = RotatingChipFile(kRotatingExample), exact = ExactTwinFile(kRotatingExample);
   EXPECT_EQ(rotating.substr(rotating.find("\nvms:")), exact.substr(exact.find("\nvms:")));
   EXPECT_TRUE(absl::StrContains(exact, "tensor_issued_cycles, of:"));
   for (const char* text :

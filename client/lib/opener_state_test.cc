@@ -18,11 +18,11 @@ namespace {
 
 using envelope::RecordHeader;
 
-constexpr Uuid kVm{{2}};
-constexpr Uuid kDevice{{1}};
+constexpr Uuid kStateVm{{2}};
+constexpr Uuid kStateDevice{{1}};
 
-RecordHeader Header(uint64_t epoch, uint64_t sequence) {
-  return {.device = kDevice, .boot_id = 11, .vm = kVm, .generation = 3, .epoch = epoch, .sequence = sequence};
+RecordHeader HeaderOf(uint64_t epoch, uint64_t sequence) {
+  return {.device = kStateDevice, .boot_id = 11, .vm = kStateVm, .generation = 3, .epoch = epoch, .sequence = sequence};
 }
 
 class OpenerStateTest : public testing::Test {
@@ -48,37 +48,37 @@ class OpenerStateTest : public testing::Test {
 
 TEST_F(OpenerStateTest, RemembersTheNewestRecord) {
   EXPECT_EQ(Newest(), std::nullopt);
-  ASSERT_TRUE(Raise(Header(5, 7)).ok());
-  EXPECT_EQ(Newest(), Header(5, 7));
-  RecordHeader with_nonce = Header(6, 0);
+  ASSERT_TRUE(Raise(HeaderOf(5, 7)).ok());
+  EXPECT_EQ(Newest(), HeaderOf(5, 7));
+  RecordHeader with_nonce = HeaderOf(6, 0);
   with_nonce.guest_nonce = envelope::GuestNonce{0xAB, 1};
   ASSERT_TRUE(Raise(with_nonce).ok());
   EXPECT_EQ(Newest(), with_nonce);
 }
 
 TEST_F(OpenerStateTest, IsNeverLowered) {
-  ASSERT_TRUE(Raise(Header(5, 7)).ok());
-  for (const RecordHeader& older : {Header(5, 7), Header(5, 6), Header(4, 99)}) {
+  ASSERT_TRUE(Raise(HeaderOf(5, 7)).ok());
+  for (const RecordHeader& older : {HeaderOf(5, 7), HeaderOf(5, 6), HeaderOf(4, 99)}) {
     EXPECT_TRUE(Raise(older).ok());
-    EXPECT_EQ(Newest(), Header(5, 7));
+    EXPECT_EQ(Newest(), HeaderOf(5, 7));
   }
-  EXPECT_TRUE(Raise(Header(5, 8)).ok());
-  EXPECT_EQ(Newest(), Header(5, 8));
+  EXPECT_TRUE(Raise(HeaderOf(5, 8)).ok());
+  EXPECT_EQ(Newest(), HeaderOf(5, 8));
 }
 
 TEST_F(OpenerStateTest, IsOfOneVmOnOneDevice) {
-  ASSERT_TRUE(Raise(Header(5, 7)).ok());
-  RecordHeader vm = Header(6, 0), device = Header(6, 0);
+  ASSERT_TRUE(Raise(HeaderOf(5, 7)).ok());
+  RecordHeader vm = HeaderOf(6, 0), device = HeaderOf(6, 0);
   vm.vm.bytes[3] = 9;
   device.device.bytes[3] = 9;
   EXPECT_EQ(Raise(vm).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Raise(device).code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(Newest(), Header(5, 7));
+  EXPECT_EQ(Newest(), HeaderOf(5, 7));
 }
 
 TEST_F(OpenerStateTest, IsItsOwnersAlone) {
   const mode_t before = ::umask(0);
-  EXPECT_TRUE(Raise(Header(5, 7)).ok());
+  EXPECT_TRUE(Raise(HeaderOf(5, 7)).ok());
   ::umask(before);
   struct stat info;
   for (const char* name : {"", ".lock"}) {
@@ -88,7 +88,7 @@ TEST_F(OpenerStateTest, IsItsOwnersAlone) {
   EXPECT_FALSE(std::filesystem::exists(state_.path() + ".partial"));
   ::chmod(state_.path().c_str(), 0620);
   EXPECT_EQ(state_.Acquire()->Read().status().code(), absl::StatusCode::kPermissionDenied);
-  EXPECT_FALSE(Raise(Header(6, 0)).ok()) << "nor is it replaced";
+  EXPECT_FALSE(Raise(HeaderOf(6, 0)).ok()) << "nor is it replaced";
 }
 
 TEST_F(OpenerStateTest, WhatIsNoRegularFileIsRefusedAtOnce) {
@@ -103,7 +103,7 @@ TEST_F(OpenerStateTest, WhatIsNoRegularFileIsRefusedAtOnce) {
 }
 
 TEST_F(OpenerStateTest, WhatIsNoStateIsRefusedWithItsPath) {
-  ASSERT_TRUE(Raise(Header(5, 7)).ok());
+  ASSERT_TRUE(Raise(HeaderOf(5, 7)).ok());
   const std::string good = Text();
   ASSERT_TRUE(ReadOf(good).ok());
   std::vector<std::string> bad = {"", "{}", "[]", "null", "5", good.substr(0, good.size() / 2), std::string(5000, ' ')};
@@ -123,7 +123,7 @@ TEST_F(OpenerStateTest, WhatIsNoStateIsRefusedWithItsPath) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
     EXPECT_EQ(status.message().substr(0, state_.path().size() + 1), state_.path() + ":");
   }
-  EXPECT_FALSE(Raise(Header(6, 0)).ok()) << "it may have been a later one";
+  EXPECT_FALSE(Raise(HeaderOf(6, 0)).ok()) << "it may have been a later one";
 }
 
 TEST_F(OpenerStateTest, OneOpenerAtATime) {
@@ -137,13 +137,13 @@ TEST_F(OpenerStateTest, OneOpenerAtATime) {
         const auto after = *lock.Read();
         if (after.has_value() && after->sequence >= sequence) continue;
         ++accepted;
-        EXPECT_TRUE(lock.Raise(Header(5, sequence)).ok());
+        EXPECT_TRUE(lock.Raise(HeaderOf(5, sequence)).ok());
       }
     });
   }
   for (std::thread& opener : openers) opener.join();
   EXPECT_LE(accepted, kRecords) << "no record was accepted twice";
-  EXPECT_EQ(Newest(), Header(5, kRecords));
+  EXPECT_EQ(Newest(), HeaderOf(5, kRecords));
 }
 
 TEST_F(OpenerStateTest, FolderIsThatOfTheEnvironment) {
@@ -170,7 +170,8 @@ TEST_F(OpenerStateTest, FolderIsThatOfTheEnvironment) {
   std::ofstream(folder_ + "/file") << "x";
   environment["XDG_STATE_HOME"] = folder_ + "/file";
   EXPECT_NE(folder().status().message().find("XDG_STATE_HOME"), std::string::npos) << "says what to set";
-  EXPECT_EQ(StateFileName(kVm, kDevice), "unseal-" + kVm.ToString() + "-" + kDevice.ToString() + ".json");
+  EXPECT_EQ(StateFileName(kStateVm, kStateDevice),
+            "unseal-" + kStateVm.ToString() + "-" + kStateDevice.ToString() + ".json");
 }
 
 }  // namespace

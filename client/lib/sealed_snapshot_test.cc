@@ -8,7 +8,7 @@
 namespace sideband::client {
 namespace {
 
-constexpr Uuid kVm{{2}};
+constexpr Uuid kSnapshotVm{{2}};
 
 envelope::SealedCounts Counts() {
   envelope::SealedCounts counts{.snapshot_id = 7, .trigger_id = 9, .host_time_ns = 3'000'000'005, .events = 2};
@@ -18,7 +18,8 @@ envelope::SealedCounts Counts() {
 }
 
 OpenResult Opened(const envelope::SealedCounts& counts) {
-  return {.header = {.boot_id = 3, .vm = kVm, .reference_time_ns = 8}, .content = envelope::EncodeCounts(counts)};
+  return {.header = {.boot_id = 3, .vm = kSnapshotVm, .reference_time_ns = 8},
+          .content = envelope::EncodeCounts(counts)};
 }
 
 TEST(SealedSnapshotTest, HasEveryNumber) {

@@ -26,7 +26,7 @@ using absl::Seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-envelope::GuestNonce Nonce(uint8_t byte) {
+envelope::GuestNonce NonceOfStream(uint8_t byte) {
   envelope::GuestNonce nonce{};
   nonce.fill(byte);
   return nonce;
@@ -37,7 +37,7 @@ Bytes Record(uint8_t nonce, uint64_t sequence) {
   const envelope::RecordHeader header{.suite = envelope::kSuiteHpke,
                                       .padded_length = envelope::kPaddingUnitHpke,
                                       .sequence = sequence,
-                                      .guest_nonce = Nonce(nonce)};
+                                      .guest_nonce = NonceOfStream(nonce)};
   Bytes record = envelope::EncodeHeader(header);
   record.resize(record.size() + header.padded_length + envelope::kTagBytes);
   return record;
@@ -85,7 +85,8 @@ class ViewRecordsTest : public testing::Test {
       sequences_.push_back(envelope::ParseRecord(record)->header.sequence);
       return sequences_.size() < records_max;
     };
-    return records.Read({.client = client, .subject = {.vm = "vm3"}, .nonce = Nonce(1)}, {.on_record = on_record});
+    return records.Read({.client = client, .subject = {.vm = "vm3"}, .nonce = NonceOfStream(1)},
+                        {.on_record = on_record});
   }
 
   void ExpectEnded(const absl::Status& ended, absl::StatusCode code, const std::string& reason) const {

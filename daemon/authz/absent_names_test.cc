@@ -10,7 +10,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-constexpr char kPolicy[] = R"(version: 1
+constexpr char kNamesPolicy[] = R"(version: 1
 event_groups:
   memory: [dram_reads,
            dram_writes]
@@ -24,7 +24,9 @@ tenants:
 )";
 const Texts kEvents = {"dram_reads", "dram_writes", "cycles"};
 
-std::shared_ptr<const Policy> Parse(const std::string& more = "") { return *Policy::Parse(kPolicy + more, "p.yaml"); }
+std::shared_ptr<const Policy> Parse(const std::string& more = "") {
+  return *Policy::Parse(kNamesPolicy + more, "p.yaml");
+}
 
 // A device with the given VMs and events.
 std::shared_ptr<const Topology> Device(const std::vector<uint8_t>& vms, const Texts& events = {}) {

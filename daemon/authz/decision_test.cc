@@ -10,7 +10,7 @@
 namespace sideband::daemon {
 namespace {
 
-constexpr char kPolicy[] = R"(version: 1
+constexpr char kRightsPolicy[] = R"(version: 1
 operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
 auditors: [{name: audit, identities: ["spiffe://example.org/audit"]}]
 tenants:
@@ -54,7 +54,7 @@ class DecisionTest : public testing::Test {
     return letters;
   }
 
-  const std::shared_ptr<const Policy> policy_ = *Policy::Parse(kPolicy, "p.yaml");
+  const std::shared_ptr<const Policy> policy_ = *Policy::Parse(kRightsPolicy, "p.yaml");
 };
 
 TEST_F(DecisionTest, Matrix) {

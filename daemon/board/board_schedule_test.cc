@@ -10,7 +10,7 @@
 namespace sideband::daemon {
 namespace {
 
-constexpr absl::Duration At(int64_t ms) { return absl::Milliseconds(ms); }
+constexpr absl::Duration AtMs(int64_t ms) { return absl::Milliseconds(ms); }
 
 // A bus of 100 kHz, of which 30'000 bits a second are the board's.
 class BoardScheduleTest : public testing::Test {
@@ -36,15 +36,15 @@ class BoardScheduleTest : public testing::Test {
 };
 
 TEST_F(BoardScheduleTest, NothingActiveIsNothingDue) {
-  EXPECT_EQ(schedule_.NextDue(At(0)), std::nullopt);
-  EXPECT_EQ(schedule_.NextTime(At(0)), absl::InfiniteDuration());
+  EXPECT_EQ(schedule_.NextDue(AtMs(0)), std::nullopt);
+  EXPECT_EQ(schedule_.NextTime(AtMs(0)), absl::InfiniteDuration());
 }
 
 TEST_F(BoardScheduleTest, ReadsEachClassByItsPeriod) {
-  schedule_.Activate(BoardGroup::kPower, At(0));
-  schedule_.Activate(BoardGroup::kFlags, At(0));
-  schedule_.Activate(BoardGroup::kEcc, At(0));
-  schedule_.Activate(BoardGroup::kThresholds, At(0));
+  schedule_.Activate(BoardGroup::kPower, AtMs(0));
+  schedule_.Activate(BoardGroup::kFlags, AtMs(0));
+  schedule_.Activate(BoardGroup::kEcc, AtMs(0));
+  schedule_.Activate(BoardGroup::kThresholds, AtMs(0));
   auto read = RunUntil(absl::Seconds(31));
   EXPECT_EQ(read[BoardGroup::kPower].size(), 31u);
   EXPECT_EQ(read[BoardGroup::kPower][7], 7000);
@@ -54,16 +54,16 @@ TEST_F(BoardScheduleTest, ReadsEachClassByItsPeriod) {
 }
 
 TEST_F(BoardScheduleTest, TheEarliestDeadlineIsFirst) {
-  schedule_.Activate(BoardGroup::kFlags, At(0));  // until 10 s
-  schedule_.Activate(BoardGroup::kPower, At(500));
-  EXPECT_EQ(schedule_.NextDue(At(500)), BoardGroup::kPower);
-  schedule_.Finish(BoardGroup::kPower, true, At(500));
-  EXPECT_EQ(schedule_.NextDue(At(500)), BoardGroup::kFlags);
+  schedule_.Activate(BoardGroup::kFlags, AtMs(0));  // until 10 s
+  schedule_.Activate(BoardGroup::kPower, AtMs(500));
+  EXPECT_EQ(schedule_.NextDue(AtMs(500)), BoardGroup::kPower);
+  schedule_.Finish(BoardGroup::kPower, true, AtMs(500));
+  EXPECT_EQ(schedule_.NextDue(AtMs(500)), BoardGroup::kFlags);
 }
 
 TEST_F(BoardScheduleTest, WhatDoesNotFitIsReadLessOften) {
-  schedule_.Activate(BoardGroup::kMetrics, At(0));
-  schedule_.Activate(BoardGroup::kFlags, At(0));
+  schedule_.Activate(BoardGroup::kMetrics, AtMs(0));
+  schedule_.Activate(BoardGroup::kFlags, AtMs(0));
   schedule_.SetCost(BoardGroup::kMetrics, 90'000);  // worth three seconds
   schedule_.SetCost(BoardGroup::kFlags, 600);
   auto read = RunUntil(absl::Seconds(60));
@@ -74,50 +74,50 @@ TEST_F(BoardScheduleTest, WhatDoesNotFitIsReadLessOften) {
 }
 
 TEST_F(BoardScheduleTest, AGroupBeginsOnceItFits) {
-  schedule_.Activate(BoardGroup::kPower, At(0));
+  schedule_.Activate(BoardGroup::kPower, AtMs(0));
   schedule_.SetCost(BoardGroup::kPower, 3000);
-  schedule_.Charge(30'000, At(0));
-  EXPECT_EQ(schedule_.NextDue(At(0)), std::nullopt);
-  EXPECT_EQ(schedule_.NextDue(At(99)), std::nullopt);
-  EXPECT_NEAR(absl::ToDoubleMilliseconds(schedule_.NextTime(At(99))), 100, 0.001);
-  EXPECT_EQ(schedule_.NextDue(schedule_.NextTime(At(99))), BoardGroup::kPower);
+  schedule_.Charge(30'000, AtMs(0));
+  EXPECT_EQ(schedule_.NextDue(AtMs(0)), std::nullopt);
+  EXPECT_EQ(schedule_.NextDue(AtMs(99)), std::nullopt);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(schedule_.NextTime(AtMs(99))), 100, 0.001);
+  EXPECT_EQ(schedule_.NextDue(schedule_.NextTime(AtMs(99))), BoardGroup::kPower);
 }
 
 TEST_F(BoardScheduleTest, ACommandAboveTheBucketFitsWhenItIsFull) {
   BoardSchedule slow({.bus_hz = 1000, .bus_share = 0.1});  // 100 bits
-  EXPECT_TRUE(slow.Fits(242, At(0)));
-  slow.Charge(242, At(0));
-  EXPECT_FALSE(slow.Fits(242, At(2400)));
-  EXPECT_TRUE(slow.Fits(242, At(2421)));
+  EXPECT_TRUE(slow.Fits(242, AtMs(0)));
+  slow.Charge(242, AtMs(0));
+  EXPECT_FALSE(slow.Fits(242, AtMs(2400)));
+  EXPECT_TRUE(slow.Fits(242, AtMs(2421)));
 }
 
 TEST_F(BoardScheduleTest, AFailureIsTriedAgainAfterThePeriodOrTenSeconds) {
-  schedule_.Activate(BoardGroup::kPower, At(0));
-  schedule_.Finish(BoardGroup::kPower, false, At(100));
-  EXPECT_EQ(schedule_.NextTime(At(100)), At(1100));
+  schedule_.Activate(BoardGroup::kPower, AtMs(0));
+  schedule_.Finish(BoardGroup::kPower, false, AtMs(100));
+  EXPECT_EQ(schedule_.NextTime(AtMs(100)), AtMs(1100));
   schedule_.Deactivate(BoardGroup::kPower);
-  schedule_.Activate(BoardGroup::kThresholds, At(0));
-  schedule_.Finish(BoardGroup::kThresholds, false, At(100));
-  EXPECT_EQ(schedule_.NextTime(At(100)), At(10'100));
+  schedule_.Activate(BoardGroup::kThresholds, AtMs(0));
+  schedule_.Finish(BoardGroup::kThresholds, false, AtMs(100));
+  EXPECT_EQ(schedule_.NextTime(AtMs(100)), AtMs(10'100));
 }
 
 TEST_F(BoardScheduleTest, MissedReadingsAreNotMadeUpFor) {
-  schedule_.Activate(BoardGroup::kPower, At(0));
-  schedule_.Finish(BoardGroup::kPower, true, At(5500));
-  EXPECT_EQ(schedule_.NextTime(At(5500)), At(5500));
-  schedule_.Finish(BoardGroup::kPower, true, At(5600));
-  EXPECT_EQ(schedule_.NextTime(At(5600)), At(6500));
+  schedule_.Activate(BoardGroup::kPower, AtMs(0));
+  schedule_.Finish(BoardGroup::kPower, true, AtMs(5500));
+  EXPECT_EQ(schedule_.NextTime(AtMs(5500)), AtMs(5500));
+  schedule_.Finish(BoardGroup::kPower, true, AtMs(5600));
+  EXPECT_EQ(schedule_.NextTime(AtMs(5600)), AtMs(6500));
 }
 
 TEST_F(BoardScheduleTest, ActivatingTwiceChangesNothingAndMakeDueDoes) {
-  schedule_.Activate(BoardGroup::kThresholds, At(0));
-  schedule_.Finish(BoardGroup::kThresholds, true, At(0));
-  schedule_.Activate(BoardGroup::kThresholds, At(10));
-  EXPECT_EQ(schedule_.NextDue(At(10)), std::nullopt);
-  schedule_.MakeDue(BoardGroup::kThresholds, At(20));
-  EXPECT_EQ(schedule_.NextDue(At(20)), BoardGroup::kThresholds);
+  schedule_.Activate(BoardGroup::kThresholds, AtMs(0));
+  schedule_.Finish(BoardGroup::kThresholds, true, AtMs(0));
+  schedule_.Activate(BoardGroup::kThresholds, AtMs(10));
+  EXPECT_EQ(schedule_.NextDue(AtMs(10)), std::nullopt);
+  schedule_.MakeDue(BoardGroup::kThresholds, AtMs(20));
+  EXPECT_EQ(schedule_.NextDue(AtMs(20)), BoardGroup::kThresholds);
   schedule_.Deactivate(BoardGroup::kThresholds);
-  EXPECT_EQ(schedule_.NextDue(At(20)), std::nullopt);
+  EXPECT_EQ(schedule_.NextDue(AtMs(20)), std::nullopt);
 }
 
 // In any time T, at most share · (T + 1 s) is used, and a command more where it is above the bucket.

@@ -17,8 +17,6 @@ using clocks::Ticks;
 
 // An edge of the device's clock is a nanosecond of its reference time, and a "cycle" here one of the raw clock.
 constexpr uint64_t kMillion = 1'000'000;
-// The two readings of which this is the difference are not of one instant.
-constexpr absl::Duration kSuspendMin = absl::Milliseconds(10);
 
 Instant InstantAt(absl::Duration raw) { return Instant(Ticks(absl::ToInt64Nanoseconds(raw)) * kTicksPerCycle); }
 

@@ -26,6 +26,9 @@ struct BracketedLatch {
   absl::Duration suspended;  // as of Clock::Suspended
 };
 
+// Of a host that was suspended: Clock::Suspended is the difference of two readings that are not of one instant.
+inline constexpr absl::Duration kSuspendMin = absl::Milliseconds(10);
+
 // The latch by the raw clock, with an error to either side.
 struct HostInstant {
   absl::Duration raw;

@@ -10,23 +10,21 @@
 namespace sideband::daemon {
 namespace {
 
-constexpr uint64_t kBillion = 1'000'000'000;
-constexpr double kMillion = 1e6;
+constexpr uint64_t kNsPerSecond = 1'000'000'000;
+constexpr double kWholeInPpm = 1e6;
 constexpr size_t kPulsesKept = 8;
 // 73 years: differences of such times are far from the limits of their type.
 constexpr uint64_t kTimeMaxNs = uint64_t{1} << 61;
 
-constexpr absl::Duration kSuspendMin = absl::Milliseconds(10);
-
 uint64_t TimeOfCycle(uint64_t cycle, uint64_t hertz) {
-  return absl::Uint128Low64(std::min<absl::uint128>(absl::uint128(cycle) * kBillion / hertz, kTimeMaxNs + 1));
+  return absl::Uint128Low64(std::min<absl::uint128>(absl::uint128(cycle) * kNsPerSecond / hertz, kTimeMaxNs + 1));
 }
 
 }  // namespace
 
 LineBook::Delay LineBook::DelayOf(const ClockSettings& settings, uint64_t reference_hz) {
-  const double rate = settings.host_ppm_max / kMillion;
-  const double cycle_ns = static_cast<double>(kBillion) / static_cast<double>(reference_hz);
+  const double rate = settings.host_ppm_max / kWholeInPpm;
+  const double cycle_ns = static_cast<double>(kNsPerSecond) / static_cast<double>(reference_hz);
   const double least = absl::ToDoubleNanoseconds(settings.line.wire_min) * (1 - rate);
   const double most = absl::ToDoubleNanoseconds(settings.line.wire_max) * (1 + rate) + cycle_ns;
   return {static_cast<int64_t>(std::floor(least)), static_cast<int64_t>(std::ceil(most))};
@@ -45,7 +43,7 @@ void LineBook::AddPulse(const LatchedPulse& latch, double ppm_max, Device& devic
   // What was before is of no use where pulses in between are missing.
   if (!device.pulses.empty() && device.pulses.back().number + 1 != number) device.pulses.clear();
   const absl::Duration since = absl::Nanoseconds(static_cast<int64_t>(latch.reference_time_ns - time_ns));
-  const absl::Duration error = latched.error + since * (ppm_max / kMillion) + absl::Nanoseconds(2);
+  const absl::Duration error = latched.error + since * (ppm_max / kWholeInPpm) + absl::Nanoseconds(2);
   const absl::Duration middle = latched.raw - since;
   device.pulses.push_back({number, latch.pulse->is_own, time_ns, {middle - error, middle + error}});
   if (device.pulses.size() > kPulsesKept) device.pulses.pop_front();
@@ -105,8 +103,8 @@ void LineBook::Join(const Pulse& pulse, const std::string& sender, Device& devic
   if (sent.time_ns <= before->driver_time_ns) return;
   const auto time = static_cast<double>(sent.time_ns - before->driver_time_ns);
   device.rate = {
-      .lower_ppm = static_cast<double>(found.offset_low_ns - before->offset_high_ns) / time * kMillion,
-      .upper_ppm = static_cast<double>(found.offset_high_ns - before->offset_low_ns) / time * kMillion,
+      .lower_ppm = static_cast<double>(found.offset_low_ns - before->offset_high_ns) / time * kWholeInPpm,
+      .upper_ppm = static_cast<double>(found.offset_high_ns - before->offset_low_ns) / time * kWholeInPpm,
   };
 }
 

@@ -16,7 +16,7 @@
 namespace sideband::daemon {
 namespace {
 
-constexpr uint64_t kHz = 1'000'000'000;
+constexpr uint64_t kReferenceHz = 1'000'000'000;
 
 ClockSettings OnLine(const std::string& name = "rack") {
   return {.line = {.name = name, .wire_min = absl::Nanoseconds(10), .wire_max = absl::Nanoseconds(50)}};
@@ -40,7 +40,7 @@ class Device {
   void See(double raw) { Add(std::ceil(TimeAt(raw)), false); }
   LatchedPulse LatchAt(absl::Duration raw, absl::Duration off, absl::Duration error) const {
     return {.boot_id = boot_id_,
-            .reference_hz = kHz,
+            .reference_hz = kReferenceHz,
             .reference_time_ns = static_cast<uint64_t>(TimeAt(Nanoseconds(raw))),
             .latched = {.raw = raw + off, .error = error},
             .pulse = pulse_};
@@ -136,8 +136,8 @@ TEST_F(LineBookTest, OtherLinesAreOtherWires) {
 
 TEST_F(LineBookTest, HostileNumbersTellNothing) {
   const ClockSettings settings = OnLine();
-  for (const uint64_t cycle : {uint64_t{0}, kHz, UINT64_MAX}) {
-    for (const uint64_t time_ns : {uint64_t{0}, kHz, UINT64_MAX}) {
+  for (const uint64_t cycle : {uint64_t{0}, kReferenceHz, UINT64_MAX}) {
+    for (const uint64_t time_ns : {uint64_t{0}, kReferenceHz, UINT64_MAX}) {
       for (const uint64_t hz : {uint64_t{0}, uint64_t{1}, UINT64_MAX}) {
         for (const bool is_own : {false, true}) {
           const LatchedPulse latch{

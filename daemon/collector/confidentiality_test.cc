@@ -12,7 +12,6 @@ namespace {
 
 constexpr uint64_t kBoot = 9;
 const Uuid kOpenUuid = *Uuid::Parse("00000000-0000-0000-0000-000000000001");
-const Uuid kSecretUuid = *Uuid::Parse("00000000-0000-0000-0000-000000000002");
 
 std::shared_ptr<const Topology> Says(bool secret, uint32_t generation = 1) {
   mailbox::Catalog catalog = SomeCatalog(secret);
@@ -49,11 +48,11 @@ TEST_F(ConfidentialityTest, BelievesADeviceThatContradictsNothing) {
 
 TEST_F(ConfidentialityTest, WhatIsRequiredIsConfidentialFromThenOn) {
   EXPECT_FALSE(Judged(Says(false)));
-  required_ = kSecretUuid;
+  required_ = kSecretVmUuid;
   EXPECT_TRUE(Judged(Says(false)));
   EXPECT_EQ(verdict_.refused, 1u);
   ASSERT_EQ(verdict_.to_report.size(), 1u);
-  EXPECT_EQ(verdict_.to_report[0].vm, kSecretUuid);
+  EXPECT_EQ(verdict_.to_report[0].vm, kSecretVmUuid);
   EXPECT_EQ(verdict_.to_report[0].reason, "it is required");
   EXPECT_TRUE(verdict_.topology->has_had_confidential_vm()) << "the device's row must leave it out";
   EXPECT_FALSE(IsConfidential(*verdict_.topology, kOpenVm));
@@ -86,7 +85,7 @@ TEST_F(ConfidentialityTest, AnotherUuidDoesNotMakeItAnotherVm) {
 }
 
 TEST_F(ConfidentialityTest, TheCorrectedTopologyStaysTheSameForAsLongAsNothingChanges) {
-  required_ = kSecretUuid;
+  required_ = kSecretVmUuid;
   const auto said = Says(false);
   Judged(said);
   const auto first = verdict_.topology;

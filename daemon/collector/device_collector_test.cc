@@ -44,8 +44,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-const Uuid kSecretUuid = *Uuid::Parse("00000000-0000-0000-0000-000000000002");
-
 // A device on its bus, and the session that reads it.
 struct Line {
   FakeMailbox device;
@@ -65,7 +63,7 @@ class DeviceCollectorTest : public testing::Test {
     std::filesystem::remove(key_file);
     std::ofstream(key_file) << std::string(64, '7') << "\n";
     std::filesystem::permissions(key_file, std::filesystem::perms::owner_read);
-    fakes_.LoadKeys(with_key ? std::vector<VmKeyFile>{{kSecretUuid, key_file}} : std::vector<VmKeyFile>{});
+    fakes_.LoadKeys(with_key ? std::vector<VmKeyFile>{{kSecretVmUuid, key_file}} : std::vector<VmKeyFile>{});
     collector_.emplace(0, line_.session, fakes_.Get(fakes_.clock, creation_file_));
   }
   void StartWithSecretVm(bool with_key = false) {
@@ -75,7 +73,7 @@ class DeviceCollectorTest : public testing::Test {
   void GrantSeal() {
     fakes_.policy.Replace(*Policy::Parse(absl::StrCat("version: 1\ntenants:\n  - name: a\n"
                                                       "    identities: ['spiffe://example.org/a']\n    vms: [{uuid: ",
-                                                      kSecretUuid.ToString(), ", rights: [read, seal]}]\n"),
+                                                      kSecretVmUuid.ToString(), ", rights: [read, seal]}]\n"),
                                          "policy.yaml"));
   }
   // A second has passed, in which the device has counted: the device 111, the open VM and its context 1, the secret VM
@@ -243,11 +241,11 @@ TEST_F(DeviceCollectorTest, AConfidentialVmWithAKeyIsSealed) {
     ASSERT_EQ(snapshot->sealed.size(), with_key ? 1u : 0u);
     EXPECT_EQ(fakes_.HasMetric("sideband_sealed_records_total{device=\"gpu0\"} 1"), with_key);
     EXPECT_EQ(fakes_.HasMetric(absl::StrCat("sideband_sealing_budget_used_ratio{device=\"gpu0\",uuid=\"",
-                                            kSecretUuid.ToString(), "\"} 2.328306436538696e-10")),
+                                            kSecretVmUuid.ToString(), "\"} 2.328306436538696e-10")),
               with_key)
         << "1 of 2^32";
     EXPECT_EQ(snapshot->data.blocks.size(), 3u) << "removed, sealed or not";
-    for (const SealedVmRecord& record : snapshot->sealed) EXPECT_EQ(record.vm, kSecretUuid);
+    for (const SealedVmRecord& record : snapshot->sealed) EXPECT_EQ(record.vm, kSecretVmUuid);
   }
 }
 
@@ -268,7 +266,7 @@ TEST_F(DeviceCollectorTest, AReportThatContradictsTheDaemonIsRefused) {
     const auto entries = fakes_.audit.Entries(AuditKind::kDevice);
     ASSERT_EQ(entries.size(), 1u);
     EXPECT_THAT(entries[0].reason, HasSubstr(row.reason));
-    EXPECT_EQ(entries[0].resource, "device gpu0, VM " + kSecretUuid.ToString());
+    EXPECT_EQ(entries[0].resource, "device gpu0, VM " + kSecretVmUuid.ToString());
     EXPECT_EQ(entries[0].decision, AuditDecision::kDeny);
     EXPECT_EQ(entries[0].policy_version, fakes_.policy.Current().version);
   }

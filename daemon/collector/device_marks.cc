@@ -5,12 +5,11 @@
 
 #include "absl/time/time.h"
 #include "daemon/base/retry_after.h"
+#include "daemon/collector/not_readable.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
-
-absl::Status NotReadable() { return absl::UnavailableError("the device cannot be reached now"); }
 
 // Of the command, and of what the next snapshot then has. (proto/mailbox/README.md, "Bookmarks")
 absl::Duration CostOf(const mailbox::Catalog& catalog, uint32_t bus_hz) {

@@ -5,21 +5,14 @@
 #include <variant>
 #include <vector>
 
-#include "absl/strings/string_view.h"
-#include "daemon/base/retry_after.h"
 #include "daemon/collector/bus_share.h"
+#include "daemon/collector/not_readable.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
 
 using mailbox::Catalog;
-
-absl::Status Exhausted(absl::string_view what, absl::Duration wait) {
-  return WithRetryAfter(absl::ResourceExhaustedError(what), absl::Ceil(wait, absl::Seconds(1)));
-}
-
-absl::Status NotReadable() { return absl::UnavailableError("the device cannot be reached now"); }
 
 std::vector<uint16_t> ContextsOf(const RotationOrder& order) {
   if (const auto* const request = std::get_if<mailbox::RotationRequest>(&order.what)) return request->contexts;

@@ -3,19 +3,10 @@
 
 #include <algorithm>
 
-#include "absl/strings/string_view.h"
-#include "daemon/base/retry_after.h"
 #include "daemon/collector/bus_share.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
-namespace {
-
-absl::Status Exhausted(absl::string_view what, absl::Duration wait) {
-  return WithRetryAfter(absl::ResourceExhaustedError(what), absl::Ceil(wait, absl::Seconds(1)));
-}
-
-}  // namespace
 
 absl::Status DeviceSeals::CheckRoom(uint16_t vm) const {
   const auto of_vm = std::ranges::count(waiting_, vm, [](const Waiting& waiting) { return waiting.charge.asker; });

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/collector/device_triggers.h"
 
+#include "daemon/collector/not_readable.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
-namespace {
-
-absl::Status NotReadable() { return absl::UnavailableError("the device cannot be reached now"); }
-
-}  // namespace
 
 absl::Status DeviceTriggers::Ask(mailbox::TriggerStep step, uint64_t argument, Done done) {
   {

@@ -4,17 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "daemon/collector/rates.h"
 #include "proto/mailbox/block_bases.h"
 
 namespace sideband::daemon {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
-
-double Rate(uint64_t before, uint64_t now, double seconds) {
-  return now < before ? kUnknown : static_cast<double>(now - before) / seconds;
-}
 
 // What the truth has missed of a count at most.
 std::optional<uint64_t> Missed(const DeviceSnapshot& snapshot, size_t row, size_t event) {
@@ -26,9 +22,9 @@ std::optional<uint64_t> Missed(const DeviceSnapshot& snapshot, size_t row, size_
 
 RateBounds Bounds(const DeviceSnapshot& before, size_t was, const DeviceSnapshot& now, size_t row, size_t event,
                   double seconds) {
-  const double counted = Rate(before.data.Counters(was)[event], now.data.Counters(row)[event], seconds);
+  const double counted = RateOf(before.data.Counters(was)[event], now.data.Counters(row)[event], seconds);
   const auto missed = Missed(before, was, event), misses = Missed(now, row, event);
-  const double more = missed && misses ? Rate(*missed, *misses, seconds) : kUnbounded;
+  const double more = missed && misses ? RateOf(*missed, *misses, seconds) : kUnbounded;
   return {counted, std::isnan(more) ? kUnbounded : counted + more};
 }
 
@@ -63,7 +59,7 @@ void RateEstimates(const DeviceSnapshot& before, DeviceSnapshot& now) {
       if (std::isnan(now.rates[at]) || !now.topology->rotation().IsRotated(event)) continue;
       const bool is_known =
           before.IsShown(was, event) && now.IsShown(row, event) && IsCountedSince(before, was, now, row, event);
-      now.rates[at] = is_known ? Rate(before.Shown(was)[event], now.Shown(row)[event], seconds) : kUnknown;
+      now.rates[at] = is_known ? RateOf(before.Shown(was)[event], now.Shown(row)[event], seconds) : kUnknownRate;
       now.rate_bounds[at] = Bounds(before, was, now, row, event, seconds);
     }
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/collector/fair_share.h"
 
+#include "daemon/base/retry_after.h"
+
 namespace sideband::daemon {
 
 absl::Duration FairShare::Take(Charge& charge, absl::Duration now) {
@@ -20,6 +22,10 @@ void FairShare::Settle(const Charge& charge, absl::Duration actual) {
   whole_.Settle(charge.of, charge.cost, actual);
   const auto part = parts_.find(charge.asker);
   if (part != parts_.end()) part->second.share.Settle(charge.part, charge.cost, actual);
+}
+
+absl::Status Exhausted(absl::string_view what, absl::Duration wait) {
+  return WithRetryAfter(absl::ResourceExhaustedError(what), absl::Ceil(wait, absl::Seconds(1)));
 }
 
 }  // namespace sideband::daemon

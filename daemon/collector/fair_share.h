@@ -4,7 +4,7 @@
 //   FairShare share;
 //   FairShare::Charge charge{.asker = asker, .of = 0.1, .cost = cost};
 //   const absl::Duration wait = share.Take(charge, clock.Steady());
-//   if (wait > absl::ZeroDuration()) return WithRetryAfter(used_up, wait);
+//   if (wait > absl::ZeroDuration()) return Exhausted("the bus time for peeks is used up", wait);
 //   share.Settle(charge, actual);
 #ifndef SIDEBAND_DAEMON_COLLECTOR_FAIR_SHARE_H_
 #define SIDEBAND_DAEMON_COLLECTOR_FAIR_SHARE_H_
@@ -12,6 +12,8 @@
 #include <cstddef>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "daemon/collector/bus_share.h"
 
@@ -45,6 +47,9 @@ class FairShare {
   BusShare whole_;
   absl::flat_hash_map<size_t, Part> parts_;  // by asker
 };
+
+// The rejection of who has to wait, in whole seconds: the exact time would tell what others use.
+absl::Status Exhausted(absl::string_view what, absl::Duration wait);
 
 }  // namespace sideband::daemon
 

@@ -23,7 +23,7 @@ namespace {
 using mailbox::kNoContext;
 
 // Two gated events, one that is not, and the times.
-constexpr size_t kEvents = 6, kResident = 3, kGroups = 2;
+constexpr size_t kEvents = 6, kResidentCycles = 3, kGroups = 2;
 constexpr size_t kRunning[kGroups] = {4, 5};
 constexpr uint16_t kContexts = 2;  // of each of VMs 1 and 2
 constexpr uint64_t kClockHz = 1000;
@@ -133,7 +133,7 @@ class World {
   void Count(const Cycle& kind, uint64_t cycles, size_t row) {
     uint64_t* const counters = &counters_[row * kEvents];
     counters[2] += cycles;
-    counters[kResident] += cycles;
+    counters[kResidentCycles] += cycles;
     for (size_t group = 0; group < kGroups; ++group) {
       if (!kind.open[group]) continue;
       counters[group] += 3 * cycles;
@@ -172,7 +172,7 @@ void CheckRate(const DeviceSnapshot& snapshot, size_t row, size_t group, const s
   const double rate = snapshot.Rates(row)[group];
   const auto truth = Share(interval, group);
   // Without an interval there is nothing to report, and nothing is.
-  if (std::isnan(snapshot.Rates(row)[kResident])) return RC_ASSERT(std::isnan(reported) && std::isnan(rate));
+  if (std::isnan(snapshot.Rates(row)[kResidentCycles])) return RC_ASSERT(std::isnan(reported) && std::isnan(rate));
   RC_ASSERT((truth ? IsNear(reported, *truth) : std::isnan(reported)));
   RC_ASSERT(std::isnan(rate) == (truth && *truth == 0));
 }

@@ -4,18 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/string_view.h"
-#include "daemon/base/retry_after.h"
 #include "daemon/collector/bus_share.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 
 namespace {
-
-absl::Status Exhausted(absl::string_view what, absl::Duration wait) {
-  return WithRetryAfter(absl::ResourceExhaustedError(what), absl::Ceil(wait, absl::Seconds(1)));
-}
 
 absl::Status Overdue() { return absl::DeadlineExceededError("the device's bus was busy for too long"); }
 absl::Status NotRead() { return absl::UnavailableError("the device is no longer read"); }

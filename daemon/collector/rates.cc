@@ -9,11 +9,6 @@ namespace sideband::daemon {
 namespace {
 
 constexpr uint64_t kElapsedMaxNs = std::numeric_limits<int64_t>::max();
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-double Rate(uint64_t before, uint64_t now, double seconds) {
-  return now < before ? kUnknown : static_cast<double>(now - before) / seconds;
-}
 
 }  // namespace
 
@@ -28,9 +23,13 @@ absl::Duration Elapsed(const DeviceSnapshot* before, const DeviceSnapshot& now) 
   return elapsed_ns > kElapsedMaxNs ? absl::ZeroDuration() : absl::Nanoseconds(elapsed_ns);
 }
 
+double RateOf(uint64_t before, uint64_t now, double seconds) {
+  return now < before ? kUnknownRate : static_cast<double>(now - before) / seconds;
+}
+
 std::vector<double> Rates(const DeviceSnapshot* before, const DeviceSnapshot& now) {
   const mailbox::Snapshot& data = now.data;
-  std::vector<double> rates(data.counters.size(), kUnknown);
+  std::vector<double> rates(data.counters.size(), kUnknownRate);
   const absl::Duration elapsed = Elapsed(before, now);
   if (elapsed == absl::ZeroDuration()) return rates;
   const double seconds = absl::ToDoubleSeconds(elapsed);
@@ -41,7 +40,7 @@ std::vector<double> Rates(const DeviceSnapshot* before, const DeviceSnapshot& no
     if (same.header == nullptr) continue;
     const auto old_counters = same.counters, new_counters = data.Counters(block);
     for (size_t i = 0; i < new_counters.size(); ++i) {
-      rates[block * data.counters_per_block + i] = Rate(old_counters[i], new_counters[i], seconds);
+      rates[block * data.counters_per_block + i] = RateOf(old_counters[i], new_counters[i], seconds);
     }
   }
   return rates;

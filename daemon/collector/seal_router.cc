@@ -3,12 +3,9 @@
 
 #include <utility>
 
+#include "daemon/collector/not_readable.h"
+
 namespace sideband::daemon {
-namespace {
-
-absl::Status NotReadable() { return absl::UnavailableError("the device cannot be reached now"); }
-
-}  // namespace
 
 bool SealRouter::IsStill(const SealedVm& vm) const {
   const auto newest = store_.Newest(vm.device);

@@ -11,8 +11,8 @@ namespace sideband::daemon {
 namespace {
 
 // The minimum holds any entry; a file of the maximum size can still be opened in an editor.
-constexpr uint64_t kMaxBytesLeast = 64 << 10;
-constexpr uint64_t kMaxBytesMost = 1 << 30;
+constexpr uint64_t kFileBytesLeast = 64 << 10;
+constexpr uint64_t kFileBytesMost = 1 << 30;
 constexpr uint64_t kFilesMost = 1000;
 
 absl::StatusOr<std::string> FilePath(const YamlMap& map, const ConfigContext& context) {
@@ -30,7 +30,7 @@ AuditConfig ReadAuditConfig(const YamlMap& root, const ConfigContext& context) {
   const auto map = context.Section(root, "audit", {"file", "max_bytes", "files"});
   if (!map) return config;
   context.errors.Take(FilePath(*map, context), config.file);
-  config.max_bytes = context.ByteSizeOr(*map, "max_bytes", config.max_bytes, kMaxBytesLeast, kMaxBytesMost);
+  config.max_bytes = context.ByteSizeOr(*map, "max_bytes", config.max_bytes, kFileBytesLeast, kFileBytesMost);
   context.errors.Take(map->UintOr("files", config.files, 1, kFilesMost), config.files);
   return config;
 }

@@ -10,20 +10,20 @@
 namespace sideband::daemon {
 namespace {
 
-absl::StatusOr<AuditConfig> Read(const std::string& text) {
+absl::StatusOr<AuditConfig> ReadAudit(const std::string& text) {
   return ReadSection(text, "audit", ReadAuditConfig, testing::TempDir());
 }
 
 TEST(AuditConfigTest, TheFoldersAbsenceIsAnError) {
-  EXPECT_EQ(Read("audit: {file: /absent/audit.jsonl}").status().message(),
+  EXPECT_EQ(ReadAudit("audit: {file: /absent/audit.jsonl}").status().message(),
             "c.yaml:1: /absent/audit.jsonl: its folder is not there");
 }
 
-TEST(AuditConfigTest, IsOptional) { EXPECT_EQ(Read("other: 1")->file, ""); }
+TEST(AuditConfigTest, IsOptional) { EXPECT_EQ(ReadAudit("other: 1")->file, ""); }
 
 TEST(AuditConfigTest, HasDefaults) {
   std::filesystem::create_directory(testing::TempDir() + "/log");
-  const auto config = Read("audit: {file: log/audit.jsonl}");
+  const auto config = ReadAudit("audit: {file: log/audit.jsonl}");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->file, testing::TempDir() + "log/audit.jsonl");
   EXPECT_EQ(config->max_bytes, 16u << 20);
@@ -31,7 +31,7 @@ TEST(AuditConfigTest, HasDefaults) {
 }
 
 TEST(AuditConfigTest, ReadsEverything) {
-  const auto config = Read("audit: {file: /var/log/audit.jsonl, max_bytes: 64KiB, files: 1}");
+  const auto config = ReadAudit("audit: {file: /var/log/audit.jsonl, max_bytes: 64KiB, files: 1}");
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->file, "/var/log/audit.jsonl");
   EXPECT_EQ(config->max_bytes, 64u << 10);
@@ -50,7 +50,7 @@ TEST(AuditConfigTest, NamesTheLine) {
                "c.yaml:3: '16MB' is no number of bytes, such as 512KiB or 16MiB"},
            Row{"audit:\n  file: a\n  files: 0", "c.yaml:3: expected a whole number from 1 to 1000"},
        }) {
-    EXPECT_EQ(Read(row.text).status().message(), row.error);
+    EXPECT_EQ(ReadAudit(row.text).status().message(), row.error);
   }
 }
 

@@ -8,22 +8,22 @@
 namespace sideband::daemon {
 namespace {
 
-absl::StatusOr<ExpositionConfig> Read(const std::string& text) {
+absl::StatusOr<ExpositionConfig> ReadExposition(const std::string& text) {
   return ReadSection(text, "exposition", ReadExpositionConfig);
 }
 
 TEST(ExpositionConfigTest, EverythingUnlessItSaysOtherwise) {
-  EXPECT_EQ(Read("other: 1")->estimates, EstimateSeries::kAll);
-  EXPECT_EQ(Read("exposition: {}")->estimates, EstimateSeries::kAll);
-  EXPECT_EQ(Read("exposition: {estimates: all}")->estimates, EstimateSeries::kAll);
-  EXPECT_EQ(Read("exposition: {estimates: coverage}")->estimates, EstimateSeries::kCoverage);
-  EXPECT_EQ(Read("exposition: {estimates: none}")->estimates, EstimateSeries::kNone);
+  EXPECT_EQ(ReadExposition("other: 1")->estimates, EstimateSeries::kAll);
+  EXPECT_EQ(ReadExposition("exposition: {}")->estimates, EstimateSeries::kAll);
+  EXPECT_EQ(ReadExposition("exposition: {estimates: all}")->estimates, EstimateSeries::kAll);
+  EXPECT_EQ(ReadExposition("exposition: {estimates: coverage}")->estimates, EstimateSeries::kCoverage);
+  EXPECT_EQ(ReadExposition("exposition: {estimates: none}")->estimates, EstimateSeries::kNone);
 }
 
 TEST(ExpositionConfigTest, MistakesAreNamed) {
-  EXPECT_EQ(Read("exposition: {estimates: some}").status().message(),
+  EXPECT_EQ(ReadExposition("exposition: {estimates: some}").status().message(),
             "c.yaml:1: 'some' is unknown, must be all, coverage or none");
-  EXPECT_EQ(Read("exposition: {estimate: all}").status().message(),
+  EXPECT_EQ(ReadExposition("exposition: {estimate: all}").status().message(),
             "c.yaml:1: unknown key 'estimate' (did you mean 'estimates'?)");
 }
 

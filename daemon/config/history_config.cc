@@ -11,14 +11,14 @@ namespace sideband::daemon {
 namespace {
 
 // With less memory not even one snapshot of a large device fits.
-constexpr size_t kMaxBytesLeast = size_t{1} << 20;
-constexpr size_t kMaxBytesMost = size_t{16} << 30;
+constexpr size_t kHistoryBytesLeast = size_t{1} << 20;
+constexpr size_t kHistoryBytesMost = size_t{16} << 30;
 
 absl::StatusOr<size_t> MaxBytes(const YamlNode& node) {
   SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
   const auto bytes = ParseByteSize(text);
   if (!bytes.ok()) return node.Locate(bytes.status());
-  if (*bytes == 0 || (*bytes >= kMaxBytesLeast && *bytes <= kMaxBytesMost)) return *bytes;
+  if (*bytes == 0 || (*bytes >= kHistoryBytesLeast && *bytes <= kHistoryBytesMost)) return *bytes;
   return node.Error(absl::StrCat("'", text, "' is neither 0 nor from 1MiB to 16GiB"));
 }
 

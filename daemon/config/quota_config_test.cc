@@ -9,16 +9,16 @@
 namespace sideband::daemon {
 namespace {
 
-absl::StatusOr<QuotaConfig> Read(const std::string& text) { return ReadSection(text, "quotas", ReadQuotaConfig); }
+absl::StatusOr<QuotaConfig> ReadQuotas(const std::string& text) { return ReadSection(text, "quotas", ReadQuotaConfig); }
 
 TEST(QuotaConfigTest, HasDefaults) {
-  EXPECT_EQ(*Read("other: 1"), QuotaConfig());
-  EXPECT_EQ(*Read("quotas: {}"), QuotaConfig());
+  EXPECT_EQ(*ReadQuotas("other: 1"), QuotaConfig());
+  EXPECT_EQ(*ReadQuotas("quotas: {}"), QuotaConfig());
 }
 
 TEST(QuotaConfigTest, ReadsEverything) {
   const auto quotas =
-      Read("quotas: {calls_per_second: 1, burst: 2, calls_under_way: 3, bytes_under_way: 16MiB, streams: 4}");
+      ReadQuotas("quotas: {calls_per_second: 1, burst: 2, calls_under_way: 3, bytes_under_way: 16MiB, streams: 4}");
   ASSERT_TRUE(quotas.ok()) << quotas.status();
   EXPECT_EQ(*quotas,
             (QuotaConfig{
@@ -41,10 +41,10 @@ TEST(QuotaConfigTest, BoundsHoldAtBothEnds) {
         Row{"streams", "1", "65536", "0", "65537", "expected a whole number from 1 to 65536"},
         Row{"bytes_under_way", "16MiB", "16GiB", "16777215", "17GiB", "is not from 16MiB to 16GiB"}}) {
     for (const char* good : {row.least, row.most}) {
-      EXPECT_TRUE(Read(absl::StrCat("quotas: {", row.key, ": ", good, "}")).ok()) << row.key;
+      EXPECT_TRUE(ReadQuotas(absl::StrCat("quotas: {", row.key, ": ", good, "}")).ok()) << row.key;
     }
     for (const char* bad : {row.below, row.above}) {
-      const auto read = Read(absl::StrCat("quotas: {", row.key, ": ", bad, "}"));
+      const auto read = ReadQuotas(absl::StrCat("quotas: {", row.key, ": ", bad, "}"));
       EXPECT_NE(read.status().message().find(row.error), absl::string_view::npos) << read.status();
     }
   }

@@ -9,18 +9,18 @@
 namespace sideband::daemon {
 namespace {
 
-absl::StatusOr<std::vector<RatioSpec>> Read(const std::string& text) {
+absl::StatusOr<std::vector<RatioSpec>> RatiosIn(const std::string& text) {
   auto config = ReadSection(text, "ratios", ReadRatios);
   if (!config.ok()) return config.status();
   return config->ratios;
 }
 
 TEST(RatioConfigTest, ReadsWhatIsThere) {
-  const auto ratios = *Read("ratios:\n  - {name: l2_hit, numerator: [hit], denominator: [hit, miss]}\n");
+  const auto ratios = *RatiosIn("ratios:\n  - {name: l2_hit, numerator: [hit], denominator: [hit, miss]}\n");
   ASSERT_EQ(ratios.size(), 1u);
   EXPECT_EQ(ratios[0].name, "l2_hit");
   EXPECT_EQ(ratios[0].Formula(), "hit / (hit + miss)");
-  EXPECT_TRUE(Read("ratios: []\n")->empty());
+  EXPECT_TRUE(RatiosIn("ratios: []\n")->empty());
 }
 
 TEST(RatioConfigTest, EachEventHasItsPlace) {
@@ -46,12 +46,12 @@ TEST(RatioConfigTest, NamesWhatIsWrongAndWhere) {
             "ratio name 'gate_coverage' is that of the daemon's own metric"},
         Row{"{name: x, numerator: [], denominator: [b]}", "numerator names no event"},
         Row{"{name: x, numerator: [a], denominator: [b, b]}", "denominator names an event twice"}}) {
-    const auto read = Read(absl::StrCat("ratios:\n  - ", row.entry, "\n"));
+    const auto read = RatiosIn(absl::StrCat("ratios:\n  - ", row.entry, "\n"));
     EXPECT_EQ(read.status().message(), absl::StrCat("c.yaml:2: ", row.error));
   }
-  EXPECT_FALSE(Read("ratios:\n  - {name: x, numerator: [a]}\n").ok());
+  EXPECT_FALSE(RatiosIn("ratios:\n  - {name: x, numerator: [a]}\n").ok());
   EXPECT_EQ(
-      Read(
+      RatiosIn(
           "ratios:\n  - {name: x, numerator: [a], denominator: [b]}\n  - {name: x, numerator: [a], denominator: [b]}\n")
           .status()
           .message(),

@@ -13,11 +13,6 @@ namespace {
 
 std::string RateText(uint32_t hz) { return hz == 0 ? "none" : absl::StrCat(hz, " a second"); }
 
-// What no further attempt changes.
-bool IsFinal(const absl::Status& status) {
-  return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) || absl::IsUnimplemented(status);
-}
-
 }  // namespace
 
 absl::Status GridFollower::Set(uint32_t trigger_hz, uint64_t reference_hz) {

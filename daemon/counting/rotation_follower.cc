@@ -31,11 +31,6 @@ absl::Status CheckTakeTurns(const std::vector<NamedEvent>& events, const EventNu
   return absl::OkStatus();
 }
 
-// What no further attempt changes.
-bool IsFinal(const absl::Status& status) {
-  return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) || absl::IsUnimplemented(status);
-}
-
 }  // namespace
 
 absl::StatusOr<mailbox::RotationRequest> RotationOf(const RotationFile& file, const Topology& topology) {

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr char kVm[] = "00000000-0000-0000-0000-000000000001";
 constexpr char kOtherVm[] = "00000000-0000-0000-0000-000000000002";
-const Uuid kDevice = *Uuid::Parse("6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10");
+const Uuid kFileDevice = *Uuid::Parse("6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10");
 
 // One with each field.
 CountingSettings SomeSettings() {
@@ -48,7 +48,7 @@ class SettingsFileTest : public testing::Test {
   SettingsFileTest() { fs::create_directories(folder_); }
   ~SettingsFileTest() override { fs::remove_all(folder_); }
 
-  static absl::Status Decode(const std::string& text, const Uuid& device = kDevice) {
+  static absl::Status Decode(const std::string& text, const Uuid& device = kFileDevice) {
     return DecodeSettings(text, "FILE", device).status();
   }
 
@@ -58,10 +58,10 @@ class SettingsFileTest : public testing::Test {
 };
 
 TEST_F(SettingsFileTest, SavedSettingsAreLoaded) {
-  EXPECT_EQ(files_.Load(kDevice).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(files_.Load(kFileDevice).status().code(), absl::StatusCode::kNotFound);
   for (const CountingSettings& settings : {SomeSettings(), CountingSettings()}) {
-    ASSERT_TRUE(files_.Save(kDevice, settings).ok());
-    const auto loaded = files_.Load(kDevice);
+    ASSERT_TRUE(files_.Save(kFileDevice, settings).ok());
+    const auto loaded = files_.Load(kFileDevice);
     ASSERT_TRUE(loaded.ok()) << loaded.status();
     EXPECT_EQ(*loaded, settings);
   }
@@ -73,7 +73,7 @@ TEST_F(SettingsFileTest, TheFormatIsThatOfVersion1) {
   CountingSettings settings;
   settings.groups["memory"].valid = false;
   settings.vms["5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e101"].contexts["train"] = {.groups = {{"tlb"}}};
-  EXPECT_EQ(EncodeSettings(kDevice, settings),
+  EXPECT_EQ(EncodeSettings(kFileDevice, settings),
             "# sideband counting 1 29cc8be3\n"
             R"({"devices":{"6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10":{"groups":{"memory":{"valid":false}},)"
             R"("vms":{"5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e101":{"contexts":{"train":["tlb"]}}}}},"version":1})"
@@ -81,14 +81,14 @@ TEST_F(SettingsFileTest, TheFormatIsThatOfVersion1) {
 }
 
 TEST_F(SettingsFileTest, TheFileIsItsOwners) {
-  ASSERT_TRUE(files_.Save(kDevice, SomeSettings()).ok());
+  ASSERT_TRUE(files_.Save(kFileDevice, SomeSettings()).ok());
   struct stat status = {};
   ASSERT_EQ(lstat(path_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode, mode_t{S_IFREG | 0600});
 }
 
 TEST_F(SettingsFileTest, EveryPrefixIsRefused) {
-  const std::string text = EncodeSettings(kDevice, SomeSettings());
+  const std::string text = EncodeSettings(kFileDevice, SomeSettings());
   for (size_t size = 0; size < text.size(); ++size) {
     const absl::Status status = Decode(text.substr(0, size));
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << size;
@@ -98,7 +98,7 @@ TEST_F(SettingsFileTest, EveryPrefixIsRefused) {
 }
 
 TEST_F(SettingsFileTest, EveryBitFlipIsRefused) {
-  const std::string text = EncodeSettings(kDevice, SomeSettings());
+  const std::string text = EncodeSettings(kFileDevice, SomeSettings());
   for (size_t bit = 0; bit < 8 * text.size(); ++bit) {
     std::string changed = text;
     changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << bit % 8));
@@ -108,7 +108,7 @@ TEST_F(SettingsFileTest, EveryBitFlipIsRefused) {
 
 // What has a right checksum, but is not what EncodeSettings writes: of a later version, or made by hand.
 TEST_F(SettingsFileTest, OtherContentIsRefusedWithItsReason) {
-  const std::string text = EncodeSettings(kDevice, SomeSettings());
+  const std::string text = EncodeSettings(kFileDevice, SomeSettings());
   EXPECT_EQ(Decode(text, Uuid{}).message(), "FILE:2: of another device");
   std::string later = text;
   later[text.find(" 1 ") + 1] = '2';
@@ -116,15 +116,16 @@ TEST_F(SettingsFileTest, OtherContentIsRefusedWithItsReason) {
   EXPECT_EQ(Decode("").message(), "FILE:1: ends too early");
   CountingSettings by_name;
   by_name.vms["vm1"].useren = true;
-  EXPECT_EQ(Decode(EncodeSettings(kDevice, by_name)).message(), "FILE:2: a VM without its UUID");
+  EXPECT_EQ(Decode(EncodeSettings(kFileDevice, by_name)).message(), "FILE:2: a VM without its UUID");
   CountingSettings beyond;
   beyond.vms[kVm].selection = 16;
-  EXPECT_TRUE(absl::StartsWith(Decode(EncodeSettings(kDevice, beyond)).message(), "FILE:2: ")) << "as the grammar says";
+  EXPECT_TRUE(absl::StartsWith(Decode(EncodeSettings(kFileDevice, beyond)).message(), "FILE:2: "))
+      << "as the grammar says";
 }
 
 TEST_F(SettingsFileTest, NoiseIsRefused) {
   std::minstd_rand random(1);
-  const std::string text = EncodeSettings(kDevice, SomeSettings());
+  const std::string text = EncodeSettings(kFileDevice, SomeSettings());
   for (int i = 0; i < 10'000; ++i) {
     std::string noise = text;
     for (uint32_t n = 1 + random() % 20; n > 0; --n) noise[random() % noise.size()] = static_cast<char>(random());
@@ -134,12 +135,12 @@ TEST_F(SettingsFileTest, NoiseIsRefused) {
 
 TEST_F(SettingsFileTest, TheSizeIsLimited) {
   CountingSettings settings = SomeSettings();
-  ASSERT_TRUE(files_.Save(kDevice, settings).ok());
+  ASSERT_TRUE(files_.Save(kFileDevice, settings).ok());
   settings.vms[kVm].contexts[std::string(kSettingsFileMax, 'x')] = {};
-  EXPECT_EQ(files_.Save(kDevice, settings).code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(*files_.Load(kDevice), SomeSettings()) << "the previous ones";
+  EXPECT_EQ(files_.Save(kFileDevice, settings).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(*files_.Load(kFileDevice), SomeSettings()) << "the previous ones";
   std::ofstream(path_) << std::string(kSettingsFileMax + 1, 'x');
-  EXPECT_EQ(files_.Load(kDevice).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(files_.Load(kFileDevice).status().code(), absl::StatusCode::kOutOfRange);
 }
 
 TEST_F(SettingsFileTest, SettingsOfAFullCatalogueAreLoaded) {
@@ -153,30 +154,31 @@ TEST_F(SettingsFileTest, SettingsOfAFullCatalogueAreLoaded) {
       setting.contexts[absl::StrCat("context", context)] = {.groups = {{"tlb", "tensor"}}};
     }
   }
-  ASSERT_TRUE(files_.Save(kDevice, settings).ok());
-  EXPECT_EQ(*files_.Load(kDevice), settings);
+  ASSERT_TRUE(files_.Save(kFileDevice, settings).ok());
+  EXPECT_EQ(*files_.Load(kFileDevice), settings);
 }
 
 TEST_F(SettingsFileTest, AFileThatOthersCanWriteIsRefused) {
-  ASSERT_TRUE(files_.Save(kDevice, SomeSettings()).ok());
+  ASSERT_TRUE(files_.Save(kFileDevice, SomeSettings()).ok());
   ASSERT_EQ(chmod(path_.c_str(), 0606), 0);
-  EXPECT_EQ(files_.Load(kDevice).status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(files_.Load(kFileDevice).status().code(), absl::StatusCode::kPermissionDenied);
   ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
   ASSERT_EQ(chmod(folder_.c_str(), 0777), 0);
-  EXPECT_EQ(files_.Load(kDevice).status().code(), absl::StatusCode::kPermissionDenied) << "everybody may replace it";
+  EXPECT_EQ(files_.Load(kFileDevice).status().code(), absl::StatusCode::kPermissionDenied)
+      << "everybody may replace it";
   ASSERT_EQ(chmod(folder_.c_str(), 0700), 0);
-  EXPECT_TRUE(files_.Load(kDevice).ok());
+  EXPECT_TRUE(files_.Load(kFileDevice).ok());
 }
 
 TEST_F(SettingsFileTest, AFileOfAnotherUserIsRefused) {
-  ASSERT_TRUE(files_.Save(kDevice, SomeSettings()).ok());
+  ASSERT_TRUE(files_.Save(kFileDevice, SomeSettings()).ok());
   if (chown(path_.c_str(), 12'345, 12'345) != 0) GTEST_SKIP() << "only root can give a file away";
-  EXPECT_EQ(files_.Load(kDevice).status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(files_.Load(kFileDevice).status().code(), absl::StatusCode::kPermissionDenied);
 }
 
 TEST_F(SettingsFileTest, AFolderThatIsNotThereIsAnError) {
   fs::remove_all(folder_);
-  EXPECT_EQ(files_.Save(kDevice, {}).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(files_.Save(kFileDevice, {}).code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

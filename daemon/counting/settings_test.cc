@@ -11,7 +11,7 @@
 namespace sideband::daemon {
 namespace {
 
-mailbox::Catalog SomeCatalog() {
+mailbox::Catalog GroupedCatalog() {
   mailbox::Catalog catalog;
   catalog.events = {{.name = "running"}};
   catalog.gate_groups = {{"tlb", 0}, {"tensor", 0}};
@@ -32,7 +32,7 @@ mailbox::CountingConfig SomeConfig() {
 
 mailbox::CountingConfig Applied(const CountingSettings& settings) {
   mailbox::CountingConfig config = SomeConfig();
-  EXPECT_TRUE(Apply(settings, SomeCatalog(), config).empty());
+  EXPECT_TRUE(Apply(settings, GroupedCatalog(), config).empty());
   return config;
 }
 
@@ -47,7 +47,7 @@ TEST(CountingSettingsTest, WhatIsAbsentStaysAsItIs) {
 
 // Selection 0 has the event of tlb, selection 1 that of tensor.
 TEST(CountingSettingsTest, APinAndASelectionWithoutItsEventsDoNotMeet) {
-  mailbox::Catalog catalog = SomeCatalog();
+  mailbox::Catalog catalog = GroupedCatalog();
   for (const uint8_t group : {0, 1}) {
     catalog.events.push_back({.name = "e"});
     catalog.events.back().details = {.gate_group = group, .selectable = true};
@@ -75,7 +75,7 @@ TEST(CountingSettingsTest, AVmIsNamedByNameOrUuid) {
 }
 
 TEST(CountingSettingsTest, AVmThatBearsAnothersUuidAsItsNameIsAnother) {
-  mailbox::Catalog catalog = SomeCatalog();
+  mailbox::Catalog catalog = GroupedCatalog();
   catalog.vms[0].name = "00000000-0000-0000-0000-000000000009";
   CountingSettings settings;
   settings.vms[catalog.vms[0].name].allowed = {"tlb"};
@@ -139,7 +139,7 @@ TEST(CountingSettingsTest, EachRefusalNamesItsField) {
     CountingSettings settings;
     test.set(settings);
     mailbox::CountingConfig config = SomeConfig();
-    EXPECT_EQ(Apply(settings, SomeCatalog(), config), std::vector<Refusal>{test.refusal});
+    EXPECT_EQ(Apply(settings, GroupedCatalog(), config), std::vector<Refusal>{test.refusal});
     EXPECT_EQ(config, SomeConfig()) << test.refusal.field;
   }
 }
@@ -174,13 +174,13 @@ CountingSettings SettingsOfVms(size_t absent) {
 
 TEST(CountingSettingsTest, WithinTheLimitsAbsentVmsKeepTheirSettings) {
   CountingSettings settings = SettingsOfVms(mailbox::kVmsMax - 1);
-  DropAbsentBeyondLimits(SomeCatalog(), settings);
+  DropAbsentBeyondLimits(GroupedCatalog(), settings);
   EXPECT_EQ(settings, SettingsOfVms(mailbox::kVmsMax - 1));
 }
 
 TEST(CountingSettingsTest, BeyondTheLimitsAbsentVmsAndContextsAreDropped) {
   CountingSettings settings = SettingsOfVms(mailbox::kVmsMax);
-  DropAbsentBeyondLimits(SomeCatalog(), settings);
+  DropAbsentBeyondLimits(GroupedCatalog(), settings);
   CountingSettings expected;
   expected.groups["tlb"].valid = true;
   expected.vms["00000000-0000-0000-0000-000000000001"].contexts["train"] = {};
@@ -191,7 +191,7 @@ TEST(CountingSettingsTest, ContextsAreLimitedToo) {
   CountingSettings settings;
   auto& contexts = settings.vms["00000000-0000-0000-0000-000000000001"].contexts;
   for (size_t i = 0; i <= mailbox::kContextsMax; ++i) contexts[absl::StrCat("job", i)] = {};
-  DropAbsentBeyondLimits(SomeCatalog(), settings);
+  DropAbsentBeyondLimits(GroupedCatalog(), settings);
   EXPECT_TRUE(contexts.empty());
 }
 

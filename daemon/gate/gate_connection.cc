@@ -22,7 +22,7 @@ namespace {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
-using Descriptor = asio::posix::stream_descriptor;
+using StreamDescriptor = asio::posix::stream_descriptor;
 using Outcome = ByteLink::Outcome;
 
 constexpr size_t kReadBytes = 16 << 10;
@@ -92,14 +92,14 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
     asio::dispatch(executor_, [self = shared_from_this(), step] { (self.get()->*step)(); });
   }
   // Runs `step` when the descriptor is ready or the wait is cancelled.
-  void Wait(Descriptor& descriptor, Descriptor::wait_type what, Step step) {
+  void Wait(StreamDescriptor& descriptor, StreamDescriptor::wait_type what, Step step) {
     descriptor.async_wait(what, [self = shared_from_this(), step](const error_code&) {
       if (!self->is_closed_) (self.get()->*step)();
     });
   }
   void WaitForClient(Outcome outcome, Step step) {
     // TLS may have to read before it can write, and the reverse.
-    Wait(client_, outcome == Outcome::kWantsRead ? Descriptor::wait_read : Descriptor::wait_write, step);
+    Wait(client_, outcome == Outcome::kWantsRead ? StreamDescriptor::wait_read : StreamDescriptor::wait_write, step);
   }
   void Again(Step step) {
     asio::post(executor_, [self = shared_from_this(), step] {
@@ -119,7 +119,7 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
     SetDeadline(context_.timeouts.handshake, &Connection::FailHandshake);
     // The kernel has identified a local peer already, and a Unix socket has no handshake.
     if (peer_.local_operator) return OnHandshake();
-    Wait(client_, Descriptor::wait_read, &Connection::OnFirstBytes);
+    Wait(client_, StreamDescriptor::wait_read, &Connection::OnFirstBytes);
   }
   void OnFirstBytes() {
     context_.owner.OnSpeaks(id_);
@@ -240,7 +240,7 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
     up_.erase(0, passed);
     if (passed == ready) return true;
     // On other errors gRPC has closed its end: Down() still forwards its last bytes.
-    if (error == EAGAIN || error == EINTR) Wait(server_, Descriptor::wait_write, &Connection::Up);
+    if (error == EAGAIN || error == EINTR) Wait(server_, StreamDescriptor::wait_write, &Connection::Up);
     return false;
   }
 
@@ -254,7 +254,7 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
       const ssize_t read = recv(server_.native_handle(), buffer.data(), buffer.size(), 0);
       if (read < 0 && (errno == EAGAIN || errno == EINTR)) {
         Trim(down_);
-        return Wait(server_, Descriptor::wait_read, &Connection::Down);
+        return Wait(server_, StreamDescriptor::wait_read, &Connection::Down);
       }
       // gRPC has closed its end. Its last bytes are on their way, and no farewell of the gate is needed.
       if (read <= 0) return Leave();
@@ -269,7 +269,7 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
     if (is_closed_ || !PassDown()) return;
     if (is_leaving_) return Again(&Connection::Down);
     Trim(down_);
-    Wait(server_, Descriptor::wait_read, &Connection::Down);
+    Wait(server_, StreamDescriptor::wait_read, &Connection::Down);
   }
 
   void TakeDown(absl::string_view bytes) {
@@ -366,7 +366,7 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
       // From the socket, not through the link: what is discarded need not be decrypted.
       const ssize_t read = recv(peer_.fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
       if (read < 0 && (errno == EAGAIN || errno == EINTR)) {
-        return Wait(client_, Descriptor::wait_read, &Connection::Linger);
+        return Wait(client_, StreamDescriptor::wait_read, &Connection::Linger);
       }
       if (read <= 0) break;
       lingered_ += read;
@@ -402,7 +402,7 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
   const asio::io_context::executor_type executor_;  // of one thread, which takes the place of a lock
 
   // Used on the executor's thread only.
-  Descriptor client_, server_;
+  StreamDescriptor client_, server_;
   asio::steady_timer deadline_, pause_;
   std::unique_ptr<ByteLink> link_;
   FrameGuard guard_;

@@ -23,6 +23,7 @@
 #include "absl/synchronization/mutex.h"
 #include "daemon/base/retry_after.h"
 #include "daemon/config/fake_certificates.h"
+#include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/grpc/grpc_status.h"
 #include "daemon/grpc/message_bytes.h"
 #include "daemon/grpc/raw_client.h"
@@ -41,7 +42,6 @@ namespace {
 using sideband::v1::GetSnapshotRequest;
 
 constexpr char kPath[] = "/sideband.test.Probe/Ask";
-constexpr char kUnknownCaller[] = "the caller has no valid credentials, or is not in the policy";
 
 struct ProbeOptions {
   RequestQuota::Limits requests;

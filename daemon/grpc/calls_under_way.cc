@@ -9,9 +9,9 @@ namespace sideband::daemon {
 namespace {
 
 // Answers are read in less, unless nobody reads them.
-constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+constexpr absl::Duration kCallRetryAfter = absl::Seconds(1);
 
-absl::Status Full(absl::string_view why) { return WithRetryAfter(absl::ResourceExhaustedError(why), kRetryAfter); }
+absl::Status Full(absl::string_view why) { return WithRetryAfter(absl::ResourceExhaustedError(why), kCallRetryAfter); }
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/board/board_store.h"
+#include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/grpc/subscription.h"
 #include "daemon/marks/mark_book.h"
 #include "daemon/metrics/self_metrics.h"
@@ -30,14 +31,12 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 SubscribeRequest Changes(const std::string& device = "") {
-  SubscribeRequest request;
-  request.set_mode(SubscribeRequest::MODE_STREAM);
+  SubscribeRequest request = EndlessRequest(device);
   request.set_stream_mode(SubscribeRequest::STREAM_MODE_ON_CHANGE);
-  request.mutable_filter()->set_device(device);
   return request;
 }
 
-std::string Describe(const StateItem& item) {
+std::string DescribeChange(const StateItem& item) {
   const std::string gone = item.gone() ? "-" : "";
   if (item.has_device()) {
     return absl::StrCat(gone, item.device().name(), ":", static_cast<int>(item.device().state()));
@@ -56,7 +55,7 @@ std::string Describe(const StateItem& item) {
   return item.board_event().driver_message().text();
 }
 
-std::string Describe(const SubscribeResponse& message) {
+std::string DescribeChange(const SubscribeResponse& message) {
   const std::string heartbeat = message.heartbeat() ? " h" : "";
   if (message.sync_response()) return "sync" + heartbeat;
   if (message.has_resumed()) return "resumed " + message.resumed().device();
@@ -65,7 +64,7 @@ std::string Describe(const SubscribeResponse& message) {
                         Gap::Reason_Name(message.gap().reason()).substr(sizeof("REASON_") - 1));
   }
   std::vector<std::string> items;
-  for (const StateItem& item : message.change().items()) items.push_back(Describe(item));
+  for (const StateItem& item : message.change().items()) items.push_back(DescribeChange(item));
   return absl::StrJoin(items, ",") + heartbeat;
 }
 
@@ -119,7 +118,7 @@ class ChangeSubscriptionTest : public testing::Test {
       const auto* message = std::get_if<Subscription::Message>(&step);
       if (message == nullptr) return texts;
       token_ = message->fields.resume_token();
-      texts.push_back(Describe(message->fields));
+      texts.push_back(DescribeChange(message->fields));
     }
   }
   std::vector<std::string> Begin(const std::string& who, const SubscribeRequest& request) {

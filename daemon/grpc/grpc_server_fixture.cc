@@ -13,9 +13,11 @@ namespace sideband::daemon {
 using sideband::v1::SubscribeRequest;
 using sideband::v1::Telemetry;
 
-SubscribeRequest EndlessRequest() {
+SubscribeRequest EndlessRequest(const std::string& device, const std::string& vm) {
   SubscribeRequest request;
   request.set_mode(SubscribeRequest::MODE_STREAM);
+  request.mutable_filter()->set_device(device);
+  request.mutable_filter()->set_vm(vm);
   return request;
 }
 

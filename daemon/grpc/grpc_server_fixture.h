@@ -26,8 +26,11 @@
 
 namespace sideband::daemon {
 
-// A Subscribe request in MODE_STREAM.
-sideband::v1::SubscribeRequest EndlessRequest();
+// The message for a caller without an identity of the policy.
+inline constexpr char kUnknownCaller[] = "the caller has no valid credentials, or is not in the policy";
+
+// A Subscribe request in MODE_STREAM, of everything or of a device or VM.
+sideband::v1::SubscribeRequest EndlessRequest(const std::string& device = "", const std::string& vm = "");
 
 // gpu0 has one snapshot. Changes of `options_` take effect at Start().
 class GrpcServerFixture : public testing::Test {

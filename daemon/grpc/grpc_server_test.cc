@@ -74,7 +74,7 @@ TEST_F(GrpcServerTest, StrangersAreUnauthenticated) {
   sideband::v1::GetSnapshotResponse response;
   const grpc::Status status = GetSnapshot(*As("stranger"), "", response);
   EXPECT_EQ(status.error_code(), grpc::UNAUTHENTICATED);
-  EXPECT_EQ(status.error_message(), "the caller has no valid credentials, or is not in the policy");
+  EXPECT_EQ(status.error_message(), kUnknownCaller);
   const auto two_uris = Telemetry::NewStub(Channel("URI:spiffe://example.org/ops,URI:spiffe://example.org/tenant-a"));
   EXPECT_EQ(GetSnapshot(*two_uris, "", response).error_code(), grpc::UNAUTHENTICATED);
 }

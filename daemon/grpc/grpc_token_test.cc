@@ -52,7 +52,7 @@ TEST_F(GrpcTokenTest, TheMetadataSaysWhoAsks) {
        {std::vector<std::string>{}, {"Bearer x"}, {"Basic YTpi"}, {bearer + "A"}, {bearer, bearer}}) {
     const grpc::Status refused = Ask(*stranger, fields);
     EXPECT_EQ(refused.error_code(), grpc::UNAUTHENTICATED);
-    EXPECT_EQ(refused.error_message(), "the caller has no valid credentials, or is not in the policy");
+    EXPECT_EQ(refused.error_message(), kUnknownCaller);
   }
   EXPECT_EQ(Ask(*tenant, {"Bearer x"}).error_code(), grpc::UNAUTHENTICATED) << "the certificate does not help";
   EXPECT_EQ(Ask(*tenant, {"Bearer " + Token("tenant-b")}).error_code(), grpc::UNAUTHENTICATED) << "ambiguous";

@@ -56,7 +56,7 @@ class Counting final : public WriteReactor {
 };
 
 // Sends its own name and the request `times` times each.
-Method Stream(const std::string& name, int times) {
+Method Repeat(const std::string& name, int times) {
   return {name, [name, times](grpc::CallbackServerContext*, const grpc::ByteBuffer* request) -> WriteReactor* {
             return new Counting(Texts(times, name + ":" + TextOf(*request)));
           }};
@@ -84,7 +84,7 @@ class RawServiceTest : public testing::Test {
 };
 
 TEST_F(RawServiceTest, EachMethodOfTheTableAnswersUnderItsName) {
-  Serve("test.A", {Echo("First"), Stream("Second", 1), Echo("Third"), Stream("Fourth", 3)});
+  Serve("test.A", {Echo("First"), Repeat("Second", 1), Echo("Third"), Repeat("Fourth", 3)});
   struct Row {
     const char* path;
     Texts responses;
@@ -103,7 +103,7 @@ TEST_F(RawServiceTest, EachMethodOfTheTableAnswersUnderItsName) {
 }
 
 TEST_F(RawServiceTest, WhatIsNotInTheTableIsUnimplemented) {
-  Serve("test.A", {Echo("First"), Stream("Second", 1)});
+  Serve("test.A", {Echo("First"), Repeat("Second", 1)});
   for (const char* path : {
            "/test.A/Third",    // no such method
            "/test.A/first",    // names are case-sensitive
@@ -123,13 +123,13 @@ TEST_F(RawServiceTest, WhatIsNotInTheTableIsUnimplemented) {
 
 TEST_F(RawServiceTest, ServicesOfOneServerMayHaveMethodsOfOneName) {
   Serve("test.A", {Echo("First")});
-  Serve("test.B", {Stream("First", 2)});
+  Serve("test.B", {Repeat("First", 2)});
   EXPECT_EQ(Call("/test.A/First", "a").responses, Texts({"First:a"}));
   EXPECT_EQ(Call("/test.B/First", "b").responses, Texts({"First:b", "First:b"}));
 }
 
 TEST_F(RawServiceTest, AStreamMayEndWithoutAMessage) {
-  Serve("test.A", {Stream("First", 0)});
+  Serve("test.A", {Repeat("First", 0)});
   const RawAnswer answer = Call("/test.A/First");
   EXPECT_EQ(answer.responses, Texts());
   EXPECT_EQ(answer.status.error_message(), "all was sent");

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/grpc/subscription.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/stream/resume_token.h"
@@ -289,8 +290,7 @@ TEST(ResumptionPropertyTest, ACutStreamHasWhatAnUncutOneHasButForItsGaps) {
                 history_bytes,
                 /*swaps=*/keeps_up && (who == "ops" || history_bytes == kEnough), /*grants=*/keeps_up);
     const auto tokens = *ResumeTokens::Create();
-    SubscribeRequest request;
-    request.set_mode(SubscribeRequest::MODE_STREAM);
+    SubscribeRequest request = EndlessRequest();
     // Who has skipped an update has more changes in the next one, and another grid.
     request.set_suppress_redundant(!takes_turns && keeps_up && *rc::gen::arbitrary<bool>());
     if (*rc::gen::arbitrary<bool>()) request.mutable_heartbeat_interval()->set_seconds(*rc::gen::inRange(1, 8));

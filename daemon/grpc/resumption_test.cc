@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/board/board_store.h"
+#include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/grpc/subscription.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/stream/resume_token.h"
@@ -26,15 +27,8 @@ using sideband::v1::SubscribeRequest;
 using sideband::v1::SubscribeResponse;
 using testing::ElementsAre;
 
-SubscribeRequest Stream(const std::string& device = "") {
-  SubscribeRequest request;
-  request.set_mode(SubscribeRequest::MODE_STREAM);
-  request.mutable_filter()->set_device(device);
-  return request;
-}
-
 // "gpu0#3+1 r" is a replayed update of gpu0 with snapshot 3 and one skipped.
-std::string Describe(const SubscribeResponse& message) {
+std::string DescribeUpdate(const SubscribeResponse& message) {
   if (message.sync_response()) return message.heartbeat() ? "sync h" : "sync";
   if (message.has_resumed()) return absl::StrCat("resumed ", message.resumed().device());
   if (message.has_sensors()) return absl::StrCat("sensors ", message.sensors().device());
@@ -105,7 +99,7 @@ class ResumptionTest : public testing::Test {
       if (message == nullptr) return texts;
       messages_.push_back(Whole(*message));
       token_ = messages_.back().resume_token();
-      texts.push_back(Describe(messages_.back()));
+      texts.push_back(DescribeUpdate(messages_.back()));
     }
   }
   std::vector<std::string> Begin(const std::string& who, SubscribeRequest request) {
@@ -132,9 +126,9 @@ class ResumptionTest : public testing::Test {
 
 TEST_F(ResumptionTest, WhatWasMissedFollowsInOrder) {
   Publish(0);
-  EXPECT_THAT(Begin("tenant-a", Stream()), ElementsAre("gpu0#1+0", "sync"));
+  EXPECT_THAT(Begin("tenant-a", EndlessRequest()), ElementsAre("gpu0#1+0", "sync"));
   Publish(0, 3);
-  EXPECT_THAT(Resume("tenant-a", Stream()),
+  EXPECT_THAT(Resume("tenant-a", EndlessRequest()),
               ElementsAre("resumed gpu0", "gpu0#2+0 r", "gpu0#3+0 r", "gpu0#4+0", "sync"));
   EXPECT_EQ(messages_[1].update().scopes_size(), messages_[3].update().scopes_size());
   EXPECT_EQ(messages_[1].sequence(), 2u) << "numbers are of a stream";
@@ -142,45 +136,45 @@ TEST_F(ResumptionTest, WhatWasMissedFollowsInOrder) {
 
 TEST_F(ResumptionTest, WithoutNewsNothingIsRepeated) {
   Publish(0);
-  Begin("tenant-a", Stream());
-  EXPECT_THAT(Resume("tenant-a", Stream()), ElementsAre("resumed gpu0", "sync"));
+  Begin("tenant-a", EndlessRequest());
+  EXPECT_THAT(Resume("tenant-a", EndlessRequest()), ElementsAre("resumed gpu0", "sync"));
 }
 
 TEST_F(ResumptionTest, EveryMessageHasATokenToGoOnFrom) {
   Publish(0);
-  Begin("tenant-a", Stream());
+  Begin("tenant-a", EndlessRequest());
   Publish(0, 3);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.set_resume_token(token_);
   Subscription cut = Open("tenant-a", request);
   const auto resumed = cut.Next();
   const auto second = cut.Next();
   token_ = std::get<Subscription::Message>(second).fields.resume_token();
-  EXPECT_THAT(Resume("tenant-a", Stream()), ElementsAre("resumed gpu0", "gpu0#3+0 r", "gpu0#4+0", "sync"));
+  EXPECT_THAT(Resume("tenant-a", EndlessRequest()), ElementsAre("resumed gpu0", "gpu0#3+0 r", "gpu0#4+0", "sync"));
   token_ = std::get<Subscription::Message>(resumed).fields.resume_token();
-  EXPECT_THAT(Resume("tenant-a", Stream()), testing::SizeIs(5));
+  EXPECT_THAT(Resume("tenant-a", EndlessRequest()), testing::SizeIs(5));
 }
 
 TEST_F(ResumptionTest, AGapThatTheReaderHasNotHadComesAgain) {
   has_history_ = false;
   Publish(0);
   Publish(1);
-  Begin("ops", Stream());
+  Begin("ops", EndlessRequest());
   Publish(0, 2);
   Publish(1, 2);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.set_resume_token(token_);
   Subscription cut = Open("ops", request);
   const auto first = cut.Next();
-  EXPECT_EQ(Describe(Whole(std::get<Subscription::Message>(first))), "gap gpu0 NOT_KEPT");
+  EXPECT_EQ(DescribeUpdate(Whole(std::get<Subscription::Message>(first))), "gap gpu0 NOT_KEPT");
   token_ = std::get<Subscription::Message>(first).fields.resume_token();
-  EXPECT_THAT(Resume("ops", Stream()),
+  EXPECT_THAT(Resume("ops", EndlessRequest()),
               ElementsAre("gap gpu0 NOT_KEPT", "gap gpu1 NOT_KEPT", "gpu0#3+0", "gpu1#3+0", "sync"));
 }
 
 TEST_F(ResumptionTest, TheGridOfTheIntervalGoesOn) {
   Publish(0);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.mutable_sample_interval()->set_seconds(3);
   Begin("tenant-a", request);
   Publish(0, 8);
@@ -191,17 +185,17 @@ TEST_F(ResumptionTest, TheGridOfTheIntervalGoesOn) {
 
 TEST_F(ResumptionTest, AnyTokenThatIsNotTheCallersIsUnknown) {
   Publish(0);
-  Begin("ops", Stream());
+  Begin("ops", EndlessRequest());
   const std::string of_operator = token_;
-  Begin("tenant-a", Stream());
+  Begin("tenant-a", EndlessRequest());
   const std::string own = token_;
   const std::string of_other_run =
-      *(*ResumeTokens::Create())->Begin("spiffe://example.org/tenant-a", Stream())->Seal({});
+      *(*ResumeTokens::Create())->Begin("spiffe://example.org/tenant-a", EndlessRequest())->Seal({});
   Publish(0, 2);
   std::vector<std::string> answers;
   for (const std::string& token : {of_operator, of_other_run, std::string("garbage"), own + "x"}) {
     token_ = token;
-    EXPECT_THAT(Resume("tenant-a", Stream()), ElementsAre("gap  UNKNOWN_TOKEN", "gpu0#3+0", "sync"));
+    EXPECT_THAT(Resume("tenant-a", EndlessRequest()), ElementsAre("gap  UNKNOWN_TOKEN", "gpu0#3+0", "sync"));
     EXPECT_FALSE(messages_[0].gap().has_from());
     EXPECT_TRUE(messages_[0].gap().has_to());
     messages_[0].clear_resume_token();
@@ -209,37 +203,38 @@ TEST_F(ResumptionTest, AnyTokenThatIsNotTheCallersIsUnknown) {
   }
   for (const std::string& answer : answers) EXPECT_EQ(answer, answers[0]) << "nothing tells them apart";
   token_ = own;
-  EXPECT_THAT(Resume("tenant-a", Stream("gpu0")), ElementsAre("gap  UNKNOWN_TOKEN", "gpu0#3+0", "sync"));
+  EXPECT_THAT(Resume("tenant-a", EndlessRequest("gpu0")), ElementsAre("gap  UNKNOWN_TOKEN", "gpu0#3+0", "sync"));
 }
 
 TEST_F(ResumptionTest, AnotherPolicyIsAGap) {
   Publish(0);
-  Begin("tenant-a", Stream());
+  Begin("tenant-a", EndlessRequest());
   world_.policy.Replace(FakePolicy("00000000-0000-0000-0000-0000000000ff"));
   Publish(0, 2);
-  EXPECT_THAT(Resume("tenant-a", Stream()), ElementsAre("gap  POLICY_CHANGED", "sync"));
+  EXPECT_THAT(Resume("tenant-a", EndlessRequest()), ElementsAre("gap  POLICY_CHANGED", "sync"));
   EXPECT_EQ(messages_[0].gap().from().seconds(), 1'800'000'001);
 }
 
 TEST_F(ResumptionTest, ARestartOfTheDeviceIsAGap) {
   Publish(0);
-  Begin("tenant-a", Stream());
+  Begin("tenant-a", EndlessRequest());
   Publish(0);
   auto restarted = std::make_shared<DeviceSnapshot>(*world_.store.Newest(0));
   restarted->data.boot_id = 78;
   restarted->publication = ++published_[0];
   world_.store.Publish(0, restarted);
-  EXPECT_THAT(Resume("tenant-a", Stream()), ElementsAre("gap gpu0 REBOOTED", "gpu0#2+0", "sync"));
+  EXPECT_THAT(Resume("tenant-a", EndlessRequest()), ElementsAre("gap gpu0 REBOOTED", "gpu0#2+0", "sync"));
 }
 
 TEST_F(ResumptionTest, WithoutHistoryWhatIsBetweenIsAGap) {
   has_history_ = false;
   Publish(0);
-  Begin("tenant-a", Stream());
+  Begin("tenant-a", EndlessRequest());
   Publish(0);
-  EXPECT_THAT(Resume("tenant-a", Stream()), ElementsAre("resumed gpu0", "gpu0#2+0", "sync")) << "nothing is between";
+  EXPECT_THAT(Resume("tenant-a", EndlessRequest()), ElementsAre("resumed gpu0", "gpu0#2+0", "sync"))
+      << "nothing is between";
   Publish(0, 2);
-  EXPECT_THAT(Resume("tenant-a", Stream()), ElementsAre("gap gpu0 NOT_KEPT", "gpu0#4+0", "sync"));
+  EXPECT_THAT(Resume("tenant-a", EndlessRequest()), ElementsAre("gap gpu0 NOT_KEPT", "gpu0#4+0", "sync"));
   EXPECT_EQ(messages_[0].gap().from().seconds(), 1'800'000'002);
   EXPECT_EQ(messages_[0].gap().to().seconds(), 1'800'000'004);
 }
@@ -247,14 +242,14 @@ TEST_F(ResumptionTest, WithoutHistoryWhatIsBetweenIsAGap) {
 TEST_F(ResumptionTest, AHistoryThatIsOvertakenIsAGapLater) {
   past_.history.SetMaxBytes(48 << 10);
   Publish(0);
-  Begin("tenant-a", Stream());
+  Begin("tenant-a", EndlessRequest());
   Publish(0, 20);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.set_resume_token(token_);
   Subscription slow = Open("tenant-a", request);
   for (const char* text : {"resumed gpu0", "gpu0#2+0 r"}) {
     const auto step = slow.Next();
-    EXPECT_EQ(Describe(Whole(std::get<Subscription::Message>(step))), text);
+    EXPECT_EQ(DescribeUpdate(Whole(std::get<Subscription::Message>(step))), text);
   }
   Publish(0, 4000);
   const std::vector<std::string> rest = Drain(slow);
@@ -267,51 +262,53 @@ TEST_F(ResumptionTest, AHistoryThatIsOvertakenIsAGapLater) {
 
 TEST_F(ResumptionTest, DevicesAreResumedEach) {
   Publish(0);
-  EXPECT_THAT(Begin("ops", Stream()), ElementsAre("gpu0#1+0", "sync"));
+  EXPECT_THAT(Begin("ops", EndlessRequest()), ElementsAre("gpu0#1+0", "sync"));
   Publish(1, 2);
   Publish(0);
-  EXPECT_THAT(Resume("ops", Stream()),
+  EXPECT_THAT(Resume("ops", EndlessRequest()),
               ElementsAre("resumed gpu0", "resumed gpu1", "gpu0#2+0", "gpu1#1+0 r", "gpu1#2+0", "sync"))
       << "gpu1 was away";
 }
 
 TEST_F(ResumptionTest, ADeviceThatTheCallerSeesOnlySinceIsAGap) {
   Publish(0);
-  Begin("tenant-a", Stream());
+  Begin("tenant-a", EndlessRequest());
   Publish(1, 3);
-  EXPECT_THAT(Resume("tenant-a", Stream()), ElementsAre("resumed gpu0", "gap gpu1 APPEARED", "gpu1#3+0", "sync"));
+  EXPECT_THAT(Resume("tenant-a", EndlessRequest()),
+              ElementsAre("resumed gpu0", "gap gpu1 APPEARED", "gpu1#3+0", "sync"));
 }
 
 TEST_F(ResumptionTest, ADeviceThatTheCallerSeesNoMoreIsAGap) {
   Publish(0);
   Publish(1);
-  Begin("tenant-a", Stream());
+  Begin("tenant-a", EndlessRequest());
   mailbox::Catalog catalog = world_.topology->catalog();
   catalog.vms.erase(catalog.vms.begin());
   world_.topology = std::make_shared<Topology>(catalog, 6);
   Publish(1);
-  EXPECT_THAT(Resume("tenant-a", Stream()), ElementsAre("resumed gpu0", "gap gpu1 GONE", "sync"));
+  EXPECT_THAT(Resume("tenant-a", EndlessRequest()), ElementsAre("resumed gpu0", "gap gpu1 GONE", "sync"));
 }
 
 TEST_F(ResumptionTest, ATokenWithoutDevicesIsResumed) {
-  EXPECT_THAT(Begin("tenant-a", Stream()), ElementsAre("sync"));
-  EXPECT_THAT(Resume("tenant-a", Stream()), ElementsAre("resumed ", "sync"));
+  EXPECT_THAT(Begin("tenant-a", EndlessRequest()), ElementsAre("sync"));
+  EXPECT_THAT(Resume("tenant-a", EndlessRequest()), ElementsAre("resumed ", "sync"));
 }
 
 TEST_F(ResumptionTest, ACutBeforeTheFirstUpdateOfADeviceLosesNothing) {
   Publish(0);
   Publish(1);
-  Subscription subscription = Open("ops", Stream());
+  Subscription subscription = Open("ops", EndlessRequest());
   const auto first = subscription.Next();
-  EXPECT_EQ(Describe(Whole(std::get<Subscription::Message>(first))), "gpu0#1+0");
+  EXPECT_EQ(DescribeUpdate(Whole(std::get<Subscription::Message>(first))), "gpu0#1+0");
   token_ = std::get<Subscription::Message>(first).fields.resume_token();
   Publish(1);
-  EXPECT_THAT(Resume("ops", Stream()), ElementsAre("resumed gpu0", "resumed gpu1", "gpu1#1+0 r", "gpu1#2+0", "sync"));
+  EXPECT_THAT(Resume("ops", EndlessRequest()),
+              ElementsAre("resumed gpu0", "resumed gpu1", "gpu1#1+0 r", "gpu1#2+0", "sync"));
 }
 
 TEST_F(ResumptionTest, OnceGoesOnToo) {
   Publish(0);
-  SubscribeRequest once = Stream();
+  SubscribeRequest once = EndlessRequest();
   once.set_mode(SubscribeRequest::MODE_ONCE);
   EXPECT_THAT(Begin("tenant-a", once), ElementsAre("gpu0#1+0", "sync", "OK"));
   Publish(0, 2);
@@ -320,7 +317,7 @@ TEST_F(ResumptionTest, OnceGoesOnToo) {
 
 TEST_F(ResumptionTest, SuppressionGoesOnFromTheLastUpdate) {
   Publish(0);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.set_suppress_redundant(true);
   Begin("tenant-a", request);
   for (int i = 0; i < 2; ++i) Republish();
@@ -335,7 +332,7 @@ TEST_F(ResumptionTest, SuppressionGoesOnFromTheLastUpdate) {
 
 TEST_F(ResumptionTest, HeartbeatsWaitForTheReplay) {
   Publish(0);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.mutable_heartbeat_interval()->set_seconds(2);
   Begin("tenant-a", request);
   Publish(0, 5);
@@ -344,7 +341,7 @@ TEST_F(ResumptionTest, HeartbeatsWaitForTheReplay) {
   for (const char* text :
        {"resumed gpu0", "gpu0#2+0 r", "gpu0#3+0 r", "gpu0#4+0 r", "gpu0#5+0 r", "gpu0#6+0", "sync"}) {
     const SubscribeResponse message = Whole(std::get<Subscription::Message>(subscription.Next()));
-    EXPECT_EQ(Describe(message), text);
+    EXPECT_EQ(DescribeUpdate(message), text);
     EXPECT_FALSE(message.heartbeat());
     world_.clock.Advance(absl::Seconds(3));
   }
@@ -354,14 +351,14 @@ TEST_F(ResumptionTest, HeartbeatsWaitForTheReplay) {
 // One that never answered, or is away.
 TEST_F(ResumptionTest, ADeviceWithoutASnapshotDoesNotStopHeartbeats) {
   Publish(0);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.mutable_heartbeat_interval()->set_seconds(2);
   EXPECT_THAT(Begin("ops", request), ElementsAre("gpu0#1+0", "sync"));
   request.set_resume_token(token_);
   Subscription subscription = Open("ops", request);
   EXPECT_THAT(Drain(subscription), ElementsAre("resumed gpu0", "resumed gpu1", "sync"));
   world_.clock.Advance(absl::Seconds(2));
-  EXPECT_EQ(Describe(Whole(std::get<Subscription::Message>(subscription.Next()))), "gpu0#1+0");
+  EXPECT_EQ(DescribeUpdate(Whole(std::get<Subscription::Message>(subscription.Next()))), "gpu0#1+0");
   Publish(1, 2);
   EXPECT_THAT(Drain(subscription), ElementsAre("sync h", "gpu1#1+0 r", "gpu1#2+0")) << "not the newest first";
 }
@@ -369,12 +366,12 @@ TEST_F(ResumptionTest, ADeviceWithoutASnapshotDoesNotStopHeartbeats) {
 TEST_F(ResumptionTest, OneDeviceIsReplayedAtATimeAndTheOthersHaveNews) {
   Publish(0);
   Publish(1);
-  Begin("ops", Stream());
+  Begin("ops", EndlessRequest());
   Publish(0, 4);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.set_resume_token(token_);
   Subscription subscription = Open("ops", request);
-  const auto next = [&] { return Describe(Whole(std::get<Subscription::Message>(subscription.Next()))); };
+  const auto next = [&] { return DescribeUpdate(Whole(std::get<Subscription::Message>(subscription.Next()))); };
   for (const char* text : {"resumed gpu0", "resumed gpu1", "gpu0#2+0 r"}) EXPECT_EQ(next(), text);
   for (const char* text : {"gpu1#2+0", "gpu0#3+0 r", "gpu1#3+0"}) {
     if (text[3] == '1') Publish(1);
@@ -385,12 +382,12 @@ TEST_F(ResumptionTest, OneDeviceIsReplayedAtATimeAndTheOthersHaveNews) {
 
 TEST_F(ResumptionTest, ADeviceThatVanishesDuringItsReplayIsAGap) {
   Publish(0);
-  Begin("tenant-a", Stream());
+  Begin("tenant-a", EndlessRequest());
   Publish(0, 4);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.set_resume_token(token_);
   Subscription subscription = Open("tenant-a", request);
-  const auto next = [&] { return Describe(Whole(std::get<Subscription::Message>(subscription.Next()))); };
+  const auto next = [&] { return DescribeUpdate(Whole(std::get<Subscription::Message>(subscription.Next()))); };
   for (const char* text : {"resumed gpu0", "gpu0#2+0 r"}) EXPECT_EQ(next(), text);
   mailbox::Catalog catalog = world_.topology->catalog();
   catalog.vms.erase(catalog.vms.begin());
@@ -402,14 +399,14 @@ TEST_F(ResumptionTest, ADeviceThatVanishesDuringItsReplayIsAGap) {
 // What is published while a reader catches up is replayed as well, until it has caught up.
 TEST_F(ResumptionTest, NothingIsSkippedThatIsPublishedDuringTheReplay) {
   Publish(0);
-  Begin("tenant-a", Stream());
+  Begin("tenant-a", EndlessRequest());
   Publish(0, 8);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.set_resume_token(token_);
   Subscription subscription = Open("tenant-a", request);
   std::vector<std::string> texts;
   for (int i = 0; i < 12; ++i) {
-    texts.push_back(Describe(Whole(std::get<Subscription::Message>(subscription.Next()))));
+    texts.push_back(DescribeUpdate(Whole(std::get<Subscription::Message>(subscription.Next()))));
     if (i % 3 == 2 && published_[0] < 13) Publish(0);
   }
   EXPECT_THAT(Drain(subscription), ElementsAre("sync", "gpu0#13+0"));
@@ -421,7 +418,7 @@ TEST_F(ResumptionTest, NothingIsSkippedThatIsPublishedDuringTheReplay) {
 // Of unchanged rows nothing is sent, and there may be hours of them.
 TEST_F(ResumptionTest, AReplayWithoutRowsHasHeartbeatsThatGoOnFromThere) {
   PublishWithEvents(500);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.set_suppress_redundant(true);
   request.mutable_heartbeat_interval()->set_seconds(2);
   Begin("tenant-a", request);
@@ -461,7 +458,7 @@ class SensorResumptionTest : public ResumptionTest {
 TEST_F(SensorResumptionTest, SensorsAreSentAsTheyAreRead) {
   Publish(0);
   Read(60);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.set_sensors(true);
   request.mutable_heartbeat_interval()->set_seconds(60);
   Subscription subscription = Open("ops", request);
@@ -481,7 +478,7 @@ TEST_F(SensorResumptionTest, SensorsAreSentAsTheyAreRead) {
 TEST_F(SensorResumptionTest, WhatWasReadMeanwhileIsAGapOfSensors) {
   Publish(0);
   Read(60);
-  SubscribeRequest request = Stream("gpu0");
+  SubscribeRequest request = EndlessRequest("gpu0");
   request.set_sensors(true);
   Begin("ops", request);
   EXPECT_THAT(Resume("ops", request), ElementsAre("resumed gpu0", "sensors gpu0", "sync"));

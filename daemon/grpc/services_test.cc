@@ -21,8 +21,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr char kUnknownCaller[] = "the caller has no valid credentials, or is not in the policy";
-
 template <typename Response>
 std::string TextOf(const RawAnswer& answer) {
   Response response;

@@ -12,6 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/grpc/message_bytes.h"
 #include "daemon/grpc/subscription.h"
 #include "daemon/metrics/self_metrics.h"
@@ -180,12 +181,10 @@ TEST_F(SharedAnswerTest, BeyondItsBoundThereIsNoMessage) {
 
 // Also of streams whose updates come at the same time, and at different times.
 TEST_F(SharedAnswerTest, AThousandSubscribersOfAViewCostOneSerialisationPerSnapshot) {
-  sideband::v1::SubscribeRequest request;
-  request.set_mode(sideband::v1::SubscribeRequest::MODE_STREAM);
   std::vector<Subscription> subscriptions;
   for (int i = 0; i < 1000; ++i) {
     subscriptions.push_back(*Subscription::Create({.reader = world_.reader, .tokens = *tokens_, .bodies = bodies_},
-                                                  CredentialsOf("tenant-a"), request));
+                                                  CredentialsOf("tenant-a"), EndlessRequest()));
   }
   for (uint64_t publication = 1; publication <= 3; ++publication) {
     world_.Publish(0, publication);

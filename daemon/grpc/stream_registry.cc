@@ -10,7 +10,7 @@ namespace sideband::daemon {
 namespace {
 
 // Streams last: those whose connection has died end when their readers have taken nothing for some heartbeats.
-constexpr absl::Duration kRetryAfter = absl::Seconds(5);
+constexpr absl::Duration kStreamRetryAfter = absl::Seconds(5);
 
 }  // namespace
 
@@ -33,7 +33,8 @@ absl::Status StreamRegistry::Add(const std::string& identity, std::shared_ptr<St
   size_t& open = per_identity_[identity];
   if (open >= per_identity_max_) {
     return WithRetryAfter(
-        absl::ResourceExhaustedError(absl::StrCat("at most ", per_identity_max_, " streams at a time")), kRetryAfter);
+        absl::ResourceExhaustedError(absl::StrCat("at most ", per_identity_max_, " streams at a time")),
+        kStreamRetryAfter);
   }
   ++open;
   const Stream* key = stream.get();

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/stream/resume_token.h"
 #include "daemon/stream/whole_message.h"
@@ -18,14 +19,6 @@ namespace sideband::daemon {
 namespace {
 
 using sideband::v1::SubscribeRequest;
-
-SubscribeRequest Stream(const std::string& device = "", const std::string& vm = "") {
-  SubscribeRequest request;
-  request.set_mode(SubscribeRequest::MODE_STREAM);
-  request.mutable_filter()->set_device(device);
-  request.mutable_filter()->set_vm(vm);
-  return request;
-}
 
 class SubscriptionTest : public testing::Test {
  protected:
@@ -70,7 +63,7 @@ class SubscriptionTest : public testing::Test {
 TEST_F(SubscriptionTest, OnceIsTheNewestAndTheEnd) {
   Publish(0, 1);
   Publish(1, 4);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.set_mode(SubscribeRequest::MODE_ONCE);
   Subscription subscription = Open("ops", request);
   EXPECT_EQ(Describe(subscription.Next()), "gpu0#1+0");
@@ -81,10 +74,10 @@ TEST_F(SubscriptionTest, OnceIsTheNewestAndTheEnd) {
 
 // Holds however often snapshots are published before the reader takes one.
 TEST_F(SubscriptionTest, OneSnapshotOfADeviceComesBeforeTheSync) {
-  SubscribeRequest once = Stream();
+  SubscribeRequest once = EndlessRequest();
   once.set_mode(SubscribeRequest::MODE_ONCE);
   Publish(0, 1);
-  for (const SubscribeRequest& request : {once, Stream()}) {
+  for (const SubscribeRequest& request : {once, EndlessRequest()}) {
     Subscription subscription = Open("tenant-a", request);
     EXPECT_THAT(Describe(subscription.Next()), testing::StartsWith("gpu0#"));
     Publish(0, world_.store.Newest(0)->publication + 1);
@@ -94,7 +87,7 @@ TEST_F(SubscriptionTest, OneSnapshotOfADeviceComesBeforeTheSync) {
 
 TEST_F(SubscriptionTest, StreamGoesOnAfterTheSync) {
   Publish(0, 1);
-  Subscription subscription = Open("tenant-a", Stream());
+  Subscription subscription = Open("tenant-a", EndlessRequest());
   EXPECT_EQ(Describe(subscription.Next()), "gpu0#1+0");
   EXPECT_EQ(Describe(subscription.Next()), "sync");
   EXPECT_EQ(Describe(subscription.Next()), "wait");
@@ -105,7 +98,7 @@ TEST_F(SubscriptionTest, StreamGoesOnAfterTheSync) {
 
 TEST_F(SubscriptionTest, ASlowReaderGetsTheNewestAndTheGap) {
   Publish(0, 1);
-  Subscription subscription = Open("tenant-a", Stream());
+  Subscription subscription = Open("tenant-a", EndlessRequest());
   subscription.Next();
   subscription.Next();
   for (int p = 2; p <= 6; ++p) Publish(0, p);
@@ -115,7 +108,7 @@ TEST_F(SubscriptionTest, ASlowReaderGetsTheNewestAndTheGap) {
 
 TEST_F(SubscriptionTest, ALongerIntervalSkips) {
   Publish(0, 1);
-  SubscribeRequest request = Stream("gpu0");
+  SubscribeRequest request = EndlessRequest("gpu0");
   request.mutable_sample_interval()->set_seconds(3);
   Subscription subscription = Open("tenant-a", request);
   subscription.Next();
@@ -131,7 +124,7 @@ TEST_F(SubscriptionTest, ALongerIntervalSkips) {
 TEST_F(SubscriptionTest, DevicesTakeTurns) {
   Publish(0, 1);
   Publish(1, 1);
-  Subscription subscription = Open("ops", Stream());
+  Subscription subscription = Open("ops", EndlessRequest());
   for (int i = 0; i < 3; ++i) subscription.Next();
   Publish(0, 2);
   Publish(1, 2);
@@ -142,7 +135,7 @@ TEST_F(SubscriptionTest, DevicesTakeTurns) {
 }
 
 TEST_F(SubscriptionTest, ADeviceThatIsAwayIsWaitedFor) {
-  Subscription subscription = Open("ops", Stream("gpu1"));
+  Subscription subscription = Open("ops", EndlessRequest("gpu1"));
   EXPECT_EQ(Describe(subscription.Next()), "sync");
   EXPECT_EQ(Describe(subscription.Next()), "wait");
   Publish(1, 1);
@@ -151,14 +144,14 @@ TEST_F(SubscriptionTest, ADeviceThatIsAwayIsWaitedFor) {
 
 TEST_F(SubscriptionTest, WhatTheCallerDoesNotSeeIsNotFound) {
   Publish(0, 1);
-  EXPECT_EQ(Describe(Open("tenant-a", Stream("gpu1")).Next()), "NOT_FOUND");
-  EXPECT_EQ(Describe(Open("tenant-a", Stream("", "vm1")).Next()), "NOT_FOUND");
-  EXPECT_EQ(Describe(Open("tenant-a", Stream("", "vm9")).Next()), "NOT_FOUND");
+  EXPECT_EQ(Describe(Open("tenant-a", EndlessRequest("gpu1")).Next()), "NOT_FOUND");
+  EXPECT_EQ(Describe(Open("tenant-a", EndlessRequest("", "vm1")).Next()), "NOT_FOUND");
+  EXPECT_EQ(Describe(Open("tenant-a", EndlessRequest("", "vm9")).Next()), "NOT_FOUND");
 }
 
 TEST_F(SubscriptionTest, APolicyChangeEndsANamedStream) {
   Publish(0, 1);
-  Subscription subscription = Open("tenant-a", Stream("", "vm0"));
+  Subscription subscription = Open("tenant-a", EndlessRequest("", "vm0"));
   subscription.Next();
   subscription.Next();
   world_.policy.Replace(FakePolicy("00000000-0000-0000-0000-0000000000ff"));
@@ -167,7 +160,7 @@ TEST_F(SubscriptionTest, APolicyChangeEndsANamedStream) {
 
 TEST_F(SubscriptionTest, APolicyChangeNarrowsAWideStream) {
   Publish(0, 1);
-  Subscription subscription = Open("tenant-a", Stream());
+  Subscription subscription = Open("tenant-a", EndlessRequest());
   subscription.Next();
   subscription.Next();
   world_.policy.Replace(FakePolicy("00000000-0000-0000-0000-0000000000ff"));
@@ -177,7 +170,7 @@ TEST_F(SubscriptionTest, APolicyChangeNarrowsAWideStream) {
 
 TEST_F(SubscriptionTest, WhoLeavesThePolicyLosesTheStream) {
   Publish(0, 1);
-  Subscription subscription = Open("tenant-a", Stream());
+  Subscription subscription = Open("tenant-a", EndlessRequest());
   subscription.Next();
   world_.policy.Replace(*Policy::Parse("version: 1\n", "policy.yaml"));
   EXPECT_EQ(Describe(subscription.Next()), "UNAUTHENTICATED");
@@ -185,7 +178,7 @@ TEST_F(SubscriptionTest, WhoLeavesThePolicyLosesTheStream) {
 
 TEST_F(SubscriptionTest, AVmThatVanishesEndsItsStream) {
   Publish(0, 1);
-  Subscription subscription = Open("tenant-a", Stream("", "vm0"));
+  Subscription subscription = Open("tenant-a", EndlessRequest("", "vm0"));
   subscription.Next();
   subscription.Next();
   mailbox::Catalog catalog = world_.topology->catalog();
@@ -202,7 +195,7 @@ TEST_F(SubscriptionTest, SenselessRequestsAreRefused) {
 
 TEST_F(SubscriptionTest, MessagesAreNumberedAndEachHasAToken) {
   Publish(0, 1);
-  Subscription subscription = Open("tenant-a", Stream());
+  Subscription subscription = Open("tenant-a", EndlessRequest());
   for (uint64_t number = 1; number <= 4; ++number) {
     const auto step = subscription.Next();
     const auto& message = std::get<Subscription::Message>(step).fields;
@@ -215,7 +208,7 @@ TEST_F(SubscriptionTest, MessagesAreNumberedAndEachHasAToken) {
 TEST_F(SubscriptionTest, AHeartbeatIsTheWholeStateAndASync) {
   Publish(0, 1);
   Publish(1, 1);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.mutable_heartbeat_interval()->set_seconds(10);
   request.set_suppress_redundant(true);
   Subscription subscription = Open("ops", request);
@@ -242,7 +235,7 @@ TEST_F(SubscriptionTest, AHeartbeatIsTheWholeStateAndASync) {
 TEST_F(SubscriptionTest, WhatIsNewWhenAHeartbeatIsDueIsNoHeartbeat) {
   for (const bool suppresses : {false, true}) {
     Publish(0, 1);
-    SubscribeRequest request = Stream();
+    SubscribeRequest request = EndlessRequest();
     request.mutable_heartbeat_interval()->set_seconds(10);
     request.set_suppress_redundant(suppresses);
     Subscription subscription = Open("tenant-a", request);
@@ -267,7 +260,7 @@ TEST_F(SubscriptionTest, WhatIsNewWhenAHeartbeatIsDueIsNoHeartbeat) {
 
 TEST_F(SubscriptionTest, AReaderSlowerThanTheDeviceHasHeartbeatsToo) {
   Publish(0, 1);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.mutable_heartbeat_interval()->set_seconds(2);
   request.set_suppress_redundant(true);
   Subscription subscription = Open("tenant-a", request);
@@ -283,7 +276,7 @@ TEST_F(SubscriptionTest, AReaderSlowerThanTheDeviceHasHeartbeatsToo) {
 }
 
 TEST_F(SubscriptionTest, AHeartbeatWithoutADeviceIsASyncAlone) {
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.mutable_heartbeat_interval()->set_seconds(1);
   Subscription subscription = Open("auditor", request);
   EXPECT_EQ(Describe(subscription.Next()), "sync");
@@ -295,7 +288,7 @@ TEST_F(SubscriptionTest, AHeartbeatWithoutADeviceIsASyncAlone) {
 
 TEST_F(SubscriptionTest, RedundantScopesAreSuppressed) {
   Publish(0, 1);
-  SubscribeRequest request = Stream();
+  SubscribeRequest request = EndlessRequest();
   request.set_suppress_redundant(true);
   Subscription subscription = Open("tenant-a", request);
   EXPECT_EQ(Describe(subscription.Next()), "gpu0#1+0");

@@ -27,8 +27,6 @@ namespace {
 using testing::EndsWith;
 using testing::StartsWith;
 
-constexpr char kGet[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
-
 // The server's time limits: a correct handshake on a loaded machine with sanitizers stays below.
 constexpr absl::Duration kTimeLimit = absl::Seconds(1);
 // Until what must happen after a time limit has happened, however loaded the machine is.
@@ -89,7 +87,7 @@ class BadPeersTest : public testing::Test {
   // A scraper that opens a new connection each time.
   void ExpectGoodIsAnswered() const {
     const auto client = Connect(good_);
-    client->Send(kGet);
+    client->Send(kGetRoot);
     EXPECT_THAT(client->ReceiveResponse(), EndsWith("good\n"));
   }
 
@@ -122,7 +120,7 @@ TEST_F(BadPeersTest, WhoSaysItSlowlyIsCutOff) {
   const std::string hello("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
   const absl::Time start = absl::Now();
   for (size_t i = 0; i < 8; ++i) {
-    slow_header->Send(std::string(1, kGet[i]));
+    slow_header->Send(std::string(1, kGetRoot[i]));
     slow_handshake.Send(hello.substr(i, 1));
     absl::SleepFor(kTimeLimit / 8);
   }
@@ -154,7 +152,7 @@ TEST_F(BadPeersTest, WhatIsNoTlsIsClosed) {
 TEST_F(BadPeersTest, BrokenRecordsWithinAConnectionEndIt) {
   Start();
   const auto client = Connect(bad_);
-  client->Send(kGet);
+  client->Send(kGetRoot);
   EXPECT_THAT(client->ReceiveResponse(), EndsWith("good\n"));
   const std::string forged("\x17\x03\x03\x00\x20" + std::string(32, 'x'));
   ASSERT_EQ(send(client->socket(), forged.data(), forged.size(), MSG_NOSIGNAL), static_cast<ssize_t>(forged.size()));
@@ -190,17 +188,17 @@ TEST_F(BadPeersTest, AnIdentityThatHoardsConnectionsLosesItsOwn) {
   options_.connections_per_identity_max = 4;
   Start();
   const auto good = Connect(good_);
-  good->Send(kGet);
+  good->Send(kGetRoot);
   EXPECT_THAT(good->ReceiveResponse(), EndsWith("good\n"));
   std::vector<std::unique_ptr<FakeHttpClient>> hoard;
   for (int i = 0; i < 12; ++i) {
     hoard.push_back(Connect(bad_));
-    hoard.back()->Send(kGet);
+    hoard.back()->Send(kGetRoot);
     EXPECT_THAT(hoard.back()->ReceiveResponse(), EndsWith("good\n")) << i;
   }
   EXPECT_TRUE(hoard.front()->IsClosed());
   ExpectMetric(*metrics_, "sideband_connections_refused_total{listener=\"http\",reason=\"idle\"} 8");
-  good->Send(kGet);
+  good->Send(kGetRoot);
   EXPECT_THAT(good->ReceiveResponse(), EndsWith("good\n")) << "whoever keeps to its share keeps its connection";
 }
 
@@ -277,10 +275,10 @@ TEST_F(BadPeersTest, WhenAllIsFullTheLongestIdleMakesRoom) {
   options_.connections_max = 2;
   Start();
   const auto first = Connect(bad_);
-  first->Send(kGet);
+  first->Send(kGetRoot);
   EXPECT_THAT(first->ReceiveResponse(), EndsWith("good\n"));
   const auto second = Connect(bad_);
-  second->Send(kGet);
+  second->Send(kGetRoot);
   EXPECT_THAT(second->ReceiveResponse(), EndsWith("good\n"));
   ExpectGoodIsAnswered();
   EXPECT_TRUE(first->IsClosed());
@@ -310,7 +308,7 @@ TEST_F(BadPeersTest, PipelinedRequestsAreAnsweredOneByOne) {
   Start();
   const auto client = Connect(bad_);
   std::string many;
-  for (int i = 0; i < 200; ++i) many += kGet;
+  for (int i = 0; i < 200; ++i) many += kGetRoot;
   client->Send(many);
   for (int i = 0; i < 200; ++i) ASSERT_THAT(client->ReceiveResponse(), EndsWith("good\n")) << i;
   ExpectGoodIsAnswered();

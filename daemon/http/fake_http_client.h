@@ -2,7 +2,7 @@
 //
 // A blocking TLS client for tests, on OpenSSL alone: independent of the code under test.
 //   FakeHttpClient client(server->port(), ca.ca_file(), &certificate);
-//   client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+//   client.Send(kGetRoot);
 //   const std::string answer = client.ReceiveResponse();
 #ifndef SIDEBAND_DAEMON_HTTP_FAKE_HTTP_CLIENT_H_
 #define SIDEBAND_DAEMON_HTTP_FAKE_HTTP_CLIENT_H_
@@ -15,6 +15,8 @@
 #include "daemon/config/fake_certificates.h"
 
 namespace sideband::daemon {
+
+inline constexpr char kGetRoot[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 // Not thread-safe. Reads time out after ten seconds, which is far beyond any expected delay.
 class FakeHttpClient {

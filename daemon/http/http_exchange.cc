@@ -20,7 +20,7 @@ namespace {
 namespace http = boost::beast::http;
 using ErrorCode = boost::beast::error_code;
 
-int StatusOf(const ErrorCode& error) {
+int ReadErrorStatus(const ErrorCode& error) {
   if (error == http::error::header_limit) return 431;
   if (error == http::error::body_limit) return 413;
   return 400;
@@ -117,7 +117,7 @@ std::optional<HttpExchange::Answer> HttpExchange::Next() {
     if (header_bytes_ + (needs_more ? buffer_.size() : 0) > kHttpHeaderBytesMax) error = http::error::header_limit;
     if (error == http::error::need_more) return std::nullopt;
     // Where the next request would begin is unknown after an error: the answer is the last one.
-    if (error) return Refuse(StatusOf(error), "the request is malformed or too large\n");
+    if (error) return Refuse(ReadErrorStatus(error), "the request is malformed or too large\n");
   }
   if (is_over_ || !parser_->is_header_done()) return std::nullopt;
   Answer answer = Handle();

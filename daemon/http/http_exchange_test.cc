@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr char kGet[] = "GET /a?b HTTP/1.1\r\nHost: x\r\nAccept: text/plain\r\n\r\n";
+constexpr char kGetText[] = "GET /a?b HTTP/1.1\r\nHost: x\r\nAccept: text/plain\r\n\r\n";
 
 class HttpExchangeTest : public testing::Test {
  protected:
@@ -97,7 +97,7 @@ TEST(HttpFieldsTest, AreInTheHeaderOfHeadToo) {
 TEST_F(HttpExchangeTest, AnswersWhatIsAsked) {
   HttpExchange exchange({.local_operator = 1000}, handler_);
   EXPECT_TRUE(exchange.is_idle());
-  exchange.Feed(kGet);
+  exchange.Feed(kGetText);
   EXPECT_FALSE(exchange.is_idle());
   const auto answer = exchange.Next();
   ASSERT_TRUE(answer);
@@ -112,7 +112,7 @@ TEST_F(HttpExchangeTest, AnswersWhatIsAsked) {
 
 TEST_F(HttpExchangeTest, PiecesMakeNoDifference) {
   HttpExchange exchange({}, handler_);
-  const std::string bytes = kGet;
+  const std::string bytes = kGetText;
   for (size_t i = 0; i + 1 < bytes.size(); ++i) {
     exchange.Feed(bytes.substr(i, 1));
     ASSERT_FALSE(exchange.Next()) << i;
@@ -123,18 +123,18 @@ TEST_F(HttpExchangeTest, PiecesMakeNoDifference) {
 }
 
 TEST_F(HttpExchangeTest, PipelinedRequestsAreAnsweredInTurn) {
-  EXPECT_THAT(Statuses(std::string(kGet) + "PUT / HTTP/1.1\r\n\r\n" + kGet + "GET"),
+  EXPECT_THAT(Statuses(std::string(kGetText) + "PUT / HTTP/1.1\r\n\r\n" + kGetText + "GET"),
               ElementsAre("HTTP/1.1 200 OK", "HTTP/1.1 405 Method Not Allowed", "HTTP/1.1 200 OK"));
 }
 
 TEST_F(HttpExchangeTest, NothingFollowsTheLastAnswer) {
   const std::string close = "GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
-  EXPECT_THAT(Statuses(close + kGet), ElementsAre("HTTP/1.1 200 OK"));
-  EXPECT_THAT(Statuses(std::string("nonsense\r\n\r\n") + kGet), ElementsAre("HTTP/1.1 400 Bad Request"));
+  EXPECT_THAT(Statuses(close + kGetText), ElementsAre("HTTP/1.1 200 OK"));
+  EXPECT_THAT(Statuses(std::string("nonsense\r\n\r\n") + kGetText), ElementsAre("HTTP/1.1 400 Bad Request"));
 }
 
 TEST_F(HttpExchangeTest, Http10IsAnsweredInItsOwnTerms) {
-  EXPECT_THAT(Statuses(std::string("GET / HTTP/1.0\r\n\r\n") + kGet), ElementsAre("HTTP/1.0 200 OK"));
+  EXPECT_THAT(Statuses(std::string("GET / HTTP/1.0\r\n\r\n") + kGetText), ElementsAre("HTTP/1.0 200 OK"));
   HttpExchange exchange({}, handler_);
   exchange.Feed("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
   EXPECT_THAT(exchange.Next()->header, HasSubstr("Connection: keep-alive\r\n"));
@@ -235,7 +235,7 @@ TEST_F(HttpExchangeTest, NoTransferEncodingButChunkedIsKnown) {
 TEST_F(HttpExchangeTest, AFoldedFieldIsRefused) {
   for (const char* fold : {" b", "\tb", "  Content-Length: 5"}) {
     for (const char* before : {"X: a\r\n", "X:\r\n"}) {
-      EXPECT_THAT(Statuses(absl::StrCat("GET /a HTTP/1.1\r\nHost: x\r\n", before, fold, "\r\n\r\n", kGet)),
+      EXPECT_THAT(Statuses(absl::StrCat("GET /a HTTP/1.1\r\nHost: x\r\n", before, fold, "\r\n\r\n", kGetText)),
                   ElementsAre("HTTP/1.1 400 Bad Request"));
     }
   }

@@ -28,7 +28,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr char kGet[] = "GET /who HTTP/1.1\r\nHost: x\r\n\r\n";
+constexpr char kGetWho[] = "GET /who HTTP/1.1\r\nHost: x\r\n\r\n";
 
 // Answers with the method, the target and the first URI of the client certificate.
 HttpResponse Echo(const HttpRequest& request) {
@@ -68,7 +68,7 @@ class HttpServerTest : public testing::Test {
 
 TEST_F(HttpServerTest, AnswersTheVerifiedPeer) {
   Start();
-  const std::string response = Exchange(kGet);
+  const std::string response = Exchange(kGetWho);
   EXPECT_THAT(response, StartsWith("HTTP/1.1 200 OK\r\n"));
   EXPECT_THAT(response, HasSubstr("Cache-Control: no-store\r\n"));
   EXPECT_THAT(response, EndsWith("\r\n\r\nGET /who spiffe://example.org/peer\n"));
@@ -77,7 +77,7 @@ TEST_F(HttpServerTest, AnswersTheVerifiedPeer) {
 TEST_F(HttpServerTest, WithoutACertificateThereIsNoAnswer) {
   Start();
   FakeHttpClient client(server_->port(), ca_.ca_file(), nullptr);
-  client.Send(kGet);
+  client.Send(kGetWho);
   EXPECT_EQ(client.ReceiveResponse(), "");
 }
 
@@ -86,7 +86,7 @@ TEST_F(HttpServerTest, AnotherCasCertificateIsRefused) {
   const FakeCa other("other-ca", testing::TempDir());
   const CertificateFiles stranger = other.Issue("stranger", "URI:spiffe://example.org/peer");
   FakeHttpClient client(server_->port(), ca_.ca_file(), &stranger);
-  client.Send(kGet);
+  client.Send(kGetWho);
   EXPECT_EQ(client.ReceiveResponse(), "");
 }
 
@@ -102,7 +102,7 @@ TEST_F(HttpServerTest, KeepsAConnection) {
   Start();
   FakeHttpClient client(server_->port(), ca_.ca_file(), &peer_);
   for (int i = 0; i < 3; ++i) {
-    client.Send(kGet);
+    client.Send(kGetWho);
     EXPECT_THAT(client.ReceiveResponse(), EndsWith("peer\n"));
   }
   client.Send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
@@ -114,7 +114,7 @@ TEST_F(HttpServerTest, AConnectionDoesNotOutliveItsCertificate) {
   options_.limits.clock = &clock_;
   Start();
   FakeHttpClient client(server_->port(), ca_.ca_file(), &peer_);
-  client.Send(kGet);
+  client.Send(kGetWho);
   EXPECT_THAT(client.ReceiveResponse(), StartsWith("HTTP/1.1 200 OK\r\n"));
   clock_.Advance(absl::Hours(24 * 40));
   server_->CheckCertificates();
@@ -125,10 +125,10 @@ TEST_F(HttpServerTest, AnOldConnectionEndsAfterTheAnswer) {
   options_.limits = {.age_max = absl::Hours(1), .clock = &clock_};
   Start();
   FakeHttpClient client(server_->port(), ca_.ca_file(), &peer_);
-  client.Send(kGet);
+  client.Send(kGetWho);
   EXPECT_THAT(client.ReceiveResponse(), Not(HasSubstr("Connection: close")));
   clock_.Advance(absl::Hours(1));
-  client.Send(kGet);
+  client.Send(kGetWho);
   EXPECT_THAT(client.ReceiveResponse(), HasSubstr("Connection: close"));
   EXPECT_TRUE(client.IsClosed());
 }
@@ -140,7 +140,7 @@ TEST_F(HttpServerTest, HeadHasNoBody) {
   const std::string response = client.ReceiveResponse(/*is_head=*/true);
   EXPECT_THAT(response, HasSubstr("Content-Length: 33\r\n"));
   EXPECT_THAT(response, EndsWith("\r\n\r\n"));
-  client.Send(kGet);
+  client.Send(kGetWho);
   EXPECT_THAT(client.ReceiveResponse(), StartsWith("HTTP/1.1 200")) << "nothing was left in between";
 }
 
@@ -170,7 +170,7 @@ TEST_F(HttpServerTest, LargeBodiesArriveWhole) {
   Start([&](const HttpRequest&) {
     return HttpResponse{.body = {.head = "h", .shared = *body, .owner = body, .tail = "t"}};
   });
-  EXPECT_THAT(Exchange(kGet), EndsWith("\r\n\r\nh" + *body + "t"));
+  EXPECT_THAT(Exchange(kGetWho), EndsWith("\r\n\r\nh" + *body + "t"));
 }
 
 TEST_F(HttpServerTest, ABusyPortIsSaidPlainly) {
@@ -192,7 +192,7 @@ TEST_F(HttpServerTest, ABadFileIsNamed) {
 TEST_F(HttpServerTest, StopClosesIdleConnections) {
   Start();
   FakeHttpClient client(server_->port(), ca_.ca_file(), &peer_);
-  client.Send(kGet);
+  client.Send(kGetWho);
   client.ReceiveResponse();
   std::jthread stopper([this] { server_->Stop(); });
   EXPECT_TRUE(client.IsClosed());
@@ -207,7 +207,7 @@ TEST_F(HttpServerTest, StopLetsAnAnswerFinish) {
     return Echo(request);
   });
   FakeHttpClient client(server_->port(), ca_.ca_file(), &peer_);
-  client.Send(kGet);
+  client.Send(kGetWho);
   asked.WaitForNotification();
   std::jthread stopper([this] { server_->Stop(); });
   go_on.Notify();
@@ -223,7 +223,7 @@ TEST_F(HttpServerTest, ARenewedCertificateHoldsForNewConnections) {
   const auto expect_serial = [&](const std::string& serial) {
     FakeHttpClient client(server_->port(), ca_.ca_file(), &peer_);
     EXPECT_EQ(client.server_serial(), serial);
-    client.Send(kGet);
+    client.Send(kGetWho);
     EXPECT_THAT(client.ReceiveResponse(), EndsWith("peer\n"));
     server_->CheckCertificates();
   };
@@ -235,7 +235,7 @@ TEST_F(HttpServerTest, ARenewedCertificateHoldsForNewConnections) {
   server_->ReloadCertificates();
   FakeHttpClient after(server_->port(), ca_.ca_file(), &peer_);
   EXPECT_NE(after.server_serial(), old_serial);
-  before.Send(kGet);
+  before.Send(kGetWho);
   EXPECT_THAT(before.ReceiveResponse(), EndsWith("peer\n")) << "the old connection goes on";
 }
 
@@ -250,7 +250,7 @@ TEST_F(HttpServerTest, ANewClientAuthorityHoldsForNewConnections) {
   server_->CheckCertificates();
   const auto ask = [&](const CertificateFiles& files) {
     FakeHttpClient client(server_->port(), server_ca, &files);
-    client.Send(kGet);
+    client.Send(kGetWho);
     return client.ReceiveResponse();
   };
   EXPECT_THAT(ask(newcomer), EndsWith("newcomer\n"));
@@ -262,7 +262,7 @@ TEST_F(HttpServerTest, ClientCertificatesAsConfigured) {
   Start();
   const auto ask = [&](const CertificateFiles* files) {
     FakeHttpClient client(server_->port(), ca_.ca_file(), files);
-    client.Send(kGet);
+    client.Send(kGetWho);
     return client.ReceiveResponse();
   };
   EXPECT_THAT(ask(&peer_), EndsWith("/peer\n"));
@@ -286,7 +286,7 @@ TEST_F(HttpServerTest, LocalOperatorsNeedNoCertificate) {
   std::strcpy(address.sun_path, options_.listener.unix_socket.c_str());
   ASSERT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
   for (int i = 0; i < 2; ++i) {
-    ASSERT_EQ(write(fd, kGet, sizeof(kGet) - 1), static_cast<ssize_t>(sizeof(kGet) - 1));
+    ASSERT_EQ(write(fd, kGetWho, sizeof(kGetWho) - 1), static_cast<ssize_t>(sizeof(kGetWho) - 1));
     std::string answer;
     char byte = 0;
     while (!answer.ends_with("\r\n\r\nyes") && read(fd, &byte, 1) == 1) answer += byte;
@@ -308,7 +308,7 @@ TEST_F(HttpServerTest, ManyClientsAtOnce) {
       clients.emplace_back([&] {
         FakeHttpClient client(server_->port(), ca_.ca_file(), &peer_);
         for (int n = 0; n < 20; ++n) {
-          client.Send(kGet);
+          client.Send(kGetWho);
           good += client.ReceiveResponse().ends_with("peer\n");
         }
       });

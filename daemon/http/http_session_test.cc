@@ -24,6 +24,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/base/clock.h"
+#include "daemon/http/fake_http_client.h"
 #include "daemon/http/http_exchange.h"
 #include "daemon/identity/identity.h"
 
@@ -36,7 +37,6 @@ using Texts = std::vector<std::string>;
 
 constexpr Id kId = 7;
 constexpr uint32_t kUser = 1000;
-constexpr char kGet[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 class FakeOwner final : public HttpSessionOwner {
  public:
@@ -149,7 +149,7 @@ TEST_F(HttpSessionTest, TheKernelHasIdentifiedALocalPeer) {
   Open();
   EXPECT_EQ(owner_.Take(), Texts({"shown"}));
   EXPECT_EQ(owner_.holder, (ConnectionTable::Holder{.name = LocalIdentity(kUser)}));
-  Send(kGet);
+  Send(kGetRoot);
   ASSERT_EQ(requests_.size(), 1u);
   EXPECT_EQ(requests_[0].credentials.local_operator, kUser);
   EXPECT_TRUE(requests_[0].credentials.certificate.uris.empty());
@@ -164,7 +164,7 @@ TEST_F(HttpSessionTest, WhoMayNotStayIsClosedUnheard) {
 }
 
 TEST_F(HttpSessionTest, PiecesOfARequestAreOneRequest) {
-  const std::string request = kGet;
+  const std::string request = kGetRoot;
   const std::string whole = AnswerTo(request);
   EXPECT_EQ(StatusOf(whole), 200);
   for (size_t split = 1; split < request.size(); ++split) {
@@ -178,7 +178,7 @@ TEST_F(HttpSessionTest, PiecesOfARequestAreOneRequest) {
 TEST_F(HttpSessionTest, SingleBytesAreOneRequest) {
   Open();
   owner_.Take();
-  for (const char byte : std::string(kGet)) {
+  for (const char byte : std::string(kGetRoot)) {
     EXPECT_TRUE(requests_.empty());
     Send(std::string(1, byte));
   }
@@ -190,17 +190,17 @@ TEST_F(HttpSessionTest, SingleBytesAreOneRequest) {
 TEST_F(HttpSessionTest, AConnectionIsBusyOnlyWhileItAnswers) {
   Open();
   owner_.Take();
-  Send(kGet);
+  Send(kGetRoot);
   EXPECT_EQ(owner_.Take(), Texts({"busy", "idle"})) << "the request came at once";
-  Send(kGet);
+  Send(kGetRoot);
   EXPECT_EQ(owner_.Take(), Texts({"busy", "idle"}));
-  Send(std::string(kGet) + "GET");
+  Send(std::string(kGetRoot) + "GET");
   EXPECT_EQ(owner_.Take(), Texts({"busy", "idle", "arriving"}));
 }
 
 TEST_F(HttpSessionTest, PipelinedRequestsAreAnsweredInTurn) {
-  const std::string one = AnswerTo(kGet);
-  EXPECT_EQ(AnswerTo(std::string(kGet) + kGet + kGet), one + one + one);
+  const std::string one = AnswerTo(kGetRoot);
+  EXPECT_EQ(AnswerTo(std::string(kGetRoot) + kGetRoot + kGetRoot), one + one + one);
   EXPECT_FALSE(IsClosed());
 }
 
@@ -210,7 +210,7 @@ TEST_F(HttpSessionTest, AConnectionIsKeptAsTheRequestSays) {
     bool is_kept;
   };
   for (const Row& row : std::vector<Row>{
-           {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", true},                            // the default of 1.1
+           {kGetRoot, true},                                                       // the default of 1.1
            {"GET / HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n", true},  //
            {"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", false},      //
            {"GET / HTTP/1.0\r\n\r\n", false},                                      // the default of 1.0
@@ -226,7 +226,7 @@ TEST_F(HttpSessionTest, AConnectionIsKeptAsTheRequestSays) {
 
 TEST_F(HttpSessionTest, NothingIsAnsweredAfterTheLastAnswer) {
   const std::string last = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-  EXPECT_EQ(AnswerTo(last + kGet), AnswerTo(last));
+  EXPECT_EQ(AnswerTo(last + kGetRoot), AnswerTo(last));
   EXPECT_EQ(requests_.size(), 2u);
 }
 
@@ -284,7 +284,7 @@ TEST_F(HttpSessionTest, ABodyIsNeverTheNextRequest) {
        }) {
     requests_.clear();
     const std::string header = absl::StrCat(row.start, " / HTTP/1.1\r\nHost: x\r\n", row.length, "\r\n\r\n");
-    EXPECT_EQ(StatusOf(AnswerTo(header + kGet)), row.status) << header;
+    EXPECT_EQ(StatusOf(AnswerTo(header + kGetRoot)), row.status) << header;
     EXPECT_EQ(IsClosed(), !row.is_kept) << header;
     const size_t handled = (row.status == 200 ? 1 : 0) + (row.is_kept ? 1 : 0);
     EXPECT_EQ(requests_.size(), handled) << header;
@@ -309,7 +309,7 @@ TEST_F(HttpSessionTest, ATransferEncodingIsNeverIgnored) {
            {"Content-Length: 3\r\nTransfer-Encoding: chunked", 400},             // ambiguous
        }) {
     const std::string header = absl::StrCat("GET / HTTP/1.1\r\nHost: x\r\n", row.fields, "\r\n\r\n");
-    EXPECT_EQ(StatusOf(AnswerTo(header + kGet)), row.status) << row.fields;
+    EXPECT_EQ(StatusOf(AnswerTo(header + kGetRoot)), row.status) << row.fields;
     EXPECT_TRUE(IsClosed()) << row.fields;
   }
   EXPECT_TRUE(requests_.empty()) << "what follows was not taken for a request";
@@ -334,7 +334,7 @@ TEST_F(HttpSessionTest, ABodyArrivesWhole) {
   auto text = std::make_shared<const std::string>(1 << 20, 's');
   body_ = {.head = "head", .shared = *text, .owner = text, .tail = "tail"};
   const std::weak_ptr<const std::string> held = std::exchange(text, nullptr);
-  const std::string answer = AnswerTo(kGet);
+  const std::string answer = AnswerTo(kGetRoot);
   EXPECT_TRUE(absl::EndsWith(answer, "\r\n\r\nhead" + std::string(1 << 20, 's') + "tail"));
   body_ = {};
   EXPECT_TRUE(held.expired());
@@ -354,7 +354,7 @@ TEST_F(HttpSessionTest, AHeaderThatBeganHasTheHeaderTimeout) {
   Open();
   Poll();
   EXPECT_FALSE(session_.expired()) << "nothing has begun";
-  Send(kGet);
+  Send(kGetRoot);
   EXPECT_EQ(StatusOf(Receive()), 200) << "whole at once";
   EXPECT_FALSE(session_.expired());
   Send("GET");
@@ -367,7 +367,7 @@ TEST_F(HttpSessionTest, AHeaderThatBeganHasTheHeaderTimeout) {
 TEST_F(HttpSessionTest, AHeaderThatBeganBehindAnotherHasTheHeaderTimeout) {
   options_.header_timeout = absl::ZeroDuration();
   Open();
-  Send(std::string(kGet) + "GET");
+  Send(std::string(kGetRoot) + "GET");
   EXPECT_EQ(StatusOf(Receive()), 200);
   EXPECT_TRUE(EndsInTime());
 }
@@ -376,7 +376,7 @@ TEST_F(HttpSessionTest, APeerThatDoesNotReadHasTheWriteTimeout) {
   options_.write_timeout = absl::ZeroDuration();
   body_ = Body::Of(std::string(8 << 20, 'x'));
   Open();
-  Send(kGet);
+  Send(kGetRoot);
   EXPECT_TRUE(EndsInTime());
   EXPECT_LT(Receive().size(), size_t{8} << 20);
   EXPECT_EQ(owner_.Take(), Texts({"shown", "busy", "end"}));
@@ -401,7 +401,7 @@ TEST_F(HttpSessionTest, StopDropsARequestThatHasNotArrivedWhole) {
 TEST_F(HttpSessionTest, StopLetsAnAnswerFinish) {
   body_ = Body::Of(std::string(8 << 20, 'x'));
   Open();
-  Send(std::string(kGet) + kGet);
+  Send(std::string(kGetRoot) + kGetRoot);
   session_.lock()->Stop();
   Poll();
   EXPECT_FALSE(session_.expired());
@@ -413,7 +413,7 @@ TEST_F(HttpSessionTest, StopLetsAnAnswerFinish) {
 TEST_F(HttpSessionTest, AbortCutsAnAnswerOff) {
   body_ = Body::Of(std::string(8 << 20, 'x'));
   Open();
-  Send(kGet);
+  Send(kGetRoot);
   session_.lock()->Abort();
   Poll();
   EXPECT_TRUE(session_.expired());
@@ -422,7 +422,7 @@ TEST_F(HttpSessionTest, AbortCutsAnAnswerOff) {
 }
 
 TEST_F(HttpSessionTest, APeerThatClosesEndsTheSession) {
-  for (const char* sent : {"", "GET / HT", kGet}) {
+  for (const char* sent : {"", "GET / HT", kGetRoot}) {
     Open();
     Send(sent);
     close(std::exchange(peer_, -1));
@@ -435,7 +435,7 @@ TEST_F(HttpSessionTest, APeerThatClosesEndsTheSession) {
 
 TEST_F(HttpSessionTest, APeerThatFinishedSendingIsAnswered) {
   Open();
-  ASSERT_EQ(send(peer_, kGet, sizeof(kGet) - 1, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof(kGet) - 1));
+  ASSERT_EQ(send(peer_, kGetRoot, sizeof(kGetRoot) - 1, MSG_NOSIGNAL), static_cast<ssize_t>(sizeof(kGetRoot) - 1));
   shutdown(peer_, SHUT_WR);
   Poll();
   EXPECT_EQ(StatusOf(Receive()), 200);
@@ -446,16 +446,16 @@ TEST_F(HttpSessionTest, AnOldConnectionEndsAfterItsNextAnswer) {
   FakeClock clock(absl::FromUnixSeconds(1'800'000'000));
   options_.limits = {.age_max = absl::Hours(1), .clock = &clock};
   Open();
-  Send(kGet);
+  Send(kGetRoot);
   EXPECT_FALSE(absl::StrContains(Receive(), "Connection: close"));
   clock.Advance(absl::Hours(1) - absl::Nanoseconds(1));
-  Send(kGet);
+  Send(kGetRoot);
   EXPECT_FALSE(absl::StrContains(Receive(), "Connection: close"));
   clock.Advance(absl::Nanoseconds(1));
   session_.lock()->CheckStanding();
   Poll();
   EXPECT_FALSE(IsClosed()) << "age alone does not end it";
-  Send(kGet);
+  Send(kGetRoot);
   EXPECT_TRUE(absl::StrContains(Receive(), "Connection: close"));
   EXPECT_TRUE(IsClosed());
 }
@@ -499,7 +499,7 @@ TEST_F(TlsHandshakeTest, ASilentPeerHasTheHandshakeTimeout) {
 
 TEST_F(TlsHandshakeTest, FirstBytesAreToldBeforeTheHandshakeFails) {
   OpenTls();
-  asio::write(client_, asio::buffer(std::string(kGet)));
+  asio::write(client_, asio::buffer(std::string(kGetRoot)));
   EXPECT_TRUE(EndsInTime());
   EXPECT_EQ(owner_.Take(), Texts({"speaks", "handshake failed", "end"}));
   EXPECT_TRUE(requests_.empty()) << "plain HTTP";

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/identity/compact_jws.h"
 #include "daemon/identity/identity.h"
 #include "daemon/identity/strict_json.h"
 #include "proto/base/status_macros.h"
@@ -17,11 +18,9 @@ using nlohmann::json;
 // 9999-12-31. No issuer intends a later time.
 constexpr double kUnixSecondsMax = 253402300799;
 
-absl::Status Bad(absl::string_view what) { return absl::UnauthenticatedError(absl::StrCat("token: ", what)); }
-
 absl::StatusOr<std::string> Text(const json& claims, const char* name) {
   const std::string* text = FindString(claims, name);
-  if (text == nullptr) return Bad(absl::StrCat("'", name, "' is not a text, or not there"));
+  if (text == nullptr) return BadToken(absl::StrCat("'", name, "' is not a text, or not there"));
   return *text;
 }
 
@@ -32,7 +31,7 @@ absl::StatusOr<absl::Time> Date(const json& claims, const char* name) {
   // An absent or non-numeric claim becomes -1, which the range check rejects.
   const double seconds = is_number ? found->get<double>() : -1;
   if (!(seconds >= 0 && seconds <= kUnixSecondsMax)) {
-    return Bad(absl::StrCat("'", name, "' is not a time, or not there"));
+    return BadToken(absl::StrCat("'", name, "' is not a time, or not there"));
   }
   return absl::UnixEpoch() + absl::Seconds(seconds);
 }
@@ -42,17 +41,18 @@ bool IsText(const json& value) { return value.is_string(); }
 // `aud` is a string or a list of strings.
 absl::Status CheckAudience(const json& claims, const std::string& expected) {
   const auto found = claims.find("aud");
-  if (found == claims.end()) return Bad("'aud' is not there");
+  if (found == claims.end()) return BadToken("'aud' is not there");
   const json list = found->is_string() ? json::array({*found}) : *found;
-  if (!list.is_array() || !std::all_of(list.begin(), list.end(), IsText)) return Bad("'aud' is not a text or texts");
+  if (!list.is_array() || !std::all_of(list.begin(), list.end(), IsText))
+    return BadToken("'aud' is not a text or texts");
   if (std::find(list.begin(), list.end(), json(expected)) != list.end()) return absl::OkStatus();
-  return Bad("it is for another audience");
+  return BadToken("it is for another audience");
 }
 
 absl::Status CheckIssuer(const json& claims, const std::string& expected) {
   if (expected.empty() && !claims.contains("iss")) return absl::OkStatus();
   SIDEBAND_ASSIGN_OR_RETURN(const std::string issuer, Text(claims, "iss"));
-  return expected.empty() || issuer == expected ? absl::OkStatus() : Bad("it is of another issuer");
+  return expected.empty() || issuer == expected ? absl::OkStatus() : BadToken("it is of another issuer");
 }
 
 absl::Status ReadTimes(const json& json_claims, TokenClaims& claims) {
@@ -68,21 +68,21 @@ absl::Status ReadTimes(const json& json_claims, TokenClaims& claims) {
 
 absl::StatusOr<TokenClaims> ReadClaims(absl::string_view payload, const TokenExpectations& expected) {
   const auto json_claims = ParseJsonObject(payload);
-  if (!json_claims.ok()) return Bad(absl::StrCat("claims: ", json_claims.status().message()));
+  if (!json_claims.ok()) return BadToken(absl::StrCat("claims: ", json_claims.status().message()));
   SIDEBAND_RETURN_IF_ERROR(CheckAudience(*json_claims, expected.audience));
   SIDEBAND_RETURN_IF_ERROR(CheckIssuer(*json_claims, expected.issuer));
   TokenClaims claims;
   SIDEBAND_RETURN_IF_ERROR(ReadTimes(*json_claims, claims));
   SIDEBAND_ASSIGN_OR_RETURN(const std::string subject, Text(*json_claims, "sub"));
   auto identity = IdentityFromSubject(subject);
-  if (!identity) return Bad("'sub' is no identity");
+  if (!identity) return BadToken("'sub' is no identity");
   claims.identity = *std::move(identity);
   return claims;
 }
 
 absl::Status CheckTimes(const TokenClaims& claims, absl::Time now) {
-  if (now >= claims.expires + kTokenLeeway) return Bad("it has expired");
-  if (now < claims.not_before - kTokenLeeway) return Bad("it is not valid yet");
+  if (now >= claims.expires + kTokenLeeway) return BadToken("it has expired");
+  if (now < claims.not_before - kTokenLeeway) return BadToken("it is not valid yet");
   return absl::OkStatus();
 }
 

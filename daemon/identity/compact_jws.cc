@@ -13,8 +13,6 @@
 namespace sideband::daemon {
 namespace {
 
-absl::Status Bad(absl::string_view what) { return absl::UnauthenticatedError(absl::StrCat("token: ", what)); }
-
 // Accepts an absent `typ` and that of a JWT (RFC 7519, 5.1), of an access token (RFC 9068) or of a JWT-SVID.
 bool IsTokenType(const nlohmann::json& header) {
   const auto type = header.find("typ");
@@ -26,17 +24,17 @@ bool IsTokenType(const nlohmann::json& header) {
 
 absl::Status ReadHeader(absl::string_view text, CompactJws& jws) {
   const auto header = ParseJsonObject(text);
-  if (!header.ok()) return Bad(absl::StrCat("header: ", header.status().message()));
+  if (!header.ok()) return BadToken(absl::StrCat("header: ", header.status().message()));
   const std::string* algorithm = FindString(*header, "alg");
-  if (algorithm == nullptr) return Bad("header: no alg");
+  if (algorithm == nullptr) return BadToken("header: no alg");
   jws.algorithm = *algorithm;
   // RFC 7515, 4.1.11: a JWS with an unsupported critical extension is invalid.
-  if (header->contains("crit")) return Bad("header: crit names extensions, of which none is understood");
-  if (!IsTokenType(*header)) return Bad("header: typ is not JWT");
+  if (header->contains("crit")) return BadToken("header: crit names extensions, of which none is understood");
+  if (!IsTokenType(*header)) return BadToken("header: typ is not JWT");
   // Only kid selects a key: jwk, jku and x5c would let the signer bring its own.
   if (header->contains("kid")) {
     const std::string* key_id = FindString(*header, "kid");
-    if (key_id == nullptr) return Bad("header: kid is not a text");
+    if (key_id == nullptr) return BadToken("header: kid is not a text");
     jws.key_id = *key_id;
   }
   return absl::OkStatus();
@@ -44,15 +42,17 @@ absl::Status ReadHeader(absl::string_view text, CompactJws& jws) {
 
 }  // namespace
 
+absl::Status BadToken(absl::string_view why) { return absl::UnauthenticatedError(absl::StrCat("token: ", why)); }
+
 absl::StatusOr<CompactJws> ParseCompactJws(absl::string_view token) {
   // Checked before decoding, so that the length of hostile input is bounded.
-  if (token.size() > kTokenBytesMax) return Bad(absl::StrCat("longer than ", kTokenBytesMax, " bytes"));
+  if (token.size() > kTokenBytesMax) return BadToken(absl::StrCat("longer than ", kTokenBytesMax, " bytes"));
   const std::vector<absl::string_view> parts = absl::StrSplit(token, '.');
-  if (parts.size() != 3) return Bad("not of three parts");
+  if (parts.size() != 3) return BadToken("not of three parts");
   const auto header = DecodeBase64Url(parts[0]);
   auto payload = DecodeBase64Url(parts[1]);
   auto signature = DecodeBase64Url(parts[2]);
-  if (!header || !payload || !signature) return Bad("not base64url");
+  if (!header || !payload || !signature) return BadToken("not base64url");
   CompactJws jws{.payload = *std::move(payload), .signature = *std::move(signature)};
   SIDEBAND_RETURN_IF_ERROR(ReadHeader(*header, jws));
   return jws;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -22,6 +23,9 @@ struct CompactJws {
   std::string payload;
   std::string signature;
 };
+
+// UNAUTHENTICATED "token: WHY".
+absl::Status BadToken(absl::string_view why);
 
 // Returns UNAUTHENTICATED with a reason for a token that is longer than kTokenBytesMax or is not three parts of strict
 // base64url. The header must be strict JSON with an `alg`; a `kid` must be a string, and `typ` must be absent or that

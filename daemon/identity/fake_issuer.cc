@@ -66,6 +66,11 @@ FakeIssuer::FakeIssuer(std::string key_id, EVP_PKEY* key, bool is_rsa)
 
 FakeIssuer FakeIssuer::Es256(const std::string& key_id) { return FakeIssuer(key_id, EVP_EC_gen("P-256"), false); }
 
+const FakeIssuer& FakeIssuer::Shared() {
+  static const auto* const issuer = new FakeIssuer(Es256("k1"));
+  return *issuer;
+}
+
 FakeIssuer FakeIssuer::Rs256(const std::string& key_id, unsigned bits) {
   return FakeIssuer(key_id, EVP_RSA_gen(bits), true);
 }

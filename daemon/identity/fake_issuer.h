@@ -24,6 +24,8 @@ class FakeIssuer {
   static FakeIssuer Rs256(const std::string& key_id, unsigned bits = 2048);
   // With the key of RFC 7515, A.3, so that a fuzzer's findings can be reproduced.
   static FakeIssuer OfRfc7515(const std::string& key_id);
+  // Es256("k1"), always the same.
+  static const FakeIssuer& Shared();
 
   // The public key as a JWK: one line, the members in a fixed order.
   std::string Jwk() const;

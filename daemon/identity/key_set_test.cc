@@ -10,16 +10,13 @@
 namespace sideband::daemon {
 namespace {
 
-const FakeIssuer& Issuer() {
-  static const auto* const issuer = new FakeIssuer(FakeIssuer::Es256("k1"));
-  return *issuer;
+std::string KeySetError(const std::string& text) {
+  return std::string(KeySet::Parse(text, "jwks.json").status().message());
 }
-
-std::string Error(const std::string& text) { return std::string(KeySet::Parse(text, "jwks.json").status().message()); }
 
 TEST(KeySetTest, FindsByKid) {
   const FakeIssuer rsa = FakeIssuer::Rs256("k2");
-  const auto keys = KeySet::Parse(JwksOf({&Issuer(), &rsa}), "jwks.json");
+  const auto keys = KeySet::Parse(JwksOf({&FakeIssuer::Shared(), &rsa}), "jwks.json");
   ASSERT_TRUE(keys.ok()) << keys.status();
   EXPECT_EQ((*keys)->size(), 2u);
   EXPECT_EQ((*keys)->Find("k1")->algorithm(), "ES256");
@@ -28,27 +25,29 @@ TEST(KeySetTest, FindsByKid) {
 }
 
 TEST(KeySetTest, AnEmptySetIsRefused) {
-  EXPECT_EQ(Error(R"({"keys": [], "spiffe_sequence": 1})"), "jwks.json:1: 'keys' is empty: no token could be verified");
+  EXPECT_EQ(KeySetError(R"({"keys": [], "spiffe_sequence": 1})"),
+            "jwks.json:1: 'keys' is empty: no token could be verified");
 }
 
 TEST(KeySetTest, AllOrNothingWithItsLine) {
   const FakeIssuer again = FakeIssuer::Es256("k1"), other = FakeIssuer::Es256("k2");
-  EXPECT_EQ(Error(JwksOf({&Issuer(), &again})), "jwks.json:3: kid 'k1' is given twice");
-  EXPECT_EQ(Error(absl::StrReplaceAll(JwksOf({&Issuer(), &other}), {{"\"k2\"", "\"k2\",\"d\":\"AAAA\""}})),
-            "jwks.json:3: key 'k2': 'd' is of a private or symmetric key; only public keys are allowed");
-  EXPECT_EQ(Error("{}"), "jwks.json:1: 'keys' is missing");
-  EXPECT_EQ(Error(""), "jwks.json:1: not a JSON object");
-  EXPECT_EQ(Error("{\"keys\": {}}"), "jwks.json:1: expected a list");
-  EXPECT_EQ(Error("{\"keys\": [1]}"), "jwks.json:1: expected a mapping (key: value)");
-  EXPECT_EQ(Error("{\"keys\": [\n"), "jwks.json:2: end of sequence flow not found");
+  EXPECT_EQ(KeySetError(JwksOf({&FakeIssuer::Shared(), &again})), "jwks.json:3: kid 'k1' is given twice");
+  EXPECT_EQ(
+      KeySetError(absl::StrReplaceAll(JwksOf({&FakeIssuer::Shared(), &other}), {{"\"k2\"", "\"k2\",\"d\":\"AAAA\""}})),
+      "jwks.json:3: key 'k2': 'd' is of a private or symmetric key; only public keys are allowed");
+  EXPECT_EQ(KeySetError("{}"), "jwks.json:1: 'keys' is missing");
+  EXPECT_EQ(KeySetError(""), "jwks.json:1: not a JSON object");
+  EXPECT_EQ(KeySetError("{\"keys\": {}}"), "jwks.json:1: expected a list");
+  EXPECT_EQ(KeySetError("{\"keys\": [1]}"), "jwks.json:1: expected a mapping (key: value)");
+  EXPECT_EQ(KeySetError("{\"keys\": [\n"), "jwks.json:2: end of sequence flow not found");
 }
 
 TEST(KeySetTest, WhatIsTooDeepOrTooLargeIsRefusedBeforeItIsParsed) {
-  EXPECT_EQ(Error("{\"x\": " + std::string(1 << 20, '[')), "jwks.json:1: nested more than 16 deep");
+  EXPECT_EQ(KeySetError("{\"x\": " + std::string(1 << 20, '[')), "jwks.json:1: nested more than 16 deep");
   std::string many = "{\"x\": [1";
   for (int i = 0; i < 1 << 14; ++i) absl::StrAppend(&many, ",1");
-  EXPECT_EQ(Error(many + "]}"), "jwks.json:1: more than 16384 values");
-  EXPECT_EQ(Error("keys: |\n '[\n" + std::string(1 << 20, '[')), "jwks.json:1: not a JSON object");
+  EXPECT_EQ(KeySetError(many + "]}"), "jwks.json:1: more than 16384 values");
+  EXPECT_EQ(KeySetError("keys: |\n '[\n" + std::string(1 << 20, '[')), "jwks.json:1: not a JSON object");
 }
 
 TEST(KeySetTest, AllErrorsAreReportedAtOnce) {
@@ -63,10 +62,11 @@ TEST(KeySetTest, AtMost64Keys) {
   std::string keys;
   for (size_t i = 0; i < kKeysMax; ++i) {
     absl::StrAppend(&keys, i == 0 ? "" : ",",
-                    absl::StrReplaceAll(Issuer().Jwk(), {{"\"k1\"", absl::StrCat("\"k", i, "\"")}}));
+                    absl::StrReplaceAll(FakeIssuer::Shared().Jwk(), {{"\"k1\"", absl::StrCat("\"k", i, "\"")}}));
   }
   EXPECT_EQ((*KeySet::Parse("{\"keys\": [" + keys + "]}", "jwks.json"))->size(), kKeysMax);
-  EXPECT_EQ(Error("{\"keys\": [" + keys + "," + absl::StrReplaceAll(Issuer().Jwk(), {{"\"k1\"", "\"kk\""}}) + "]}"),
+  EXPECT_EQ(KeySetError("{\"keys\": [" + keys + "," +
+                        absl::StrReplaceAll(FakeIssuer::Shared().Jwk(), {{"\"k1\"", "\"kk\""}}) + "]}"),
             "jwks.json:1: more than 64 keys");
 }
 

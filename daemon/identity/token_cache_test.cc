@@ -11,12 +11,7 @@ namespace {
 
 const absl::Time kNow = absl::FromUnixSeconds(1000);
 
-const FakeIssuer& Issuer() {
-  static const auto* const issuer = new FakeIssuer(FakeIssuer::Es256("k1"));
-  return *issuer;
-}
-
-std::shared_ptr<const KeySet> SomeKeys() { return *KeySet::Parse(JwksOf({&Issuer()}), "jwks.json"); }
+std::shared_ptr<const KeySet> SomeKeys() { return *KeySet::Parse(JwksOf({&FakeIssuer::Shared()}), "jwks.json"); }
 
 TokenClaims Claims(int seconds) {
   return {.identity = absl::StrCat("jwt:", seconds), .expires = kNow + absl::Seconds(seconds)};

@@ -7,19 +7,14 @@
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
-namespace {
-
-absl::Status Bad(const char* what) { return absl::UnauthenticatedError(what); }
-
-}  // namespace
 
 TokenVerifier::TokenVerifier(TokenExpectations expected, const Clock& clock)
     : expected_(std::move(expected)), clock_(clock) {}
 
 absl::StatusOr<std::string> TokenVerifier::Verify(const std::shared_ptr<const KeySet>& keys, absl::string_view token) {
-  if (keys == nullptr) return Bad("token: there are no keys");
+  if (keys == nullptr) return BadToken("there are no keys");
   // Also checked before the token is hashed: hostile input may be long.
-  if (token.size() > kTokenBytesMax) return Bad("token: too long");
+  if (token.size() > kTokenBytesMax) return BadToken("too long");
   const TokenDigest digest = DigestOf(token);
   const absl::Time now = clock_.Now();
   if (auto known = cache_.Find(keys, digest, now)) return std::move(known->identity);
@@ -33,9 +28,9 @@ absl::StatusOr<std::string> TokenVerifier::Verify(const std::shared_ptr<const Ke
 
 absl::StatusOr<TokenClaims> TokenVerifier::VerifyAnew(const KeySet& keys, absl::string_view token) const {
   SIDEBAND_ASSIGN_OR_RETURN(const CompactJws jws, ParseCompactJws(token));
-  if (!jws.key_id) return Bad("token: header: no kid");
+  if (!jws.key_id) return BadToken("header: no kid");
   const VerificationKey* key = keys.Find(*jws.key_id);
-  if (key == nullptr) return Bad("token: its key is unknown");
+  if (key == nullptr) return BadToken("its key is unknown");
   SIDEBAND_RETURN_IF_ERROR(key->Verify(token, jws));
   return ReadClaims(jws.payload, expected_);
 }

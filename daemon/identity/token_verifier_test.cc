@@ -11,7 +11,7 @@
 namespace sideband::daemon {
 namespace {
 
-constexpr int64_t kNow = 1'800'000'000;
+constexpr int64_t kNowSeconds = 1'800'000'000;
 
 class TokenVerifierTest : public testing::Test {
  protected:
@@ -19,15 +19,15 @@ class TokenVerifierTest : public testing::Test {
     return *KeySet::Parse(JwksOf(issuers), "jwks.json");
   }
   static std::string Claims(const std::string& subject, int64_t lifetime = 60) {
-    return absl::StrCat(R"({"sub":")", subject, R"(","aud":"sideband","nbf":)", kNow, R"(,"exp":)", kNow + lifetime,
-                        "}");
+    return absl::StrCat(R"({"sub":")", subject, R"(","aud":"sideband","nbf":)", kNowSeconds, R"(,"exp":)",
+                        kNowSeconds + lifetime, "}");
   }
   absl::StatusOr<std::string> Verify(absl::string_view token) { return verifier_.Verify(keys_, token); }
 
   const FakeIssuer ec_ = FakeIssuer::Es256("ec");
   const FakeIssuer rsa_ = FakeIssuer::Rs256("rsa");
   std::shared_ptr<const KeySet> keys_ = Keys({&ec_, &rsa_});
-  FakeClock clock_{absl::FromUnixSeconds(kNow)};
+  FakeClock clock_{absl::FromUnixSeconds(kNowSeconds)};
   TokenVerifier verifier_{{.audience = "sideband"}, clock_};
 };
 
@@ -66,7 +66,7 @@ TEST_F(TokenVerifierTest, AllOfItsTimeAndNoMore) {
 }
 
 TEST_F(TokenVerifierTest, NotYet) {
-  FakeClock early(absl::FromUnixSeconds(kNow) - kTokenLeeway - absl::Nanoseconds(1));
+  FakeClock early(absl::FromUnixSeconds(kNowSeconds) - kTokenLeeway - absl::Nanoseconds(1));
   TokenVerifier verifier({.audience = "sideband"}, early);
   const std::string token = ec_.Token(Claims("a"));
   EXPECT_EQ(verifier.Verify(keys_, token).status().message(), "token: it is not valid yet");

@@ -23,8 +23,6 @@ constexpr size_t kP256CoordinateBytes = 32;
 // RFC 7518, 6.2.2, 6.3.2 and 6.4.1: the members of keys that can sign.
 constexpr const char* kPrivateMembers[] = {"d", "p", "q", "dp", "dq", "qi", "oth", "k"};
 
-absl::Status Bad(absl::string_view what) { return absl::UnauthenticatedError(absl::StrCat("token: ", what)); }
-
 size_t BitsOf(const std::string& number) {
   return number.empty() ? 0 : 8 * number.size() - std::countl_zero(static_cast<uint8_t>(number[0]));
 }
@@ -173,17 +171,17 @@ absl::StatusOr<std::unique_ptr<const VerificationKey>> VerificationKey::FromJwk(
 
 absl::Status VerificationKey::Verify(absl::string_view token, const CompactJws& jws) const {
   if (jws.algorithm != algorithm_) {
-    return Bad(absl::StrCat("alg '", jws.algorithm, "' is not the key's, which is ", algorithm_));
+    return BadToken(absl::StrCat("alg '", jws.algorithm, "' is not the key's, which is ", algorithm_));
   }
   // cjose splits an ES256 signature of any even length into halves.
-  if (jws.signature.size() != signature_bytes_) return Bad("the signature is of the wrong length");
+  if (jws.signature.size() != signature_bytes_) return BadToken("the signature is of the wrong length");
   cjose_err error{};
   cjose_jws_t* const imported = cjose_jws_import(token.data(), token.size(), &error);
   const bool good = imported != nullptr && cjose_jws_verify(imported, jwk_.get(), &error);
   cjose_jws_release(imported);
   // As after the import: no error may stay in OpenSSL's queue.
   ERR_clear_error();
-  return good ? absl::OkStatus() : Bad("the signature is wrong");
+  return good ? absl::OkStatus() : BadToken("the signature is wrong");
 }
 
 }  // namespace sideband::daemon

@@ -7,7 +7,7 @@ namespace sideband::daemon {
 namespace {
 
 // One VM with two contexts, and ten events.
-mailbox::Catalog SomeCatalog(bool confidential, bool is_private = false) {
+mailbox::Catalog CatalogOfTenEvents(bool confidential, bool is_private = false) {
   mailbox::Catalog catalog;
   for (int i = 0; i < 10; ++i) catalog.events.push_back({.name = "event_" + std::to_string(i)});
   catalog.vms = {{.id = 1, .name = "vm1", .confidential = confidential, .is_private = is_private}};
@@ -16,24 +16,24 @@ mailbox::Catalog SomeCatalog(bool confidential, bool is_private = false) {
 }
 
 TEST(BusBudgetTest, LeastIsLatchAndOneWindow) {
-  const BusBudget budget = BudgetOf(Topology(SomeCatalog(false), 1), 100'000, 255);
+  const BusBudget budget = BudgetOf(Topology(CatalogOfTenEvents(false), 1), 100'000, 255);
   // The stream has 53 bytes; the registers take 2 writes and 3 reads.
   EXPECT_EQ(budget.least, absl::Microseconds(10) * (9 * (2 * 8 + 3 * 9 + 53 + 5) + 2 * 2 + 3 * 3 + 3));
   EXPECT_GT(budget.most, 2 * budget.least);
 }
 
 TEST(BusBudgetTest, ConfidentialBlocksAlwaysTravel) {
-  const BusBudget open = BudgetOf(Topology(SomeCatalog(false), 1), 100'000, 255);
-  const BusBudget confidential = BudgetOf(Topology(SomeCatalog(true), 1), 100'000, 255);
+  const BusBudget open = BudgetOf(Topology(CatalogOfTenEvents(false), 1), 100'000, 255);
+  const BusBudget confidential = BudgetOf(Topology(CatalogOfTenEvents(true), 1), 100'000, 255);
   EXPECT_GT(confidential.least, open.least + absl::Milliseconds(30)) << "four blocks of 98 bytes";
   EXPECT_EQ(confidential.most, open.most);
-  const BusBudget is_private = BudgetOf(Topology(SomeCatalog(true, true), 1), 100'000, 255);
+  const BusBudget is_private = BudgetOf(Topology(CatalogOfTenEvents(true, true), 1), 100'000, 255);
   EXPECT_LT(is_private.least, confidential.least) << "without the device's block";
   EXPECT_GT(is_private.least, open.least + absl::Milliseconds(20));
 }
 
 TEST(BusBudgetTest, HostBlocksAreBlocksLikeOthers) {
-  mailbox::Catalog catalog = SomeCatalog(true);
+  mailbox::Catalog catalog = CatalogOfTenEvents(true);
   const BusBudget before = BudgetOf(Topology(catalog, 1), 100'000, 255);
   catalog.slices = {{0, "slice0"}};
   catalog.host_blocks = {{.slice = 0, .generation = 1}};
@@ -43,7 +43,7 @@ TEST(BusBudgetTest, HostBlocksAreBlocksLikeOthers) {
 }
 
 TEST(BusBudgetTest, AFasterBusTakesLessAndNarrowWindowsTakeMore) {
-  const Topology topology(SomeCatalog(false), 1);
+  const Topology topology(CatalogOfTenEvents(false), 1);
   EXPECT_EQ(BudgetOf(topology, 400'000, 255).most, BudgetOf(topology, 100'000, 255).most / 4);
   EXPECT_GT(BudgetOf(topology, 100'000, 32).most, BudgetOf(topology, 100'000, 255).most);
 }

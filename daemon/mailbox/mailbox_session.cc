@@ -150,6 +150,10 @@ absl::Status StatusFromMailbox(Opcode opcode, MailboxStatus status) {
   return absl::InternalError(absl::StrCat(what, " ", static_cast<int>(status)));
 }
 
+bool IsFinal(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) || absl::IsUnimplemented(status);
+}
+
 absl::StatusOr<CommandWord> MailboxSession::AwaitReply(const CommandWord& command,
                                                        std::span<const absl::Duration> pauses) {
   for (size_t poll = 0; poll <= pauses.size(); ++poll) {

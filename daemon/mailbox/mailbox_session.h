@@ -37,6 +37,8 @@ namespace sideband::daemon {
 //   SUCCESS OK · ERR_OPCODE, ERR_NOT_SUPPORTED UNIMPLEMENTED · ERR_AGAIN ABORTED (superseded: latch again) · ERR_BUSY,
 //   INACTIVE, READY, ERR_NOT_AVAILABLE UNAVAILABLE · ERR_REQUEST, ERR_ARG*, ERR_DATA INVALID_ARGUMENT · others INTERNAL
 absl::Status StatusFromMailbox(mailbox::Opcode opcode, mailbox::MailboxStatus status);
+// Whether no further attempt changes it.
+bool IsFinal(const absl::Status& status);
 
 // A snapshot that the controller holds.
 struct HeldSnapshot {

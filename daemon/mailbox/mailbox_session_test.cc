@@ -37,7 +37,7 @@ using mailbox::Opcode;
 using testing::Each;
 using testing::HasSubstr;
 
-constexpr CommandWord kOther = {.opcode = Opcode::kGetTemp, .execute = true};
+constexpr CommandWord kOtherCommand = {.opcode = Opcode::kGetTemp, .execute = true};
 constexpr uint32_t kVersionData = 1 | 255 << 8 | 16 << 16;
 
 Bytes CatalogStreamOf(const mailbox::Catalog& catalog) {
@@ -209,7 +209,7 @@ TEST_F(MailboxSessionTest, AnUnknownVersionOfAnotherControllersCommandIsInterfer
   // The other command runs after the second reply was read.
   device_.after = [this](const smbus::Transfer& transfer, FakeMailbox::Result&) {
     if (IsReadOf(transfer, mailbox::kExtendedDataRegister) && device_.commands.size() == 2) {
-      device_.RunElsewhere({kOther});
+      device_.RunElsewhere({kOtherCommand});
     }
   };
   EXPECT_EQ(session_.CheckExtension().code(), StatusCode::kAborted);
@@ -465,7 +465,7 @@ TEST_F(MailboxSessionTest, TheStatusOfAnotherControllersCommandIsNeverTaken) {
     const char* what;
     CommandWord other;
   } kRows[] = {
-      {"another opcode, which fails", kOther},
+      {"another opcode, which fails", kOtherCommand},
       {"another opcode, which succeeds", {.opcode = Opcode::kDiscover, .execute = true}},
       {"another first argument", {.opcode = own.opcode, .arg1 = 1, .arg2 = own.arg2, .execute = true}},
       {"another second argument", {.opcode = own.opcode, .arg2 = 254, .execute = true}},
@@ -481,14 +481,14 @@ TEST_F(MailboxSessionTest, TheStatusOfAnotherControllersCommandIsNeverTaken) {
 }
 
 TEST_F(MailboxSessionTest, TheRunsOnInterferenceAreBounded) {
-  Interfere(MailboxSession::kRunsMax - 1, kOther);
+  Interfere(MailboxSession::kRunsMax - 1, kOtherCommand);
   EXPECT_TRUE(session_.Latch({}).ok());
   EXPECT_EQ(device_.commands.size(), size_t{MailboxSession::kRunsMax});
   EXPECT_EQ(outcomes_["interference"], MailboxSession::kRunsMax - 1);
   EXPECT_THAT(pauses_, Each(MailboxSession::kPauseMax)) << "the other controller gets time to finish";
 
   device_.commands.clear();
-  Interfere(MailboxSession::kRunsMax, kOther);
+  Interfere(MailboxSession::kRunsMax, kOtherCommand);
   EXPECT_EQ(session_.Latch({}).status().code(), StatusCode::kAborted);
   EXPECT_EQ(device_.commands.size(), size_t{MailboxSession::kRunsMax});
 }
@@ -506,7 +506,7 @@ TEST_F(MailboxSessionTest, AnErrorIsExplainedByWhoseCommandRanLast) {
   ASSERT_TRUE(session_.Latch({}).ok());
   EXPECT_EQ(session_.Explain(failure), failure) << "the own command ran last";
   EXPECT_TRUE(session_.Explain(absl::OkStatus()).ok());
-  device_.RunElsewhere({kOther});
+  device_.RunElsewhere({kOtherCommand});
   EXPECT_TRUE(session_.Explain(absl::OkStatus()).ok()) << "nothing to explain";
   const absl::Status explained = session_.Explain(failure);
   EXPECT_EQ(explained.code(), StatusCode::kAborted);

@@ -18,8 +18,6 @@ const prometheus::Histogram::BucketBoundaries kCollectSeconds = {0.001, 0.0025, 
 const prometheus::Histogram::BucketBoundaries kPeekSeconds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                                               0.05,   0.1,   0.25,   0.5,   1,    2.5};
 
-std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(code); }
-
 struct PipelineRow {
   uint64_t PipelineActivity::*activity;
   const char* name;

@@ -12,6 +12,8 @@
 
 #include <string>
 
+#include "absl/status/status.h"
+
 namespace sideband::daemon {
 
 using CounterFamily = prometheus::Family<prometheus::Counter>;
@@ -29,6 +31,9 @@ inline GaugeFamily& Gauges(prometheus::Registry& registry, const char* name, con
 inline HistogramFamily& Histograms(prometheus::Registry& registry, const char* name, const char* help) {
   return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
 }
+
+// The value of the label `code`.
+inline std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(code); }
 
 // Removes all series of the family with that device; `add` returns a series by its labels.
 template <typename Metric, typename Add>

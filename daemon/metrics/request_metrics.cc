@@ -12,8 +12,6 @@ namespace {
 const prometheus::Histogram::BucketBoundaries kServeSeconds = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
                                                                0.01,   0.025,   0.05,   0.1,   0.25,   1};
 
-std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(code); }
-
 }  // namespace
 
 struct RequestMetrics::Families {

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "absl/strings/match.h"
+
 namespace sideband::daemon {
 namespace {
 
@@ -26,6 +28,8 @@ TEST(StatusPageTest, ThePolicyNamesOneScriptAndOneStyle) {
 }
 
 TEST(StatusPageTest, HasTheNoticesOfItsLibraries) {
+  // A build without npm has none.
+  if (absl::StrContains(StatusPage(), "This build has no charts")) return;
   EXPECT_THAT(StatusPage(), HasSubstr("Leon Sorokin"));
   EXPECT_THAT(StatusPage(), HasSubstr("Jason Miller"));
 }

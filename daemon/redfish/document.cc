@@ -7,10 +7,12 @@
 namespace sideband::daemon {
 namespace {
 
-constexpr char kSchemas[] = "http://redfish.dmtf.org/schemas/v1/";
+constexpr char kSchemasUri[] = "http://redfish.dmtf.org/schemas/v1/";
 
 // "#Sensor.v1_7_0.Sensor" is of Sensor.v1_7_0.json.
-std::string SchemaOf(absl::string_view type) { return absl::StrCat(kSchemas, type.substr(1, type.rfind('.')), "json"); }
+std::string SchemaOf(absl::string_view type) {
+  return absl::StrCat(kSchemasUri, type.substr(1, type.rfind('.')), "json");
+}
 
 }  // namespace
 

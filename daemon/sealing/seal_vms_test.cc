@@ -14,7 +14,7 @@
 namespace sideband::daemon {
 namespace {
 
-constexpr Uuid kVm{{2}};
+constexpr Uuid kConfidentialVm{{2}};
 
 // A confidential VM with an event behind a gate.
 mailbox::Catalog GatedCatalog() {
@@ -24,7 +24,7 @@ mailbox::Catalog GatedCatalog() {
                     {.name = "resident_cycles"},
                     {.name = "group_g_running_cycles", .details = {.gate_group = 0}}};
   catalog.gate_groups = {{"g", 2}};
-  catalog.vms = {{.id = 1, .uuid = kVm, .name = "vm", .confidential = true}};
+  catalog.vms = {{.id = 1, .uuid = kConfidentialVm, .name = "vm", .confidential = true}};
   return catalog;
 }
 
@@ -35,7 +35,7 @@ size_t LengthOfRecord(const Topology& topology, const mailbox::CounterValues& co
   ::chmod(path.c_str(), 0600);
   FakeClock clock(absl::FromUnixMillis(1000));
   EpochSource epochs(clock, [] { return uint16_t{7}; });
-  const auto sealers = *SealerSet::Load({{kVm, path}}, epochs);
+  const auto sealers = *SealerSet::Load({{kConfidentialVm, path}}, epochs);
   const mailbox::Snapshot raw{
       .counters_per_block = 3, .blocks = {{.vm = 1}}, .rotation = rotation, .counters = counters};
   const auto sealed = *SealVms({.name = "gpu0"}, topology, raw, clock.Now(), {*sealers});

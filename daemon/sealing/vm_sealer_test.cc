@@ -14,13 +14,13 @@ namespace sideband::daemon {
 namespace {
 
 const Bytes kKey(envelope::kStaticKeyBytes, 0x42);
-constexpr Uuid kDevice{{1}};
-constexpr Uuid kVm{{2}};
+constexpr Uuid kSealingDevice{{1}};
+constexpr Uuid kSealedVm{{2}};
 
 class VmSealerTest : public testing::Test {
  protected:
   std::unique_ptr<VmSealer> NewSealer(uint64_t records_max = kRecordsPerEpochMax) {
-    return *VmSealer::Create(envelope::Secret::CopyOf(kKey), kDevice, kVm, epochs_,
+    return *VmSealer::Create(envelope::Secret::CopyOf(kKey), kSealingDevice, kSealedVm, epochs_,
                              {.records_per_epoch_max = records_max});
   }
 
@@ -40,9 +40,9 @@ TEST_F(VmSealerTest, RecordHoldsWhatWasGiven) {
   const auto sealer = NewSealer();
   const Bytes record = *Seal(*sealer, 5, 6);
   const envelope::RecordHeader header = HeaderOf(record);
-  EXPECT_EQ(header, (envelope::RecordHeader{.device = kDevice,
+  EXPECT_EQ(header, (envelope::RecordHeader{.device = kSealingDevice,
                                             .boot_id = 5,
-                                            .vm = kVm,
+                                            .vm = kSealedVm,
                                             .generation = 6,
                                             .epoch = (1000 << 16) + 7,
                                             .sequence = 0,
@@ -53,7 +53,8 @@ TEST_F(VmSealerTest, RecordHoldsWhatWasGiven) {
 
 TEST_F(VmSealerTest, AGuestNonceIsInEveryRecordAndInTheKey) {
   const envelope::GuestNonce nonce{1, 2, 3};
-  const auto sealer = *VmSealer::Create(envelope::Secret::CopyOf(kKey), kDevice, kVm, epochs_, {.guest_nonce = nonce});
+  const auto sealer =
+      *VmSealer::Create(envelope::Secret::CopyOf(kKey), kSealingDevice, kSealedVm, epochs_, {.guest_nonce = nonce});
   for (const uint32_t generation : {6, 6, 7}) {
     const Bytes record = *Seal(*sealer, 5, generation);
     const envelope::RecordHeader header = HeaderOf(record);
@@ -122,12 +123,12 @@ TEST_F(VmSealerTest, ContentThatNoRecordHoldsIsRefusedWithoutGrowing) {
 }
 
 TEST_F(VmSealerTest, StaticKeyOfAnotherSizeIsRefused) {
-  EXPECT_FALSE(VmSealer::Create(envelope::Secret(16), kDevice, kVm, epochs_, {}).ok());
+  EXPECT_FALSE(VmSealer::Create(envelope::Secret(16), kSealingDevice, kSealedVm, epochs_, {}).ok());
 }
 
 TEST_F(VmSealerTest, NothingIsSealedWithoutAnEpoch) {
   EpochSource dry(clock_, [] { return absl::InternalError("dry"); });
-  const auto sealer = *VmSealer::Create(envelope::Secret::CopyOf(kKey), kDevice, kVm, dry, {});
+  const auto sealer = *VmSealer::Create(envelope::Secret::CopyOf(kKey), kSealingDevice, kSealedVm, dry, {});
   EXPECT_EQ(Seal(*sealer, 1, 1).status().code(), absl::StatusCode::kInternal);
 }
 

@@ -64,7 +64,7 @@ void WriteViolation(BoardSeries& out) {
   }
 }
 
-constexpr BoardFamilyRow kFamilies[] = {
+constexpr BoardFamilyRow kClockFamilies[] = {
     {"sideband_clock_hertz", MetricType::kGauge, BoardGroup::kClocks,
      "Frequency of a clock of the board, and its range.", WriteClock},
     {"sideband_performance_state", MetricType::kGauge, BoardGroup::kClocks,
@@ -77,6 +77,6 @@ constexpr BoardFamilyRow kFamilies[] = {
 
 }  // namespace
 
-std::span<const BoardFamilyRow> BoardClockFamilies() { return kFamilies; }
+std::span<const BoardFamilyRow> BoardClockFamilies() { return kClockFamilies; }
 
 }  // namespace sideband::daemon

@@ -17,7 +17,7 @@ void WriteDecoders(BoardSeries& out) {
   }
 }
 
-constexpr BoardFamilyRow kFamilies[] = {
+constexpr BoardFamilyRow kDecoderFamilies[] = {
     {"sideband_board_nvdec_per_instance_ratio", MetricType::kGauge, BoardGroup::kDecoders,
      "Share of the time in which a video decoder was active, between the latest two captures of metrics.",
      WriteDecoders<MetricId::kNvdecPerInstance>},
@@ -28,6 +28,6 @@ constexpr BoardFamilyRow kFamilies[] = {
 
 }  // namespace
 
-std::span<const BoardFamilyRow> BoardDecoderFamilies() { return kFamilies; }
+std::span<const BoardFamilyRow> BoardDecoderFamilies() { return kDecoderFamilies; }
 
 }  // namespace sideband::daemon

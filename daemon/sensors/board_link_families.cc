@@ -93,7 +93,7 @@ void WriteNvlinkRates(BoardSeries& out) {
   }
 }
 
-constexpr BoardFamilyRow kFamilies[] = {
+constexpr BoardFamilyRow kLinkFamilies[] = {
     {"sideband_nvlink_bandwidth_bits_per_second", MetricType::kGauge, BoardGroup::kNvlink,
      "Bandwidth of an NVLink, as it was set up.", WriteNvlinkBandwidth},
     {"sideband_nvlink_data_bytes_per_second", MetricType::kGauge, BoardGroup::kNvlink,
@@ -121,6 +121,6 @@ constexpr BoardFamilyRow kFamilies[] = {
 
 }  // namespace
 
-std::span<const BoardFamilyRow> BoardLinkFamilies() { return kFamilies; }
+std::span<const BoardFamilyRow> BoardLinkFamilies() { return kLinkFamilies; }
 
 }  // namespace sideband::daemon

@@ -46,7 +46,7 @@ void WriteRetiredPages(BoardSeries& out) {
   out.Gauge({{"kind", "double_bit"}}, out.reading().retired_pages.double_bit);
 }
 
-constexpr BoardFamilyRow kFamilies[] = {
+constexpr BoardFamilyRow kMemoryFamilies[] = {
     {"sideband_ecc_errors_total", MetricType::kCounter, BoardGroup::kEcc, "Errors of the board's memories.",
      WriteEccErrors},
     {"sideband_ecc_threshold_exceeded", MetricType::kGauge, BoardGroup::kEcc,
@@ -64,6 +64,6 @@ constexpr BoardFamilyRow kFamilies[] = {
 
 }  // namespace
 
-std::span<const BoardFamilyRow> BoardMemoryFamilies() { return kFamilies; }
+std::span<const BoardFamilyRow> BoardMemoryFamilies() { return kMemoryFamilies; }
 
 }  // namespace sideband::daemon

@@ -2,8 +2,8 @@
 //
 // What the families of boards' sensors have in common: a row of their tables, and where their samples go.
 //   void WriteMargin(BoardSeries& out) { out.Gauge({{"sensor", "gpu"}}, out.reading().margin.celsius); }
-//   constexpr BoardFamilyRow kFamilies[] = {{"sideband_temperature_margin_celsius", MetricType::kGauge,
-//                                            BoardGroup::kMargin, "Degrees below the limit.", WriteMargin}};
+//   constexpr BoardFamilyRow kMarginFamilies[] = {{"sideband_temperature_margin_celsius", MetricType::kGauge,
+//                                                  BoardGroup::kMargin, "Degrees below the limit.", WriteMargin}};
 #ifndef SIDEBAND_DAEMON_SENSORS_BOARD_SERIES_H_
 #define SIDEBAND_DAEMON_SENSORS_BOARD_SERIES_H_
 

@@ -72,7 +72,7 @@ void WriteAge(BoardSeries& out) {
   }
 }
 
-constexpr BoardFamilyRow kFamilies[] = {
+constexpr BoardFamilyRow kStateFamilies[] = {
     {"sideband_board_events_total", MetricType::kCounter, BoardGroup::kEvents,
      "Events that the board has raised since the daemon began to read it.", WriteEvents},
     {"sideband_board_info", MetricType::kGauge, BoardGroup::kIdentity, "1, with the identity of the board.", WriteInfo},
@@ -96,6 +96,6 @@ constexpr BoardFamilyRow kFamilies[] = {
 
 }  // namespace
 
-std::span<const BoardFamilyRow> BoardStateFamilies() { return kFamilies; }
+std::span<const BoardFamilyRow> BoardStateFamilies() { return kStateFamilies; }
 
 }  // namespace sideband::daemon

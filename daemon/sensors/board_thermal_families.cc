@@ -81,7 +81,7 @@ void WritePowerLimit(BoardSeries& out) {
   }
 }
 
-constexpr BoardFamilyRow kFamilies[] = {
+constexpr BoardFamilyRow kThermalFamilies[] = {
     {"sideband_energy_joules_total", MetricType::kCounter, BoardGroup::kEnergy, "Energy that the board has used.",
      WriteEnergy},
     {"sideband_power_limit_watts", MetricType::kGauge, BoardGroup::kPowerLimits,
@@ -97,6 +97,6 @@ constexpr BoardFamilyRow kFamilies[] = {
 
 }  // namespace
 
-std::span<const BoardFamilyRow> BoardThermalFamilies() { return kFamilies; }
+std::span<const BoardFamilyRow> BoardThermalFamilies() { return kThermalFamilies; }
 
 }  // namespace sideband::daemon

@@ -9,7 +9,7 @@
 namespace sideband::daemon {
 namespace {
 
-constexpr size_t kGuest = 0, kHost = 1, kFree = 2, kResident = 3, kGuestRunning = 4, kHostRunning = 5;
+constexpr size_t kGuest = 0, kHost = 1, kFree = 2, kResidentCycles = 3, kGuestRunning = 4, kHostRunning = 5;
 
 mailbox::Catalog TwoGroups() {
   mailbox::Catalog catalog;
@@ -32,7 +32,7 @@ TEST(CoverageTest, OfACountIsRunningOfResidentCycles) {
   EXPECT_DOUBLE_EQ(coverage.OfCount(kGuest, counts), 0.9);
   EXPECT_EQ(coverage.OfCount(kHost, counts), 0) << "it has not been counted in any cycle";
   EXPECT_EQ(coverage.OfCount(kFree, counts), 1);
-  EXPECT_EQ(coverage.OfCount(kResident, counts), 1);
+  EXPECT_EQ(coverage.OfCount(kResidentCycles, counts), 1);
   EXPECT_EQ(coverage.OfCount(kHostRunning, counts), 1) << "0 running cycles are a number";
   EXPECT_EQ(coverage.OfCount(kGuest, Counts{0, 0, 0, 0, 0, 0}), 0) << "no VM was resident yet";
   EXPECT_EQ(coverage.OfCount(kGuest, Counts{7, 0, 9, 1000, 1000, 0}), 1);
@@ -55,7 +55,7 @@ TEST(CoverageTest, IsUnknownIfTheDeviceContradictsItself) {
 }
 
 TEST(CoverageTest, IsUnknownIfTheCyclesAreNotCounted) {
-  for (const size_t event : {kResident, kGuestRunning}) {
+  for (const size_t event : {kResidentCycles, kGuestRunning}) {
     mailbox::Catalog catalog = TwoGroups();
     catalog.events[event].masked = true;
     const Coverage coverage(catalog);

@@ -15,15 +15,13 @@
 namespace sideband::daemon {
 
 inline constexpr uint16_t kOpenVm = 1, kSecretVm = 2;
+inline const Uuid kSecretVmUuid = *Uuid::Parse("00000000-0000-0000-0000-000000000002");
 
 inline mailbox::Catalog SomeCatalog(bool with_secret) {
   mailbox::Catalog catalog;
   catalog.events = {{.name = "busy_cycles"}, {.name = "pcie_tx_cycles", .scope = mailbox::EventScope::kDevice}};
   catalog.vms = {{.id = kOpenVm, .uuid = *Uuid::Parse("00000000-0000-0000-0000-000000000001"), .name = "open"},
-                 {.id = kSecretVm,
-                  .uuid = *Uuid::Parse("00000000-0000-0000-0000-000000000002"),
-                  .name = "secret",
-                  .confidential = with_secret}};
+                 {.id = kSecretVm, .uuid = kSecretVmUuid, .name = "secret", .confidential = with_secret}};
   catalog.contexts = {{.vm = kOpenVm, .id = 0, .name = "c"}, {.vm = kSecretVm, .id = 0, .name = "c"}};
   return catalog;
 }

@@ -9,8 +9,8 @@
 namespace sideband::daemon {
 namespace {
 
-constexpr uint64_t kOne = uint64_t{1} << 32;
-constexpr size_t kTensor = 0, kResident = 1, kPcie = 2;
+constexpr uint64_t kOnePerCycle = uint64_t{1} << 32;
+constexpr size_t kTensor = 0, kResidency = 1, kPcie = 2;
 constexpr size_t kDevice = 0, kVm = 1, kContext = 2;
 
 // A device of two slices at 1000 Hz: four tensor cores on slice 0, two on slice 1. The VM and its context are on
@@ -21,9 +21,11 @@ class UtilisationTest : public testing::Test {
     catalog_.reference_clock_hz = 1000;
     catalog_.events = {
         {.name = "tensor_active_cycles",
-         .details = {.slices = {{.capacity_q32 = 4 * kOne}, {.capacity_q32 = 2 * kOne}}}},
-        {.name = "resident_cycles", .details = {.slices = {{.capacity_q32 = kOne}}}},
-        {.name = "pcie_tx", .scope = mailbox::EventScope::kDevice, .details = {.slices = {{.capacity_q32 = kOne}}}}};
+         .details = {.slices = {{.capacity_q32 = 4 * kOnePerCycle}, {.capacity_q32 = 2 * kOnePerCycle}}}},
+        {.name = "resident_cycles", .details = {.slices = {{.capacity_q32 = kOnePerCycle}}}},
+        {.name = "pcie_tx",
+         .scope = mailbox::EventScope::kDevice,
+         .details = {.slices = {{.capacity_q32 = kOnePerCycle}}}}};
     catalog_.slices = {{0, "slice0"}, {1, "slice1"}};
     catalog_.vms = {{.id = 1, .name = "vm1", .slice = 0}};
     catalog_.contexts = {{.vm = 1, .id = 5, .name = "train", .slice = 0}};
@@ -46,7 +48,7 @@ class UtilisationTest : public testing::Test {
 
 TEST_F(UtilisationTest, OfTheDeviceIsOfAllSlices) {
   EXPECT_DOUBLE_EQ(Of(kDevice, kTensor)->value, 1500.0 / (6 * 1000));
-  EXPECT_DOUBLE_EQ(Of(kDevice, kResident)->value, 600.0 / (2 * 1000));
+  EXPECT_DOUBLE_EQ(Of(kDevice, kResidency)->value, 600.0 / (2 * 1000));
   EXPECT_DOUBLE_EQ(Of(kDevice, kPcie)->value, 0.25);
 }
 
@@ -65,10 +67,10 @@ TEST_F(UtilisationTest, OfAVmWithoutSliceIsOfTheDevice) {
 
 TEST_F(UtilisationTest, OfAContextIsOfItsResidentCycles) {
   EXPECT_DOUBLE_EQ(Of(kContext, kTensor)->value, 0.5);
-  EXPECT_DOUBLE_EQ(Of(kContext, kResident)->value, 0.5) << "of the slice's time";
+  EXPECT_DOUBLE_EQ(Of(kContext, kResidency)->value, 0.5) << "of the slice's time";
   catalog_.contexts[0].slice = mailbox::kAnySlice;
   EXPECT_EQ(Of(kContext, kTensor), std::nullopt) << "the slices differ";
-  EXPECT_DOUBLE_EQ(Of(kContext, kResident)->value, 0.5);
+  EXPECT_DOUBLE_EQ(Of(kContext, kResidency)->value, 0.5);
 }
 
 TEST_F(UtilisationTest, OfAHostIsOfTheTimeWithoutAResident) {
@@ -76,23 +78,23 @@ TEST_F(UtilisationTest, OfAHostIsOfTheTimeWithoutAResident) {
   snapshot_.data.blocks.push_back({.vm = 0, .context = 1});
   snapshot_.rates.insert(snapshot_.rates.end(), {300, 250, 0});
   EXPECT_DOUBLE_EQ(Of(3, kTensor)->value, 300.0 / (2 * 250));
-  EXPECT_DOUBLE_EQ(Of(3, kResident)->value, 0.25) << "of the slice's time";
+  EXPECT_DOUBLE_EQ(Of(3, kResidency)->value, 0.25) << "of the slice's time";
   EXPECT_FALSE(RowUtilisation(snapshot_, 3).IsIn(kTensor, {true, false, false})) << "it would reveal resident_cycles";
 }
 
 TEST_F(UtilisationTest, IsAbsentWhereSomethingIsUnknown) {
   SetRate(kVm, kTensor, std::nan(""));
   EXPECT_EQ(Of(kVm, kTensor), std::nullopt) << "no rate";
-  SetRate(kContext, kResident, 0);
+  SetRate(kContext, kResidency, 0);
   EXPECT_EQ(Of(kContext, kTensor), std::nullopt) << "not resident";
   EXPECT_NE(Of(kDevice, kTensor), std::nullopt);
   snapshot_.data.blocks[kDevice].flags = mailbox::kFlagConfidentialExcluded;
   EXPECT_EQ(Of(kDevice, kTensor), std::nullopt) << "not the whole device";
   catalog_.reference_clock_hz = 0;
-  EXPECT_EQ(Of(kVm, kResident), std::nullopt) << "no clock";
+  EXPECT_EQ(Of(kVm, kResidency), std::nullopt) << "no clock";
   catalog_.reference_clock_hz = 1000;
   snapshot_.elapsed = absl::ZeroDuration();
-  EXPECT_EQ(Of(kVm, kResident), std::nullopt) << "no interval";
+  EXPECT_EQ(Of(kVm, kResidency), std::nullopt) << "no interval";
 }
 
 TEST_F(UtilisationTest, IsAtMostOne) {
@@ -116,7 +118,7 @@ TEST_F(UtilisationTest, NeedsTheEventsBehindIt) {
   EXPECT_FALSE(vm.IsIn(kTensor, {false, true, true}));
   EXPECT_FALSE(context.IsIn(kTensor, {true, false, false})) << "it would reveal resident_cycles";
   EXPECT_TRUE(context.IsIn(kTensor, {true, true, false}));
-  EXPECT_TRUE(context.IsIn(kResident, {false, true, false}));
+  EXPECT_TRUE(context.IsIn(kResidency, {false, true, false}));
 }
 
 class GatedUtilisationTest : public UtilisationTest {
@@ -125,7 +127,7 @@ class GatedUtilisationTest : public UtilisationTest {
 
   GatedUtilisationTest() {
     catalog_.events[kRunning] = {.name = "group_guest_running_cycles",
-                                 .details = {.slices = {{.capacity_q32 = kOne}}, .gate_group = 0}};
+                                 .details = {.slices = {{.capacity_q32 = kOnePerCycle}}, .gate_group = 0}};
     catalog_.events[kTensor].details.gate_group = 0;
     catalog_.gate_groups = {{.name = "guest", .running_event = kRunning}};
     snapshot_.rates = {1500, 600, 500, 1000, 500, 400, 1000, 500, 400};
@@ -137,7 +139,7 @@ TEST_F(GatedUtilisationTest, IsOfRunningCyclesAtEachLevel) {
   EXPECT_DOUBLE_EQ(Of(kVm, kTensor)->capacity_per_second, 4 * 400);
   EXPECT_DOUBLE_EQ(Of(kContext, kTensor)->value, 1000.0 / (4 * 400));
   EXPECT_EQ(Of(kDevice, kTensor), std::nullopt) << "the slices differ: whose cycles ran is unknown";
-  catalog_.events[kTensor].details.slices[1].capacity_q32 = 4 * kOne;
+  catalog_.events[kTensor].details.slices[1].capacity_q32 = 4 * kOnePerCycle;
   EXPECT_DOUBLE_EQ(Of(kDevice, kTensor)->value, 1500.0 / (4 * 500));
   EXPECT_DOUBLE_EQ(Of(kVm, kRunning)->value, 0.4) << "of the slice's time";
   EXPECT_DOUBLE_EQ(Of(kContext, kRunning)->value, 0.8) << "of its time on the slice";

@@ -10,8 +10,8 @@
 namespace sideband::daemon {
 namespace {
 
-const smbus::Transfer kRead = {{smbus::Message::Read(0x4F, 2)}};
-const smbus::TransferResult kResult = {.read = {{1, 2}}};
+const smbus::Transfer kCapturedRead = {{smbus::Message::Read(0x4F, 2)}};
+const smbus::TransferResult kCapturedResult = {.read = {{1, 2}}};
 
 // Takes 5 ms per transaction. Every second call fails with UNAVAILABLE.
 class SlowTransport final : public Transport {
@@ -20,7 +20,7 @@ class SlowTransport final : public Transport {
   absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer&) override {
     clock_.Advance(absl::Milliseconds(5));
     if (++calls_ % 2 == 0) return absl::UnavailableError("no bus");
-    return kResult;
+    return kCapturedResult;
   }
   size_t block_bytes_max() const override { return 32; }
 
@@ -47,12 +47,12 @@ class CapturingTransportTest : public testing::Test {
 TEST_F(CapturingTransportTest, CapturesEveryTransactionWithItsTime) {
   const auto transport = Create();
   clock_.Advance(absl::Milliseconds(1));
-  EXPECT_EQ(*transport->Execute(kRead), kResult);
-  EXPECT_EQ(transport->Execute(kRead).status().message(), "no bus");
+  EXPECT_EQ(*transport->Execute(kCapturedRead), kCapturedResult);
+  EXPECT_EQ(transport->Execute(kCapturedRead).status().message(), "no bus");
   const auto reader = *smbus::CaptureReader::Open(path_);
   EXPECT_EQ(reader->host_time_us(), 1'700'000'000'000'000u);
-  EXPECT_EQ(**reader->Next(), smbus::MonitorEvent(smbus::BusRecord{1000, kRead, kResult}));
-  EXPECT_EQ(**reader->Next(), smbus::MonitorEvent(smbus::BusRecord{6000, kRead, std::nullopt}));
+  EXPECT_EQ(**reader->Next(), smbus::MonitorEvent(smbus::BusRecord{1000, kCapturedRead, kCapturedResult}));
+  EXPECT_EQ(**reader->Next(), smbus::MonitorEvent(smbus::BusRecord{6000, kCapturedRead, std::nullopt}));
   EXPECT_FALSE(reader->Next()->has_value());
   EXPECT_TRUE(ends_.empty());
   EXPECT_EQ(transport->block_bytes_max(), 32u) << "the bus's";
@@ -60,7 +60,7 @@ TEST_F(CapturingTransportTest, CapturesEveryTransactionWithItsTime) {
 
 TEST_F(CapturingTransportTest, AFullFileEndsTheCaptureAndIsSaidOnce) {
   const auto transport = Create(100);
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(transport->Execute(kRead).ok(), i % 2 == 0) << "the bus goes on";
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(transport->Execute(kCapturedRead).ok(), i % 2 == 0) << "the bus goes on";
   EXPECT_EQ(ends_, (std::vector<std::string>{path_ + ": has reached its limit of 100 bytes"}));
   struct stat file;
   ASSERT_EQ(stat(path_.c_str(), &file), 0);

@@ -49,7 +49,7 @@ Transfer WriteOf(uint8_t code, const Bytes& block) {
   bytes.push_back(smbus::Pec(bytes, smbus::Pec({&address, 1})));
   return {{Message::Write(0x4F, bytes)}};
 }
-const Transfer kRead = {{Message::Write(0x4F, {0x5D}), Message::Read(0x4F, 6)}};
+const Transfer kBlockRead = {{Message::Write(0x4F, {0x5D}), Message::Read(0x4F, 6)}};
 
 // 0: the PEC at the end of a read is right.
 uint8_t RestOf(const Bytes& read) {
@@ -78,7 +78,7 @@ TEST_F(NoPecTransportTest, AWriteHasNoPecOnTheBus) {
 
 TEST_F(NoPecTransportTest, AReadGetsOne) {
   board_->content = {4, 1, 2, 3, 0x80};
-  const auto result = transport_->Execute(kRead);
+  const auto result = transport_->Execute(kBlockRead);
   EXPECT_EQ(board_->log[0], (Transfer{{Message::Write(0x4F, {0x5D}), Message::Read(0x4F, 5)}}));
   const Bytes& read = result->read.at(0);
   EXPECT_EQ(Bytes(read.begin(), read.begin() + 5), board_->content);
@@ -88,7 +88,7 @@ TEST_F(NoPecTransportTest, AReadGetsOne) {
 
 TEST_F(NoPecTransportTest, AFailureOnTheWireStaysOne) {
   board_->outcome = Outcome::kAddressNack;
-  EXPECT_EQ(*transport_->Execute(kRead), (TransferResult{.outcome = Outcome::kAddressNack}));
+  EXPECT_EQ(*transport_->Execute(kBlockRead), (TransferResult{.outcome = Outcome::kAddressNack}));
 }
 
 TEST_F(NoPecTransportTest, OtherTransactionsAreLeftAsTheyAre) {

@@ -10,11 +10,11 @@ using smbus::Message;
 using smbus::Transfer;
 
 // The reference frames of SMBPBI's GET_TEMP at 0x4F.
-const Bytes kGetTemp = {0x5C, 0x04, 0x02, 0x00, 0x00, 0x80, 0x56};
-const Bytes kDone = {0x04, 0x02, 0x00, 0x00, 0x1F, 0x6F};
+const Bytes kGetTempFrame = {0x5C, 0x04, 0x02, 0x00, 0x00, 0x80, 0x56};
+const Bytes kDoneFrame = {0x04, 0x02, 0x00, 0x00, 0x1F, 0x6F};
 
 TEST(SmbusShapeTest, ABlockWrite) {
-  const Transfer transfer = {{Message::Write(0x4F, kGetTemp)}};
+  const Transfer transfer = {{Message::Write(0x4F, kGetTempFrame)}};
   const auto write = AsBlockWrite(transfer);
   ASSERT_TRUE(write.has_value());
   EXPECT_EQ(write->address, 0x4F);
@@ -23,7 +23,7 @@ TEST(SmbusShapeTest, ABlockWrite) {
 }
 
 TEST(SmbusShapeTest, WhatIsNoBlockWriteWithPec) {
-  Bytes wrong_pec = kGetTemp, wrong_count = kGetTemp, without = kGetTemp;
+  Bytes wrong_pec = kGetTempFrame, wrong_count = kGetTempFrame, without = kGetTempFrame;
   wrong_pec.back() ^= 1;
   wrong_count[1] = 3;
   without.pop_back();
@@ -32,7 +32,7 @@ TEST(SmbusShapeTest, WhatIsNoBlockWriteWithPec) {
     EXPECT_FALSE(AsBlockWrite({{Message::Write(0x4F, bytes)}}).has_value());
   }
   EXPECT_FALSE(AsBlockWrite({{Message::Read(0x4F, 7)}}).has_value());
-  EXPECT_FALSE(AsBlockWrite({{Message::Write(0x4F, kGetTemp), Message::Write(0x4F, kGetTemp)}}).has_value());
+  EXPECT_FALSE(AsBlockWrite({{Message::Write(0x4F, kGetTempFrame), Message::Write(0x4F, kGetTempFrame)}}).has_value());
   EXPECT_FALSE(AsBlockWrite({}).has_value());
 }
 
@@ -61,8 +61,8 @@ TEST(SmbusShapeTest, WhatIsNoBlockRead) {
 
 TEST(SmbusShapeTest, WhatWouldHaveBeenClocked) {
   const Bytes block = {0x02, 0x00, 0x00, 0x1F};
-  EXPECT_EQ(AsClocked({0x4F, 0x5C, 6}, block), kDone);
-  EXPECT_EQ(AsClocked({0x4F, 0x5C, 0}, block), kDone);
+  EXPECT_EQ(AsClocked({0x4F, 0x5C, 6}, block), kDoneFrame);
+  EXPECT_EQ(AsClocked({0x4F, 0x5C, 0}, block), kDoneFrame);
   EXPECT_EQ(AsClocked({0x4F, 0x5C, 3}, block), (Bytes{0x04, 0x02, 0x00}));
   EXPECT_EQ(AsClocked({0x4F, 0x5C, 8}, block).back(), 0xFF);
 }

@@ -16,8 +16,8 @@
 namespace sideband::daemon {
 namespace {
 
-const smbus::Transfer kRead = {{smbus::Message::Read(0x4F, 2)}};
-const smbus::TransferResult kResult = {.read = {{1, 2}}};
+const smbus::Transfer kCarriedRead = {{smbus::Message::Read(0x4F, 2)}};
+const smbus::TransferResult kCarriedResult = {.read = {{1, 2}}};
 
 // A peer that accepts one connection per script, in order, and runs the script on it.
 class FarEnd {
@@ -63,24 +63,24 @@ void Answer(int fd, const Bytes& bytes) {
 
 TEST(UnixBusTransportTest, CarriesATransaction) {
   FarEnd far_end({[](int fd) {
-    Answer(fd, smbus::EncodeResult(kResult));
-    Answer(fd, smbus::EncodeResult(kResult));
+    Answer(fd, smbus::EncodeResult(kCarriedResult));
+    Answer(fd, smbus::EncodeResult(kCarriedResult));
   }});
   UnixBusTransport transport(far_end.path, {});
-  EXPECT_EQ(*transport.Execute(kRead), kResult);
-  EXPECT_EQ(*transport.Execute(kRead), kResult) << "over one connection";
+  EXPECT_EQ(*transport.Execute(kCarriedRead), kCarriedResult);
+  EXPECT_EQ(*transport.Execute(kCarriedRead), kCarriedResult) << "over one connection";
 }
 
 TEST(UnixBusTransportTest, ConnectsAnewAfterTheFarEndWentAway) {
-  FarEnd far_end({[](int fd) { ReadRequest(fd); }, [](int fd) { Answer(fd, smbus::EncodeResult(kResult)); }});
+  FarEnd far_end({[](int fd) { ReadRequest(fd); }, [](int fd) { Answer(fd, smbus::EncodeResult(kCarriedResult)); }});
   UnixBusTransport transport(far_end.path, {});
-  EXPECT_EQ(transport.Execute(kRead).status().code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(*transport.Execute(kRead), kResult);
+  EXPECT_EQ(transport.Execute(kCarriedRead).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(*transport.Execute(kCarriedRead), kCarriedResult);
 }
 
 TEST(UnixBusTransportTest, NobodyThereIsUnavailable) {
   UnixBusTransport transport("/nonexistent/bus.sock", {});
-  const absl::Status status = transport.Execute(kRead).status();
+  const absl::Status status = transport.Execute(kCarriedRead).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(status.message(), "bus /nonexistent/bus.sock: No such file or directory");
 }
@@ -92,7 +92,7 @@ TEST(UnixBusTransportTest, SilenceTimesOut) {
     recv(fd, &byte, 1, 0);  // until the transport closes the connection
   }});
   UnixBusTransport transport(far_end.path, {.timeout = absl::Milliseconds(50)});
-  EXPECT_EQ(transport.Execute(kRead).status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(transport.Execute(kCarriedRead).status().code(), absl::StatusCode::kDeadlineExceeded);
 }
 
 TEST(UnixBusTransportTest, DrippingBytesTimesOutAsSilenceDoes) {
@@ -104,7 +104,7 @@ TEST(UnixBusTransportTest, DrippingBytesTimesOutAsSilenceDoes) {
     while (send(fd, &drip, 1, MSG_NOSIGNAL) == 1) usleep(5000);
   }});
   UnixBusTransport transport(far_end.path, {.timeout = absl::Milliseconds(50)});
-  EXPECT_EQ(transport.Execute(kRead).status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(transport.Execute(kCarriedRead).status().code(), absl::StatusCode::kDeadlineExceeded);
 }
 
 TEST(UnixBusTransportTest, RubbishIsAnErrorAndEndsTheConnection) {
@@ -114,11 +114,11 @@ TEST(UnixBusTransportTest, RubbishIsAnErrorAndEndsTheConnection) {
                   [](int fd) {
                     Answer(fd, Bytes{2, 0, 0, 0, 9, 9});
                   },
-                  [](int fd) { Answer(fd, smbus::EncodeResult(kResult)); }});
+                  [](int fd) { Answer(fd, smbus::EncodeResult(kCarriedResult)); }});
   UnixBusTransport transport(far_end.path, {});
-  EXPECT_FALSE(transport.Execute(kRead).ok());
-  EXPECT_FALSE(transport.Execute(kRead).ok());
-  EXPECT_EQ(*transport.Execute(kRead), kResult);
+  EXPECT_FALSE(transport.Execute(kCarriedRead).ok());
+  EXPECT_FALSE(transport.Execute(kCarriedRead).ok());
+  EXPECT_EQ(*transport.Execute(kCarriedRead), kCarriedResult);
 }
 
 }  // namespace

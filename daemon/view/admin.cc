@@ -21,9 +21,8 @@ using sideband::v1::TriggerRequest;
 using sideband::v1::TriggerResponse;
 
 absl::Status CheckIsLocal(const Caller& caller, const Credentials& peer) {
-  const bool is_operator = caller.principal.role == Principal::Role::kOperator;
   // With a token the caller is the token's, whom a proxy in front of the socket may have passed on.
-  if (is_operator && peer.local_operator && !peer.bearer_token) return absl::OkStatus();
+  if (caller.is_operator() && peer.local_operator && !peer.bearer_token) return absl::OkStatus();
   return absl::PermissionDeniedError("Admin is for local operators on the daemon's Unix socket");
 }
 
@@ -34,7 +33,7 @@ TriggerStep StepOf(const TriggerRequest& request) {
 }
 
 // The error as callers see it: what the mailbox reports, in the request's words.
-absl::Status ForCaller(TriggerStep step, const absl::Status& status) {
+absl::Status TriggerError(TriggerStep step, const absl::Status& status) {
   if (absl::IsUnimplemented(status) && step == TriggerStep::kSelect) {
     return absl::UnimplementedError("the device has no clock domains");
   }
@@ -46,7 +45,7 @@ absl::Status ForCaller(TriggerStep step, const absl::Status& status) {
 }
 
 absl::StatusOr<TriggerResponse> ResponseOf(TriggerStep step, const absl::StatusOr<uint32_t>& number) {
-  if (!number.ok()) return ForCaller(step, number.status());
+  if (!number.ok()) return TriggerError(step, number.status());
   TriggerResponse response;
   if (step == TriggerStep::kOnce) response.set_trigger_id(*number);
   return response;
@@ -60,7 +59,7 @@ ReloadResponse ResponseOf(const ReloadOutcome& outcome, uint64_t policy_version)
   return response;
 }
 
-std::optional<VisibleDevice> FindDevice(Reader& reader, const Caller& caller, const std::string& name) {
+std::optional<VisibleDevice> DeviceToTrigger(Reader& reader, const Caller& caller, const std::string& name) {
   for (VisibleDevice& device : reader.Devices(caller)) {
     if (device.info->name == name) return std::move(device);
   }
@@ -103,7 +102,7 @@ absl::Status Admin::Reload(const Caller& caller, const Credentials& peer, Done<R
 absl::Status Admin::Trigger(const Caller& caller, const Credentials& peer, const TriggerRequest& request,
                             Done<TriggerResponse> done) const {
   SIDEBAND_RETURN_IF_ERROR(CheckIsLocal(caller, peer));
-  const auto device = FindDevice(parts_.reader, caller, request.device());
+  const auto device = DeviceToTrigger(parts_.reader, caller, request.device());
   if (!device) return NotFound();
   const TriggerStep step = StepOf(request);
   SIDEBAND_ASSIGN_OR_RETURN(const uint64_t argument, ArgumentOf(request, *device));

@@ -58,7 +58,7 @@ absl::StatusOr<sideband::v1::ListClocksResponse> ListClocks(Reader& reader, cons
                                                             const sideband::v1::ListClocksRequest& request) {
   sideband::v1::ListClocksResponse response;
   bool is_there = request.device().empty();
-  if (caller.principal.role == Principal::Role::kOperator) {
+  if (caller.is_operator()) {
     for (const VisibleDevice& device : reader.Devices(caller)) {
       if (!request.device().empty() && device.info->name != request.device()) continue;
       is_there = true;

@@ -24,11 +24,9 @@ using sideband::v1::SetCountingResponse;
 
 constexpr int kTriesMax = 4;
 
-bool IsOperator(const Caller& caller) { return caller.principal.role == Principal::Role::kOperator; }
-
 // Whether the caller may learn that the device has a configuration.
 bool Sees(const Caller& caller, const mailbox::Catalog& catalog) {
-  return IsOperator(caller) ||
+  return caller.is_operator() ||
          std::ranges::any_of(catalog.vms, [&](const VmInfo& vm) { return MayConfigure(caller, catalog, vm); });
 }
 
@@ -57,10 +55,10 @@ class ResponseWriter {
       WriteVm(vm, control->second, groups, *response.add_vms());
     }
     for (size_t g = 0; g < catalog_.gate_groups.size(); ++g) {
-      if (is_operator() || (seen >> g & 1) != 0) WriteGroup(g, *response.add_groups());
+      if (caller_.is_operator() || (seen >> g & 1) != 0) WriteGroup(g, *response.add_groups());
     }
     WriteSelections(response);
-    if (!is_operator()) return response;
+    if (!caller_.is_operator()) return response;
     for (const Refusal& refusal : state_.refusals) Write(refusal, *response.add_refused());
     return response;
   }
@@ -71,8 +69,6 @@ class ResponseWriter {
   }
 
  private:
-  bool is_operator() const { return IsOperator(caller_); }
-
   void WriteValue(uint64_t vector, uint64_t groups, sideband::v1::GateValue& out) const {
     for (size_t g = 0; g < catalog_.gate_groups.size(); ++g) {
       if ((vector & groups) >> g & 1) out.add_groups(catalog_.gate_groups[g].name);
@@ -113,7 +109,7 @@ class ResponseWriter {
   }
 
   bool MaySeeSelection(uint32_t number) const {
-    return is_operator() || std::ranges::any_of(catalog_.vms, [&](const VmInfo& vm) {
+    return caller_.is_operator() || std::ranges::any_of(catalog_.vms, [&](const VmInfo& vm) {
              return MayConfigure(caller_, catalog_, vm) && MaySelect(caller_, state_, vm, number);
            });
   }
@@ -124,7 +120,7 @@ class ResponseWriter {
 
   void WriteVm(const VmInfo& vm, const mailbox::VmControl& control, uint64_t groups, sideband::v1::VmCounting& out) {
     out.set_vm(vm.name);
-    out.set_confidential(IsConfidential(caller_, vm));
+    out.set_confidential(caller_.IsConfidential(vm));
     WriteValue(control.allowed, groups, *out.mutable_allowed());
     if (out.confidential()) return;
     WriteValue(control.pinned, groups, *out.mutable_pinned());
@@ -154,7 +150,7 @@ class ResponseWriter {
   }
 
   bool MaySee(const VmInfo& vm, const std::string& context) const {
-    return caller_.May(Resource::Context(vm.uuid, IsConfidential(caller_, vm), context), Right::kRead);
+    return caller_.May(Resource::Context(vm.uuid, caller_.IsConfidential(vm), context), Right::kRead);
   }
 
   const Caller& caller_;
@@ -177,18 +173,14 @@ void ByNameAsAsked(const SetCountingRequest& request, const Topology& topology, 
 }  // namespace
 
 absl::StatusOr<CountingQueries::Subject> CountingQueries::Find(const Caller& caller, const std::string& name) const {
-  if (name.empty()) return absl::InvalidArgumentError("device: must be given");
-  for (VisibleDevice& device : reader_.Devices(caller)) {
-    if (device.info->name != name || device.view == nullptr) continue;
-    auto state = book_.State(name);
-    if (!state || !Sees(caller, state->actual.topology->catalog())) break;
-    // The snapshots of a device that has changed its events are there before its configuration.
-    if (!HaveSameEvents(*device.view->topology(), *state->actual.topology)) {
-      return absl::UnavailableError("the device's configuration is not known yet; ask again");
-    }
-    return Subject{std::move(device), *std::move(state)};
+  SIDEBAND_ASSIGN_OR_RETURN(VisibleDevice device, FindDevice(reader_, caller, name));
+  auto state = book_.State(name);
+  if (!state || !Sees(caller, state->actual.topology->catalog())) return NotFound();
+  // The snapshots of a device that has changed its events are there before its configuration.
+  if (!HaveSameEvents(*device.view->topology(), *state->actual.topology)) {
+    return absl::UnavailableError("the device's configuration is not known yet; ask again");
   }
-  return NotFound();
+  return Subject{std::move(device), *std::move(state)};
 }
 
 absl::StatusOr<GetCountingResponse> CountingQueries::Get(const Caller& caller,

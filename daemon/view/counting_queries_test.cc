@@ -24,7 +24,7 @@ using sideband::v1::GetCountingResponse;
 using sideband::v1::SetCountingRequest;
 using sideband::v1::SetCountingResponse;
 
-constexpr char kPolicy[] = R"(version: 1
+constexpr char kCountingPolicy[] = R"(version: 1
 operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
 auditors: [{name: audit, identities: ["spiffe://example.org/auditor"]}]
 tenants:
@@ -42,7 +42,7 @@ tenants:
 class CountingQueriesTest : public testing::Test {
  protected:
   CountingQueriesTest() {
-    world_.policy.Replace(*Policy::Parse(kPolicy, "policy.yaml"));
+    world_.policy.Replace(*Policy::Parse(kCountingPolicy, "policy.yaml"));
     mailbox::Catalog catalog = world_.topology->catalog();
     catalog.events[0].details = {.gate_group = 1, .selectable = true};
     catalog.events[1].details = {.gate_group = 2, .selectable = true};

@@ -20,10 +20,8 @@ using sideband::v1::VmCounting;
 
 constexpr char kTwice[] = "is given twice";
 
-bool IsOperator(const Caller& caller) { return caller.principal.role == Principal::Role::kOperator; }
-
 bool MayChoose(const Caller& caller, const VmInfo& vm, const std::string& event) {
-  return caller.May(Resource::Vm(vm.uuid, IsConfidential(caller, vm)).Event(event), Right::kConfigure);
+  return caller.May(Resource::Vm(vm.uuid, caller.IsConfidential(vm)).Event(event), Right::kConfigure);
 }
 
 // Each name once: settings are stored, and a request may repeat a name as often as its size allows.
@@ -53,7 +51,7 @@ class RequestReader {
   void Refuse(std::string field, std::string reason) { refusals_.push_back({std::move(field), std::move(reason)}); }
 
   void ReadGroup(const sideband::v1::GroupChange& change, CountingSettings& settings) {
-    if (!IsOperator(caller_)) return Refuse(absl::StrCat("groups.", change.name()), "only operators set it");
+    if (!caller_.is_operator()) return Refuse(absl::StrCat("groups.", change.name()), "only operators set it");
     const auto [added, is_new] = settings.groups.try_emplace(change.name());
     if (!is_new) return Refuse(absl::StrCat("groups.", change.name()), kTwice);
     GroupSetting& group = added->second;
@@ -74,7 +72,7 @@ class RequestReader {
     if (!is_new) return Refuse(path, kTwice);
     if (request.confidential()) Refuse(path + ".confidential", "cannot be set");
     VmSetting& setting = added->second;
-    if (IsOperator(caller_)) {
+    if (caller_.is_operator()) {
       ReadOperators(path, request, setting);
       if (request.has_value()) setting.value = GateSetting{.groups = NamesOf(request.value())};
     } else {
@@ -132,7 +130,7 @@ class RequestReader {
   }
 
   bool MaySee(const VmInfo& vm, const std::string& context) const {
-    return caller_.May(Resource::Context(vm.uuid, IsConfidential(caller_, vm), context), Right::kRead);
+    return caller_.May(Resource::Context(vm.uuid, caller_.IsConfidential(vm), context), Right::kRead);
   }
 
   uint64_t OwnValue(const VmInfo& vm) const {
@@ -176,14 +174,10 @@ class RequestReader {
 
 }  // namespace
 
-bool IsConfidential(const Caller& caller, const VmInfo& vm) {
-  return vm.confidential || caller.policy.policy->GrantsSeal(vm.uuid);
-}
-
 uint64_t GroupsOf(const Caller& caller, const Catalog& catalog, const VmInfo& vm) {
   uint64_t groups = 0;
   for (size_t g = 0; g < catalog.gate_groups.size(); ++g) {
-    const Resource group = Resource::GateGroup(vm.uuid, IsConfidential(caller, vm), catalog.gate_groups[g].name);
+    const Resource group = Resource::GateGroup(vm.uuid, caller.IsConfidential(vm), catalog.gate_groups[g].name);
     if (caller.May(group, Right::kConfigure)) groups |= uint64_t{1} << g;
   }
   return groups;
@@ -199,7 +193,7 @@ bool MayConfigure(const Caller& caller, const Catalog& catalog, const VmInfo& vm
 bool MaySelect(const Caller& caller, const CountingState& state, const VmInfo& vm, uint32_t selection) {
   const CountingConfig& config = state.desired;
   const auto control = config.vms.find(vm.id);
-  if (IsOperator(caller) || control == config.vms.end()) return true;
+  if (caller.is_operator() || control == config.vms.end()) return true;
   if (selection >= config.selections.size() || control->second.selection >= config.selections.size()) return false;
   const auto& events = state.actual.topology->catalog().events;
   for (size_t event = 0; event < events.size(); ++event) {

@@ -31,9 +31,6 @@ bool MayConfigure(const Caller& caller, const mailbox::Catalog& catalog, const m
 // operator may, also if there is no such selection.
 bool MaySelect(const Caller& caller, const CountingState& state, const mailbox::VmInfo& vm, uint32_t selection);
 
-// Also as of the policy in force, which may be newer than the topology.
-bool IsConfidential(const Caller& caller, const mailbox::VmInfo& vm);
-
 }  // namespace sideband::daemon
 
 #endif  // SIDEBAND_DAEMON_VIEW_COUNTING_REQUEST_H_

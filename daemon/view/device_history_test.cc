@@ -22,7 +22,7 @@ using Snapshots = std::vector<std::shared_ptr<const DeviceSnapshot>>;
 using Change = std::function<void(DeviceSnapshot&)>;
 
 // Rows of FakeWorld's device.
-constexpr size_t kVm0 = 1, kRender = 2, kTrain = 5;
+constexpr size_t kVm0Row = 1, kRenderRow = 2, kTrainRow = 5;
 
 ChunkView ChunkOf(const Snapshots& frames, uint32_t every, bool is_final) {
   const auto chunk = std::make_shared<Chunk>(Layout::Of(*frames.front()), /*capacity=*/1 << 16);
@@ -159,7 +159,7 @@ TEST_F(DeviceHistoryTest, TheFirstFrameOfEachStepIsAPoint) {
 TEST_F(DeviceHistoryTest, StepsGoOnFromChunkToChunk) {
   Publish(1, 3);
   // Another tenant's restart begins a chunk; its first frame is in the step of the frame before.
-  Publish(4, 12, RestartOf(kRender));
+  Publish(4, 12, RestartOf(kRenderRow));
   EXPECT_EQ(Ids(Build("tenant-b", {.step = absl::Seconds(5)})), (Ids32{1, 5, 10}));
 }
 
@@ -196,7 +196,7 @@ TEST_F(DeviceHistoryTest, AStepCountsFromTheWindowsFirstFrame) {
 
 TEST_F(DeviceHistoryTest, WhatRestartsARowBeginsASeries) {
   const std::vector<std::pair<const char*, Change>> changes = {
-      {"generation", RestartOf(kTrain)},
+      {"generation", RestartOf(kTrainRow)},
       {"boot", [](DeviceSnapshot& snapshot) { ++snapshot.data.boot_id; }},
   };
   for (const auto& [name, change] : changes) {
@@ -216,7 +216,7 @@ TEST_F(DeviceHistoryTest, WhatRestartsARowBeginsASeries) {
 
 TEST_F(DeviceHistoryTest, ARowGoesOnWhereAnotherRowOfItsOwnerRestarts) {
   Publish(1, 2);
-  Publish(3, 4, RestartOf(kRender));
+  Publish(3, 4, RestartOf(kRenderRow));
   const DeviceHistory history = Build("tenant-a");
   ASSERT_EQ(history.series_size(), 4) << "vm0, two of render, compute";
   EXPECT_EQ(history.series(0).scope().context(), "");
@@ -248,7 +248,7 @@ TEST_F(DeviceHistoryTest, ARowGoesOnOverAnEqualTopologyAndEndsWithItsName) {
 // With a step the last frame before the restart would be left out, and with it the final counts.
 TEST_F(DeviceHistoryTest, TheFinalCountsOfARowAreAPointForItsOwner) {
   Publish(1, 13);
-  Publish(14, 21, RestartOf(kTrain));
+  Publish(14, 21, RestartOf(kTrainRow));
   const HistoryWindow window{.step = absl::Seconds(10)};
   EXPECT_EQ(Counts(Build("tenant-b", window), 0), (Counts64{1050, 10050, 13050}));
   EXPECT_EQ(Ids(Build("tenant-b", window)), (Ids32{1, 10, 13, 20}));
@@ -258,15 +258,15 @@ TEST_F(DeviceHistoryTest, TheFinalCountsOfARowAreAPointForItsOwner) {
 
 TEST_F(DeviceHistoryTest, AFinalFrameThatIsAPointAnywayIsOne) {
   Publish(1, 10);
-  Publish(11, 12, RestartOf(kTrain));
+  Publish(11, 12, RestartOf(kTrainRow));
   EXPECT_EQ(Ids(Build("tenant-b", {.step = absl::Seconds(10)})), (Ids32{1, 10}));
 }
 
 TEST_F(DeviceHistoryTest, ARowThatDisappearsHasItsFinalCounts) {
   Publish(1, 13);
   Publish(14, 21, [](DeviceSnapshot& snapshot) {
-    snapshot.data.blocks.resize(kTrain);
-    snapshot.data.counters.resize(kTrain * 3);
+    snapshot.data.blocks.resize(kTrainRow);
+    snapshot.data.counters.resize(kTrainRow * 3);
   });
   const DeviceHistory history = Build("tenant-b", {.step = absl::Seconds(10)});
   EXPECT_EQ(Ids(history), (Ids32{1, 10, 13}));
@@ -281,7 +281,7 @@ TEST_F(DeviceHistoryTest, TheLastChunkHasNoFinalCountsYet) {
 
 TEST_F(DeviceHistoryTest, FinalFramesInCoarseTimeAreTheirOwnersAlone) {
   Publish(1, 13);
-  Publish(14, 24, RestartOf(kTrain));
+  Publish(14, 24, RestartOf(kTrainRow));
   EXPECT_EQ(Ids(BuildOf(Chunks(/*every=*/10), "tenant-b")), (Ids32{10, 13, 20}));
   EXPECT_EQ(Ids(BuildOf(Chunks(/*every=*/10), "tenant-a")), (Ids32{10, 20}));
 }
@@ -302,8 +302,8 @@ TEST_F(DeviceHistoryTest, AStatusIsGivenWhereItChanges) {
   };
   for (size_t i = 0; i < rows.size(); ++i) {
     Publish(i + 1, i + 1, [&](DeviceSnapshot& snapshot) {
-      snapshot.data.blocks[kTrain].state = rows[i].state;
-      snapshot.data.blocks[kTrain].flags = rows[i].flags;
+      snapshot.data.blocks[kTrainRow].state = rows[i].state;
+      snapshot.data.blocks[kTrainRow].flags = rows[i].flags;
     });
   }
   const DeviceHistory history = Build("tenant-b");
@@ -324,11 +324,11 @@ TEST_F(DeviceHistoryTest, AStatusIsGivenWhereItChanges) {
 // A status is compared with that of the point before, also over a change of layout.
 TEST_F(DeviceHistoryTest, AStatusOutsideOfThePointsIsNotGiven) {
   const auto retire = [](DeviceSnapshot& snapshot) {
-    snapshot.data.blocks[kTrain].state = mailbox::BlockState::kRetired;
+    snapshot.data.blocks[kTrainRow].state = mailbox::BlockState::kRetired;
   };
   Publish(1, 2);
   Publish(3, 4, retire);
-  Publish(5, 12, RestartOf(kRender));
+  Publish(5, 12, RestartOf(kRenderRow));
   EXPECT_EQ(Build("tenant-b", {.step = absl::Seconds(5)}).series(0).statuses_size(), 1);
   EXPECT_EQ(Build("tenant-b").series(0).statuses_size(), 3);
 }
@@ -373,17 +373,17 @@ TEST_F(DeviceHistoryTest, WhoMaySeeNothingGetsNothing) {
 // Whatever happens to the rows of others, tenant-b's message and its size are the same.
 TEST_F(DeviceHistoryTest, WhatACallerMayNotSeeLeavesNoTrace) {
   const std::vector<std::pair<const char*, Change>> others = {
-      {"restart", RestartOf(kVm0)},
-      {"counts", [](DeviceSnapshot& snapshot) { ++snapshot.data.counters[3 * kRender]; }},
-      {"own row, another event", [](DeviceSnapshot& snapshot) { snapshot.data.counters[3 * kTrain + 1] = 7; }},
-      {"status", [](DeviceSnapshot& snapshot) { snapshot.data.blocks[kVm0].flags = mailbox::kFlagMmuFault; }},
+      {"restart", RestartOf(kVm0Row)},
+      {"counts", [](DeviceSnapshot& snapshot) { ++snapshot.data.counters[3 * kRenderRow]; }},
+      {"own row, another event", [](DeviceSnapshot& snapshot) { snapshot.data.counters[3 * kTrainRow + 1] = 7; }},
+      {"status", [](DeviceSnapshot& snapshot) { snapshot.data.blocks[kVm0Row].flags = mailbox::kFlagMmuFault; }},
       {"the device's row", [](DeviceSnapshot& snapshot) { snapshot.data.blocks[0].flags = mailbox::kFlagOverflow; }},
       {"device events", [](DeviceSnapshot& snapshot) { snapshot.device_scope_withheld = false; }},
       {"an end",
        [](DeviceSnapshot& snapshot) {
-         snapshot.data.blocks.erase(snapshot.data.blocks.begin() + kRender);
-         snapshot.data.counters.erase(snapshot.data.counters.begin() + 3 * kRender,
-                                      snapshot.data.counters.begin() + 3 * (kRender + 1));
+         snapshot.data.blocks.erase(snapshot.data.blocks.begin() + kRenderRow);
+         snapshot.data.counters.erase(snapshot.data.counters.begin() + 3 * kRenderRow,
+                                      snapshot.data.counters.begin() + 3 * (kRenderRow + 1));
        }},
   };
   const auto say = [this](uint32_t every, const HistoryWindow& window) {
@@ -441,7 +441,7 @@ TEST_F(DeviceHistoryTest, AStatusCostsItsFlags) {
   const auto cost = [this](uint16_t flags) {
     snapshots_.clear();
     values_left_ = kMany;
-    Publish(1, 1, [flags](DeviceSnapshot& snapshot) { snapshot.data.blocks[kTrain].flags = flags; });
+    Publish(1, 1, [flags](DeviceSnapshot& snapshot) { snapshot.data.blocks[kTrainRow].flags = flags; });
     Build("tenant-b");
     return kMany - values_left_;
   };
@@ -464,7 +464,7 @@ TEST_F(ShownRowsTest, AreTheCallersOwnWithTheirEvents) {
   Publish(1, 1);
   const std::vector<ShownRow> tenant = RowsOf("tenant-b");
   ASSERT_EQ(tenant.size(), 1u);
-  EXPECT_EQ(tenant[0].row, kTrain);
+  EXPECT_EQ(tenant[0].row, kTrainRow);
   EXPECT_EQ(tenant[0].events, std::vector<size_t>({0}));
   EXPECT_EQ(tenant[0].scope.vm_uuid(), kVm1Uuid);
   EXPECT_EQ(tenant[0].scope.generation(), 1u);
@@ -489,7 +489,7 @@ TEST_F(DeviceHistoryTest, AGatedEventHasACoveragePerPoint) {
   uint64_t publication = 0;
   Publish(1, 3, [&](DeviceSnapshot& snapshot) {
     constexpr uint64_t kResident[] = {3, 8, 10}, kRunning[] = {0, 4, 4};
-    const size_t row = kVm0 * snapshot.data.counters_per_block;
+    const size_t row = kVm0Row * snapshot.data.counters_per_block;
     snapshot.data.counters[row + 1] = kResident[publication];
     snapshot.data.counters[row + 2] = kRunning[publication++];
   });

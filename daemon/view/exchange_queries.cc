@@ -32,8 +32,8 @@ struct Found {
 };
 
 template <typename Predicate>
-absl::StatusOr<Found> Find(Reader& reader, const Caller& caller, const std::string& device, const std::string& vm,
-                           Predicate may) {
+absl::StatusOr<Found> FindVm(Reader& reader, const Caller& caller, const std::string& device, const std::string& vm,
+                             Predicate may) {
   for (const VisibleDevice& visible : reader.Devices(caller)) {
     if (visible.snapshot == nullptr || (!device.empty() && visible.info->name != device)) continue;
     const mailbox::Catalog& catalog = visible.snapshot->topology->catalog();
@@ -56,12 +56,12 @@ absl::StatusOr<Found> Find(Reader& reader, const Caller& caller, const std::stri
 
 absl::StatusOr<Found> FindForOwner(Reader& reader, const Caller& caller, const std::string& device,
                                    const std::string& vm) {
-  return Find(reader, caller, device, vm,
-              [](const View& view, const VmInfo& info) { return view.SeesSealed(info.id); });
+  return FindVm(reader, caller, device, vm,
+                [](const View& view, const VmInfo& info) { return view.SeesSealed(info.id); });
 }
 
 // What the caller may know of a sealer's error.
-absl::Status ForCaller(const absl::Status& status) {
+absl::Status ExchangeError(const absl::Status& status) {
   if (absl::IsNotFound(status)) return NotExchanged();
   const bool is_of_no_request = absl::IsResourceExhausted(status) || absl::IsUnavailable(status);
   return is_of_no_request ? status : ExchangeRefused();
@@ -91,7 +91,7 @@ absl::Status ExchangeQueries::Challenge(const Caller& caller, const sideband::v1
                                         Done<ChallengeResponse> done) const {
   SIDEBAND_ASSIGN_OR_RETURN(const Found found, FindForOwner(reader_, caller, request.device(), request.vm()));
   return sealer_.Draw(found.vm, [vm = found.vm, done = std::move(done)](const absl::StatusOr<Bytes>& challenge) {
-    if (!challenge.ok()) return done(ForCaller(challenge.status()));
+    if (!challenge.ok()) return done(ExchangeError(challenge.status()));
     ChallengeResponse response;
     response.set_challenge(challenge->data(), challenge->size());
     response.set_device_uuid(vm.device_uuid.bytes.data(), vm.device_uuid.bytes.size());
@@ -109,7 +109,7 @@ absl::Status ExchangeQueries::Exchange(const Caller& caller, const sideband::v1:
       found.vm, Bytes(bytes.begin(), bytes.end()),
       [&reader = reader_, caller, found, done = std::move(done)](const absl::StatusOr<Bytes>& answer) {
         reader.audit().Record(EntryOf(caller, found, answer.status()));
-        if (!answer.ok()) return done(ForCaller(answer.status()));
+        if (!answer.ok()) return done(ExchangeError(answer.status()));
         ExchangeResponse response;
         response.set_answer(answer->data(), answer->size());
         done(response);
@@ -121,7 +121,8 @@ absl::Status ExchangeQueries::Rotate(const Caller& caller, const sideband::v1::R
   const auto is_confidential = [](const View& view, const VmInfo& info) {
     return info.confidential && view.SeesVm(info.id);
   };
-  SIDEBAND_ASSIGN_OR_RETURN(const Found found, Find(reader_, caller, request.device(), request.vm(), is_confidential));
+  SIDEBAND_ASSIGN_OR_RETURN(const Found found,
+                            FindVm(reader_, caller, request.device(), request.vm(), is_confidential));
   return sealer_.Rotate(found.vm, [done = std::move(done)](const absl::StatusOr<uint64_t>& epoch) {
     if (absl::IsNotFound(epoch.status())) {
       return done(absl::FailedPreconditionError("the VM's guest has exchanged no keys"));

@@ -34,6 +34,17 @@ inline Credentials CredentialsOf(const std::string& who) {
 // The policy above, with `vm0` as the UUID of tenant-a's VM.
 std::shared_ptr<const Policy> FakePolicy(const std::string& vm0 = kVm0Uuid);
 
+// Another, for boards: tenant a has partition 2 of gpu0, tenant b a metric of partition 3, and both have no VM.
+inline constexpr char kPartitionPolicy[] = R"(version: 1
+operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
+tenants:
+  - {name: a, identities: ["spiffe://example.org/tenant-a"], partitions: [{device: gpu0, gpu_instance: 2}]}
+  - name: b
+    identities: ["spiffe://example.org/tenant-b"]
+    partitions: [{device: gpu0, gpu_instance: 3, events: [dram_usage]}, {device: gpu1, gpu_instance: 2}]
+auditors: [{name: audit, identities: ["spiffe://example.org/auditor"]}]
+)";
+
 std::shared_ptr<const Topology> FakeTopology();
 // The same with a gate group, g: its events are cycles, behind the gate, and the running cycles (number 2, in place of
 // pcie_bytes). resident_cycles are number 1, in place of dram_bytes.

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/str_cat.h"
-#include "daemon/message/time_message.h"
 #include "daemon/view/device_history.h"
 #include "daemon/view/history_window.h"
 #include "daemon/view/row_filter.h"
@@ -22,10 +20,10 @@ using sideband::v1::GetHistoryRequest;
 using sideband::v1::GetHistoryResponse;
 
 // A request with the history that may answer it.
-class Question {
+class HistoryQuestion {
  public:
-  Question(Reader& reader, const Store& store, const History& history, const Caller& caller,
-           const GetHistoryRequest& request, HistoryRows rows)
+  HistoryQuestion(Reader& reader, const Store& store, const History& history, const Caller& caller,
+                  const GetHistoryRequest& request, HistoryRows rows)
       : reader_(reader), caller_(caller), filter_(request.filter(), rows == HistoryRows::kAll), views_(reader, caller) {
     // Includes devices that the caller cannot see: the views of their topologies decide.
     const auto listed = store.devices();
@@ -56,7 +54,7 @@ class Question {
 };
 
 // A past object may be named like a present object: its owner sees it in the past.
-absl::Status Question::Check() {
+absl::Status HistoryQuestion::Check() {
   std::vector<VisibleDevice> devices = reader_.Devices(caller_);
   if (filter_.Check(devices).ok()) return absl::OkStatus();
   // Views of the past are computed only for a request that names an object which is not present.
@@ -73,7 +71,7 @@ absl::Status Question::Check() {
   return filter_.Check(devices);
 }
 
-void Question::Measure(const HistoryWindow& window) {
+void HistoryQuestion::Measure(const HistoryWindow& window) {
   absl::Time first = absl::InfiniteFuture();
   absl::Time last = absl::InfinitePast();
   for (const Past& past : pasts_) {
@@ -99,7 +97,7 @@ void Question::Measure(const HistoryWindow& window) {
 }
 
 // nullopt where the response would be too large.
-std::optional<GetHistoryResponse> Question::Build(const HistoryWindow& window) {
+std::optional<GetHistoryResponse> HistoryQuestion::Build(const HistoryWindow& window) {
   GetHistoryResponse response;
   int64_t values_left = kHistoryValuesMax;
   for (const Past& past : pasts_) {
@@ -111,18 +109,13 @@ std::optional<GetHistoryResponse> Question::Build(const HistoryWindow& window) {
     // A device of which the caller may see nothing is left out.
     if (device.has_oldest()) *response.add_devices() = std::move(device);
   }
-  if (values_left < 0 || response.ByteSizeLong() > kHistoryAnswerBytesMax) return std::nullopt;
-  if (window.step != absl::ZeroDuration()) SetDuration(window.step, *response.mutable_step());
-  return response;
+  return IfFits(std::move(response), window, values_left);
 }
 
-absl::StatusOr<GetHistoryResponse> Question::Answer(const HistoryWindow& window) {
+absl::StatusOr<GetHistoryResponse> HistoryQuestion::Answer(const HistoryWindow& window) {
   Measure(window);
-  auto response = AnswerWithin(window, size_, [this](const HistoryWindow& part) { return Build(part); });
-  if (response) return *std::move(response);
-  return absl::ResourceExhaustedError(
-      absl::StrCat("the answer has more than ", kHistoryValuesMax,
-                   " numbers even at the longest step: name a VM, a context or events"));
+  const auto build = [this](const HistoryWindow& part) { return Build(part); };
+  return AnswerWithin(window, size_, build, "name a VM, a context or events");
 }
 
 }  // namespace
@@ -133,7 +126,7 @@ absl::StatusOr<GetHistoryResponse> HistoryReader::Get(const Caller& caller, cons
                                                       HistoryRows rows) const {
   if (history_.max_bytes() == 0) return NoHistory();
   SIDEBAND_ASSIGN_OR_RETURN(const HistoryWindow window, WindowOf(request));
-  Question question(reader_, store_, history_, caller, request, rows);
+  HistoryQuestion question(reader_, store_, history_, caller, request, rows);
   SIDEBAND_RETURN_IF_ERROR(question.Check());
   return question.Answer(window);
 }

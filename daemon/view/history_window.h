@@ -4,15 +4,19 @@
 // by a longer step.
 //   SIDEBAND_ASSIGN_OR_RETURN(const HistoryWindow window, WindowOf(request));
 //   const auto build = [&](const HistoryWindow& part) { return Build(part); };   // nullopt: too large
-//   if (auto answer = AnswerWithin(window, size, build)) return *std::move(answer);
+//   return AnswerWithin(window, size, build, "name a device");
 #ifndef SIDEBAND_DAEMON_VIEW_HISTORY_WINDOW_H_
 #define SIDEBAND_DAEMON_VIEW_HISTORY_WINDOW_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "daemon/message/time_message.h"
 #include "proto/base/status_macros.h"
@@ -65,14 +69,27 @@ absl::Duration RoundStepAtLeast(absl::Duration least);
 // The window with the shortest step, or a longer one, by which an answer of this size is estimated to fit.
 HistoryWindow Fitting(HistoryWindow window, const AnswerSize& size);
 
-// The result of `build`, an optional, for the shortest step for which there is one; nullopt if there is for none.
+// The response with its step; nullopt where it is too large, as it is where fewer than no values are left.
+template <typename Response>
+std::optional<Response> IfFits(Response response, const HistoryWindow& window, int64_t values_left) {
+  if (values_left < 0 || response.ByteSizeLong() > kHistoryAnswerBytesMax) return std::nullopt;
+  if (window.step != absl::ZeroDuration()) SetDuration(window.step, *response.mutable_step());
+  return response;
+}
+
+// The result of `build`, an optional, for the shortest step for which there is one. RESOURCE_EXHAUSTED with the advice
+// if there is for none.
 template <typename Build>
-auto AnswerWithin(HistoryWindow window, const AnswerSize& size, const Build& build) -> decltype(build(window)) {
+auto AnswerWithin(HistoryWindow window, const AnswerSize& size, const Build& build, absl::string_view advice)
+    -> absl::StatusOr<typename decltype(build(window))::value_type> {
   window = Fitting(window, size);
   for (;;) {
-    if (auto answer = build(window)) return answer;
+    if (auto answer = build(window)) return *std::move(answer);
     // A longer step would not remove further points.
-    if (window.step > size.span) return {};
+    if (window.step > size.span) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("the answer has more than ", kHistoryValuesMax, " numbers even at the longest step: ", advice));
+    }
     window.step = RoundStepAtLeast(window.step + absl::Nanoseconds(1));
   }
 }

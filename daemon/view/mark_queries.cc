@@ -13,6 +13,7 @@
 #include "daemon/message/scope_message.h"
 #include "daemon/message/time_message.h"
 #include "daemon/view/row_filter.h"
+#include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/visible.h"
 
@@ -32,14 +33,6 @@ constexpr size_t kLabelMax = 64;
 // Both instants are rounded down to a nanosecond.
 constexpr uint64_t kDurationErrorNs = 1;
 
-absl::StatusOr<VisibleDevice> Find(Reader& reader, const Caller& caller, const std::string& name) {
-  if (name.empty()) return absl::InvalidArgumentError("device: must be given");
-  for (VisibleDevice& device : reader.Devices(caller)) {
-    if (device.info->name == name && device.view != nullptr) return std::move(device);
-  }
-  return NotFound();
-}
-
 absl::Status CheckLabel(const std::string& label) {
   if (label.size() <= kLabelMax && Visible(label) == label) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -56,7 +49,7 @@ class Markable {
     const mailbox::VmInfo* const vm = topology_.FindVm(request.vm());
     if (vm == nullptr) return NotFound();
     SIDEBAND_ASSIGN_OR_RETURN(const uint16_t context, ContextOf(*vm, request.context()));
-    const bool is_confidential = vm->confidential || caller_.policy.policy->GrantsSeal(vm->uuid);
+    const bool is_confidential = caller_.IsConfidential(*vm);
     const Resource resource = request.context().empty()
                                   ? Resource::Vm(vm->uuid, is_confidential)
                                   : Resource::Context(vm->uuid, is_confidential, request.context());
@@ -162,7 +155,7 @@ bool GoesBack(const Mark& from, const Mark& to) {
 }
 
 // As callers see what the device says.
-absl::Status ForCaller(const absl::Status& status) {
+absl::Status MarkError(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
       return NotFound();
@@ -207,12 +200,6 @@ std::vector<uint64_t> Differences(const Mark& from, const Mark& to) {
   return counts;
 }
 
-// What was counted is a lower bound of what happened: nothing is estimated between marks.
-void SetCountedOnly(sideband::v1::Counter& counter) {
-  counter.mutable_estimate()->set_lower(counter.count());
-  counter.mutable_estimate()->set_method(sideband::v1::Estimate::METHOD_COUNTED);
-}
-
 // Fills the counters; returns whether each was counted all the time.
 bool FillCounts(const Topology& topology, uint16_t vm, const std::vector<uint64_t>& counts, const EventSet& chosen,
                 GetSpanResponse& out) {
@@ -227,6 +214,7 @@ bool FillCounts(const Topology& topology, uint16_t vm, const std::vector<uint64_
     sideband::v1::Counter& counter = *out.add_counters();
     FillCounter(topology, event, {.count = counts[event], .coverage = coverage}, counter);
     if (seconds > 0) counter.set_rate_per_second(static_cast<double>(counts[event]) / seconds);
+    // Nothing is estimated between marks.
     if (takes_turns) SetCountedOnly(counter);
   }
   return is_whole;
@@ -235,7 +223,7 @@ bool FillCounts(const Topology& topology, uint16_t vm, const std::vector<uint64_
 }  // namespace
 
 absl::Status MarkQueries::Mark(const Caller& caller, const MarkRequest& request, Done done) const {
-  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, Find(reader_, caller, request.device()));
+  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, FindDevice(reader_, caller, request.device()));
   SIDEBAND_ASSIGN_OR_RETURN(daemon::Mark wanted, Markable(caller, device).Read(device, request));
   SIDEBAND_RETURN_IF_ERROR(CheckLabel(request.label()));
   BookmarkOrder order{.scope = wanted.scope};
@@ -245,7 +233,7 @@ absl::Status MarkQueries::Mark(const Caller& caller, const MarkRequest& request,
                                         done = std::move(done)](const absl::StatusOr<uint64_t>& requested_ns) {
                                          if (!requested_ns.ok()) {
                                            book.Drop(device.index, bookmark);
-                                           return done(ForCaller(requested_ns.status()));
+                                           return done(MarkError(requested_ns.status()));
                                          }
                                          const auto mark = book.Requested(device.index, bookmark, *requested_ns);
                                          if (!mark)
@@ -287,7 +275,7 @@ void MarkQueries::AddMarks(const Caller& caller, const VisibleDevice& device, co
 }
 
 absl::StatusOr<GetSpanResponse> MarkQueries::GetSpan(const Caller& caller, const GetSpanRequest& request) const {
-  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, Find(reader_, caller, request.device()));
+  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, FindDevice(reader_, caller, request.device()));
   const mailbox::VmInfo* const vm = device.view->topology()->FindVm(request.vm());
   if (vm == nullptr) return NotFound();
   auto from = book_.Find(device.index, vm->uuid, request.from_mark());

@@ -30,7 +30,7 @@ constexpr size_t kGpu0 = 0;
 constexpr uint64_t kBoot = 77;
 constexpr uint16_t kRender = 10;
 
-constexpr char kPolicy[] = R"(version: 1
+constexpr char kMarkPolicy[] = R"(version: 1
 operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
 tenants:
   - name: a
@@ -45,7 +45,7 @@ tenants:
     vms: [{uuid: 00000000-0000-0000-0000-0000000000a2, rights: [read, mark, seal]}]
 )";
 
-class FakeSink final : public BookmarkSink {
+class FakeBookmarkSink final : public BookmarkSink {
  public:
   absl::Status Ask(size_t device, const BookmarkOrder& order, Done done) override {
     EXPECT_EQ(device, kGpu0);
@@ -61,7 +61,7 @@ class FakeSink final : public BookmarkSink {
 class MarkQueriesTest : public testing::Test {
  protected:
   MarkQueriesTest() {
-    world_.policy.Replace(*Policy::Parse(kPolicy, "policy.yaml"), nullptr);
+    world_.policy.Replace(*Policy::Parse(kMarkPolicy, "policy.yaml"), nullptr);
     world_.Publish(kGpu0, 1);
   }
 
@@ -125,7 +125,7 @@ class MarkQueriesTest : public testing::Test {
 
   FakeWorld world_;
   MarkBook book_{1000};
-  FakeSink sink_;
+  FakeBookmarkSink sink_;
   const MarkQueries marks_{world_.reader, book_, sink_};
 };
 

@@ -12,6 +12,7 @@
 #include "daemon/message/time_message.h"
 #include "daemon/snapshot/level.h"
 #include "daemon/view/row_filter.h"
+#include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -54,15 +55,10 @@ std::vector<mailbox::BlockHeader> NamedBlocks(const PeekRequest& request, const 
   return blocks;
 }
 
-// Also as of the policy in force, which may be newer than the snapshot: what the device counts now must not be shown.
-bool IsConfidential(const Caller& caller, const mailbox::VmInfo& vm) {
-  return vm.confidential || caller.policy.policy->GrantsSeal(vm.uuid);
-}
-
 Resource ResourceOf(const Caller& caller, const Topology& topology, const mailbox::BlockHeader& block) {
   const mailbox::VmInfo* const vm = topology.FindVm(block.vm);
   if (vm == nullptr) return Resource::Device();
-  const bool confidential = IsConfidential(caller, *vm);
+  const bool confidential = caller.IsConfidential(*vm);
   const mailbox::ContextInfo* const context = topology.FindContext(block.vm, block.context);
   return context == nullptr ? Resource::Vm(vm->uuid, confidential)
                             : Resource::Context(vm->uuid, confidential, context->name);
@@ -72,14 +68,14 @@ Resource ResourceOf(const Caller& caller, const Topology& topology, const mailbo
 bool HidesCounts(const Caller& caller, const DeviceSnapshot& snapshot) {
   return snapshot.device_row_is_sum || snapshot.topology->device_block_has_confidential_counts() ||
          std::ranges::any_of(snapshot.topology->catalog().vms,
-                             [&](const mailbox::VmInfo& vm) { return IsConfidential(caller, vm) && !vm.is_private; });
+                             [&](const mailbox::VmInfo& vm) { return caller.IsConfidential(vm) && !vm.is_private; });
 }
 
 // Whether there are counts of device-scope events that cannot be shown.
 bool HidesDeviceScope(const Caller& caller, const DeviceSnapshot& snapshot) {
   return snapshot.device_scope_withheld || snapshot.topology->has_had_confidential_vm() ||
          std::ranges::any_of(snapshot.topology->catalog().vms,
-                             [&](const mailbox::VmInfo& vm) { return IsConfidential(caller, vm); });
+                             [&](const mailbox::VmInfo& vm) { return caller.IsConfidential(vm); });
 }
 
 // The events of the request by their numbers, ascending; nullopt unless the caller may read and peek at each of them.
@@ -137,7 +133,7 @@ absl::Status CheckReadable(const Caller& caller, const VisibleDevice& device, co
 }
 
 // The error as callers see it: without what it says about the bus.
-absl::Status ForCaller(const absl::Status& status) {
+absl::Status PeekError(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
       return NotFound();
@@ -155,12 +151,6 @@ absl::Status ForCaller(const absl::Status& status) {
     default:
       return absl::UnavailableError("the device cannot be read now");
   }
-}
-
-// The device estimates in snapshots only.
-void SetCountedOnly(sideband::v1::Counter& counter) {
-  counter.mutable_estimate()->set_lower(counter.count());
-  counter.mutable_estimate()->set_method(sideband::v1::Estimate::METHOD_COUNTED);
 }
 
 }  // namespace
@@ -181,7 +171,7 @@ PeekResponse PeekReader::ResponseOf(const Subject& subject, const PeekedBlock& p
     FillCounter(topology, event, {.count = counters[event], .coverage = coverage}, counter);
     if (!topology.rotation().IsRotated(event) || snapshot.estimated.empty()) continue;
     block.flags |= mailbox::kFlagPartial;
-    SetCountedOnly(counter);
+    SetCountedOnly(counter);  // the device estimates in snapshots only
   }
   FillScopeHeader(*subject.device.info, topology, block, *response.mutable_counters());
   response.mutable_counters()->clear_state();  // that of the last snapshot
@@ -193,20 +183,16 @@ PeekResponse PeekReader::ResponseOf(const Subject& subject, const PeekedBlock& p
 }
 
 absl::StatusOr<PeekReader::Subject> PeekReader::Resolve(const Caller& caller, const PeekRequest& request) const {
-  for (VisibleDevice& device : reader_.Devices(caller)) {
-    // A device without a snapshot has no rows.
-    if (device.info->name != request.device() || device.snapshot == nullptr) continue;
-    const auto blocks = NamedBlocks(request, *device.snapshot);
-    if (blocks.empty()) return NotFound();
-    auto events = EventsOf(request, caller, *device.view, blocks[0]);
-    if (!events) return NotFound();
-    // A grant covers all contexts of a name.
-    if (blocks.size() > 1) return absl::FailedPreconditionError("context: several contexts have this name");
-    SIDEBAND_RETURN_IF_ERROR(CheckReadable(caller, device, blocks[0], *events));
-    std::vector<uint16_t> asked = WithCycles(*events, device.view->topology()->coverage());
-    return Subject{std::move(device), blocks[0], *std::move(events), std::move(asked)};
-  }
-  return NotFound();
+  SIDEBAND_ASSIGN_OR_RETURN(VisibleDevice device, FindDevice(reader_, caller, request.device()));
+  const auto blocks = NamedBlocks(request, *device.snapshot);
+  if (blocks.empty()) return NotFound();
+  auto events = EventsOf(request, caller, *device.view, blocks[0]);
+  if (!events) return NotFound();
+  // A grant covers all contexts of a name.
+  if (blocks.size() > 1) return absl::FailedPreconditionError("context: several contexts have this name");
+  SIDEBAND_RETURN_IF_ERROR(CheckReadable(caller, device, blocks[0], *events));
+  std::vector<uint16_t> asked = WithCycles(*events, device.view->topology()->coverage());
+  return Subject{std::move(device), blocks[0], *std::move(events), std::move(asked)};
 }
 
 absl::StatusOr<LiveReader::Ticket> PeekReader::Ask(const Caller& caller, const PeekRequest& request, Done done) const {
@@ -226,10 +212,10 @@ absl::StatusOr<LiveReader::Ticket> PeekReader::Ask(const Caller& caller, const P
                              if (reader.CurrentPolicy().version != version) {
                                return done(absl::AbortedError("the policy has changed meanwhile; ask again"));
                              }
-                             if (!peeked.ok()) return done(ForCaller(peeked.status()));
+                             if (!peeked.ok()) return done(PeekError(peeked.status()));
                              done(ResponseOf(subject, *peeked));
                            });
-  if (!ticket.ok()) return ForCaller(ticket.status());
+  if (!ticket.ok()) return PeekError(ticket.status());
   return ticket;
 }
 

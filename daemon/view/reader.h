@@ -36,6 +36,9 @@ struct Caller {
   bool May(const Resource& resource, Right right) const {
     return Decide(*policy.policy, principal, resource, right).allowed;
   }
+  bool is_operator() const { return principal.role == Principal::Role::kOperator; }
+  // Also as of the policy in force, which may be newer than the topology: what a device counts now must not be shown.
+  bool IsConfidential(const mailbox::VmInfo& vm) const { return vm.confidential || policy.policy->GrantsSeal(vm.uuid); }
 };
 
 // A device of which a caller may see at least a part.

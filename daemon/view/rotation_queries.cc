@@ -30,14 +30,10 @@ using sideband::v1::SetRotationRequest;
 using sideband::v1::SetRotationResponse;
 
 // A device of the caller with events that take turns.
-absl::StatusOr<VisibleDevice> Find(Reader& reader, const Caller& caller, const std::string& name) {
-  if (name.empty()) return absl::InvalidArgumentError("device: must be given");
-  for (VisibleDevice& device : reader.Devices(caller)) {
-    if (device.info->name != name || device.view == nullptr) continue;
-    if (!device.view->topology()->rotation().has_rotated_events()) break;
-    return std::move(device);
-  }
-  return NotFound();
+absl::StatusOr<VisibleDevice> FindRotating(Reader& reader, const Caller& caller, const std::string& name) {
+  SIDEBAND_ASSIGN_OR_RETURN(VisibleDevice device, FindDevice(reader, caller, name));
+  if (!device.view->topology()->rotation().has_rotated_events()) return NotFound();
+  return device;
 }
 
 // The numbers of plans as a caller sees them. The device counts all plans of a boot, so that its numbers would tell a
@@ -46,7 +42,7 @@ class PlanNumbers {
  public:
   // By all rows that the caller may read, whatever it asks for.
   PlanNumbers(const Caller& caller, const VisibleDevice& device) {
-    if (caller.principal.role == Principal::Role::kOperator) return;
+    if (caller.is_operator()) return;
     const mailbox::Snapshot& data = device.snapshot->data;
     std::map<uint16_t, std::set<uint16_t>> of_vms;
     for (size_t row = 0; row < data.rotation.size(); ++row) {
@@ -188,16 +184,13 @@ class RotationChange {
   }
 
  private:
-  // Also as of the policy in force, which may be newer than the topology.
-  bool IsConfidential(const VmInfo& vm) const { return vm.confidential || caller_.policy.policy->GrantsSeal(vm.uuid); }
-
   absl::Status ReadScope() {
     const VmInfo* const vm = topology_.FindVm(request_.vm());
     if (vm == nullptr) return NotFound();
     wanted_.vm = vm->id;
     readable_.assign(topology_.catalog().events.size(), true);
     if (request_.contexts().empty()) {
-      if (!caller_.May(Resource::Vm(vm->uuid, IsConfidential(*vm)), Right::kRotate)) return NotFound();
+      if (!caller_.May(Resource::Vm(vm->uuid, caller_.IsConfidential(*vm)), Right::kRotate)) return NotFound();
       return KeepReadable(kNoContext);
     }
     for (const std::string& name : request_.contexts()) SIDEBAND_RETURN_IF_ERROR(ReadContext(*vm, name));
@@ -210,7 +203,7 @@ class RotationChange {
 
   // A right covers all contexts of a name.
   absl::Status ReadContext(const VmInfo& vm, const std::string& name) {
-    if (!caller_.May(Resource::Context(vm.uuid, IsConfidential(vm), name), Right::kRotate)) return NotFound();
+    if (!caller_.May(Resource::Context(vm.uuid, caller_.IsConfidential(vm), name), Right::kRotate)) return NotFound();
     bool is_there = false;
     for (const mailbox::ContextInfo& context : topology_.catalog().contexts) {
       if (context.vm != vm.id || context.name != name) continue;
@@ -275,7 +268,7 @@ absl::Status Refusal(const LearnRequest&, const Catalog&) {
 
 // The error as callers see it: what the mailbox reports, in the request's words.
 template <typename What>
-absl::Status ForCaller(const What& what, const Catalog& catalog, const absl::Status& status) {
+absl::Status RotationError(const What& what, const Catalog& catalog, const absl::Status& status) {
   if (status.ok()) return status;
   const bool is_refused =
       absl::IsInvalidArgument(status) || absl::IsNotFound(status) || absl::IsFailedPrecondition(status);
@@ -293,7 +286,7 @@ absl::Status Hand(RotationSink& sink, const Caller& caller, const VisibleDevice&
   return sink.Ask(device.index, {device.snapshot->data.boot_id, device.snapshot->topology, what, asker},
                   [what, topology = device.snapshot->topology, done = std::move(done)](const absl::Status& status) {
                     if (status.ok()) return done(Response());
-                    done(ForCaller(what, topology->catalog(), status));
+                    done(RotationError(what, topology->catalog(), status));
                   });
 }
 
@@ -301,7 +294,7 @@ absl::Status Hand(RotationSink& sink, const Caller& caller, const VisibleDevice&
 
 absl::StatusOr<GetRotationResponse> GetRotation(Reader& reader, const Caller& caller,
                                                 const GetRotationRequest& request) {
-  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, Find(reader, caller, request.device()));
+  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, FindRotating(reader, caller, request.device()));
   sideband::v1::Filter named;
   named.set_device(request.device());
   named.set_vm(request.vm());
@@ -321,7 +314,7 @@ absl::StatusOr<GetRotationResponse> GetRotation(Reader& reader, const Caller& ca
 
 absl::Status SetRotation(Reader& reader, RotationSink* sink, const Caller& caller, const SetRotationRequest& request,
                          RotationDone<SetRotationResponse> done) {
-  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, Find(reader, caller, request.device()));
+  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, FindRotating(reader, caller, request.device()));
   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::RotationRequest wanted, RotationChange(caller, device, request).Read());
   if (sink == nullptr) return CannotChange();
   if (!request.validate_only()) return Hand<SetRotationResponse>(*sink, caller, device, wanted, std::move(done));
@@ -331,7 +324,7 @@ absl::Status SetRotation(Reader& reader, RotationSink* sink, const Caller& calle
 
 absl::Status LearnRotation(Reader& reader, RotationSink* sink, const Caller& caller,
                            const LearnRotationRequest& request, RotationDone<LearnRotationResponse> done) {
-  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, Find(reader, caller, request.device()));
+  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, FindRotating(reader, caller, request.device()));
   SetRotationRequest of_scope;
   of_scope.set_vm(request.vm());
   if (!request.context().empty()) of_scope.add_contexts(request.context());

@@ -20,7 +20,7 @@ using sideband::v1::GetRotationRequest;
 using sideband::v1::LearnRotationRequest;
 using sideband::v1::SetRotationRequest;
 
-class FakeSink final : public RotationSink {
+class FakeRotationSink final : public RotationSink {
  public:
   absl::Status Ask(size_t device, RotationOrder order, Done done) override {
     applied.push_back({device, std::move(order)});
@@ -40,7 +40,7 @@ class FakeSink final : public RotationSink {
 };
 
 // tenant-a may let events of vm0 take turns, tenant-b may not.
-constexpr char kPolicy[] = R"(version: 1
+constexpr char kRotationPolicy[] = R"(version: 1
 operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
 tenants:
   - name: a
@@ -54,7 +54,7 @@ tenants:
 class RotationQueriesTest : public testing::Test {
  protected:
   RotationQueriesTest() {
-    world_.policy.Replace(*Policy::Parse(kPolicy, "policy.yaml"), nullptr);
+    world_.policy.Replace(*Policy::Parse(kRotationPolicy, "policy.yaml"), nullptr);
     world_.topology = RotatingTopology();
     world_.Publish(0, 1);
   }
@@ -103,7 +103,7 @@ class RotationQueriesTest : public testing::Test {
   }
 
   FakeWorld world_;
-  FakeSink sink_;
+  FakeRotationSink sink_;
 };
 
 TEST_F(RotationQueriesTest, RowsPlansAndCoverageAreThoseOfTheCaller) {

@@ -32,7 +32,7 @@ absl::Status MustBe(absl::string_view field, absl::string_view range) {
 // Also false for NaN.
 bool IsUpTo(double most, double number) { return number >= 0 && number <= most; }
 
-void SetTime(uint64_t cycles, uint64_t hertz, google::protobuf::Duration& out) {
+void SetTurnTime(uint64_t cycles, uint64_t hertz, google::protobuf::Duration& out) {
   constexpr uint64_t kLongest = std::numeric_limits<int64_t>::max();
   SetDuration(absl::Nanoseconds(std::min(NanosecondsOf(cycles, hertz), kLongest)), out);
 }
@@ -120,9 +120,9 @@ void FillRotationSettings(const RotationSettings& from, const Catalog& catalog, 
   out.set_profile(from.profile == RotationProfile::kTwoSet ? sideband::v1::RotationSettings::PROFILE_TWO_SET
                                                            : sideband::v1::RotationSettings::PROFILE_FAST);
   if (const uint64_t hertz = catalog.reference_clock_hz; hertz != 0) {
-    SetTime(from.stable_slot, hertz, *out.mutable_stable_slot());
-    SetTime(from.fluctuating_slot, hertz, *out.mutable_fluctuating_slot());
-    SetTime(from.interval, hertz, *out.mutable_interval());
+    SetTurnTime(from.stable_slot, hertz, *out.mutable_stable_slot());
+    SetTurnTime(from.fluctuating_slot, hertz, *out.mutable_fluctuating_slot());
+    SetTurnTime(from.interval, hertz, *out.mutable_interval());
   }
   out.set_threshold(from.threshold_per_mille / kPerUnit);
   out.set_step(from.step);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/view/row_filter.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 
 namespace sideband::daemon {
@@ -12,6 +14,14 @@ void AppendName(std::string& key, const std::string& name) { absl::StrAppend(&ke
 }  // namespace
 
 absl::Status NotFound() { return absl::NotFoundError("no such device, VM, context or event"); }
+
+absl::StatusOr<VisibleDevice> FindDevice(Reader& reader, const Caller& caller, const std::string& name) {
+  if (name.empty()) return absl::InvalidArgumentError("device: must be given");
+  for (VisibleDevice& device : reader.Devices(caller)) {
+    if (device.info->name == name && device.view != nullptr) return std::move(device);
+  }
+  return NotFound();
+}
 
 RowFilter::RowFilter(const sideband::v1::Filter& filter, bool with_contexts)
     : device_(filter.device()),

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "daemon/view/reader.h"
 #include "proto/base/uuid.h"
 #include "sideband/v1/telemetry.pb.h"
@@ -22,6 +23,10 @@ namespace sideband::daemon {
 
 // The status for every object that does not exist for the caller, always with the same message.
 absl::Status NotFound();
+
+// The visible device of this name, which has a view. INVALID_ARGUMENT without a name; NotFound() also while the device
+// has no snapshot.
+absl::StatusOr<VisibleDevice> FindDevice(Reader& reader, const Caller& caller, const std::string& name);
 
 // Immutable after construction.
 class RowFilter {

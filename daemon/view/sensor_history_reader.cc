@@ -10,9 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "daemon/message/time_message.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/history_window.h"
 #include "daemon/view/sensor_columns.h"
@@ -66,10 +64,10 @@ class PastPart {
 };
 
 // A request with the history that may answer it.
-class Question {
+class SensorHistoryQuestion {
  public:
-  Question(Reader& reader, const SensorHistory& history, const PartitionTenure& tenure, const Caller& caller,
-           const GetSensorHistoryRequest& request)
+  SensorHistoryQuestion(Reader& reader, const SensorHistory& history, const PartitionTenure& tenure,
+                        const Caller& caller, const GetSensorHistoryRequest& request)
       : filter_(request.filter()), names_(filter_.names().begin(), filter_.names().end()), missing_(names_) {
     for (const VisibleDevice& device : reader.Devices(caller)) {
       const std::string& name = device.info->name;
@@ -99,7 +97,8 @@ class Question {
   std::vector<Past> pasts_;
 };
 
-void Question::AddDevice(const std::string& device, const PastPart& part, std::vector<SensorChunkView> chunks) {
+void SensorHistoryQuestion::AddDevice(const std::string& device, const PastPart& part,
+                                      std::vector<SensorChunkView> chunks) {
   std::vector<ShownChunk> shown;
   for (SensorChunkView& view : chunks) {
     std::vector<size_t> series;
@@ -115,7 +114,7 @@ void Question::AddDevice(const std::string& device, const PastPart& part, std::v
   if (!shown.empty()) pasts_.emplace_back(device, std::move(shown));
 }
 
-absl::Status Question::Check(const Caller& caller, const SensorQueries& present) const {
+absl::Status SensorHistoryQuestion::Check(const Caller& caller, const SensorQueries& present) const {
   const bool is_there = filter_.device().empty() || !pasts_.empty();
   if (is_there && missing_.empty()) return absl::OkStatus();
   sideband::v1::ListSensorsRequest request;
@@ -124,7 +123,7 @@ absl::Status Question::Check(const Caller& caller, const SensorQueries& present)
   return present.List(caller, request).status();
 }
 
-AnswerSize Question::Measure(const HistoryWindow& window) const {
+AnswerSize SensorHistoryQuestion::Measure(const HistoryWindow& window) const {
   absl::Time first = absl::InfiniteFuture(), last = absl::InfinitePast();
   double values = 0;
   std::map<std::pair<std::string, BoardGroup>, double> points;
@@ -147,7 +146,7 @@ AnswerSize Question::Measure(const HistoryWindow& window) const {
   return size;
 }
 
-std::optional<GetSensorHistoryResponse> Question::Build(const HistoryWindow& window) const {
+std::optional<GetSensorHistoryResponse> SensorHistoryQuestion::Build(const HistoryWindow& window) const {
   GetSensorHistoryResponse response;
   int64_t values_left = kHistoryValuesMax;
   for (const auto& [device, chunks] : pasts_) {
@@ -155,16 +154,12 @@ std::optional<GetSensorHistoryResponse> Question::Build(const HistoryWindow& win
     for (const auto& [view, series] : chunks) builder.Add(view, series);
     *response.add_devices() = std::move(builder).Take();
   }
-  if (values_left < 0 || response.ByteSizeLong() > kHistoryAnswerBytesMax) return std::nullopt;
-  if (window.step != absl::ZeroDuration()) SetDuration(window.step, *response.mutable_step());
-  return response;
+  return IfFits(std::move(response), window, values_left);
 }
 
-absl::StatusOr<GetSensorHistoryResponse> Question::Answer(const HistoryWindow& window) const {
-  auto response = AnswerWithin(window, Measure(window), [this](const HistoryWindow& part) { return Build(part); });
-  if (response) return *std::move(response);
-  return absl::ResourceExhaustedError(absl::StrCat("the answer has more than ", kHistoryValuesMax,
-                                                   " numbers even at the longest step: name a device or metrics"));
+absl::StatusOr<GetSensorHistoryResponse> SensorHistoryQuestion::Answer(const HistoryWindow& window) const {
+  const auto build = [this](const HistoryWindow& part) { return Build(part); };
+  return AnswerWithin(window, Measure(window), build, "name a device or metrics");
 }
 
 }  // namespace
@@ -173,7 +168,7 @@ absl::StatusOr<GetSensorHistoryResponse> SensorHistoryReader::Get(const Caller& 
                                                                   const GetSensorHistoryRequest& request) const {
   if (history_.max_bytes() == 0) return NoHistory();
   SIDEBAND_ASSIGN_OR_RETURN(const HistoryWindow window, WindowOf(request));
-  const Question question(present_.reader(), history_, tenure_, caller, request);
+  const SensorHistoryQuestion question(present_.reader(), history_, tenure_, caller, request);
   SIDEBAND_RETURN_IF_ERROR(question.Check(caller, present_));
   return question.Answer(window);
 }

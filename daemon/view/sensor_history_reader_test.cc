@@ -31,18 +31,8 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
-// Tenant a has partition 2 of gpu0, tenant b a metric of partition 3, and both have no VM.
-constexpr char kPolicy[] = R"(version: 1
-operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
-tenants:
-  - {name: a, identities: ["spiffe://example.org/tenant-a"], partitions: [{device: gpu0, gpu_instance: 2}]}
-  - name: b
-    identities: ["spiffe://example.org/tenant-b"]
-    partitions: [{device: gpu0, gpu_instance: 3, events: [dram_usage]}, {device: gpu1, gpu_instance: 2}]
-auditors: [{name: audit, identities: ["spiffe://example.org/auditor"]}]
-)";
-// The same after partition 2 was given to the other tenant.
-constexpr char kOtherPolicy[] = R"(version: 1
+// kPartitionPolicy after partition 2 was given to the other tenant.
+constexpr char kMovedPartitionPolicy[] = R"(version: 1
 operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
 tenants:
   - {name: a, identities: ["spiffe://example.org/tenant-a"], partitions: [{device: gpu1, gpu_instance: 2}]}
@@ -54,7 +44,7 @@ constexpr char kPower[] = "sideband_power_watts";
 class SensorHistoryReaderTest : public testing::Test {
  protected:
   SensorHistoryReaderTest() {
-    SetPolicy(kPolicy);
+    SetPolicy(kPartitionPolicy);
     for (const MetricScope& scope : {MetricScope{}, MetricScope{.partition = 2},
                                      MetricScope{.partition = 2, .compute_instance = 1}, MetricScope{.partition = 3}}) {
       reading_.metrics.scopes[scope].ratios = {{MetricId::kSmActivity, 0.25}, {MetricId::kDramUsage, 0.75}};
@@ -159,7 +149,7 @@ TEST_F(SensorHistoryReaderTest, ATenantSeesItsPartitions) {
 
 TEST_F(SensorHistoryReaderTest, ThePolicyOfTheCallDecides) {
   Publish(250);
-  SetPolicy(kOtherPolicy);
+  SetPolicy(kMovedPartitionPolicy);
   EXPECT_THAT(Get("tenant-a")->devices(), IsEmpty());
   EXPECT_EQ(Get("tenant-a", Of("gpu0")).status(), NotFound());
 }
@@ -167,7 +157,7 @@ TEST_F(SensorHistoryReaderTest, ThePolicyOfTheCallDecides) {
 TEST_F(SensorHistoryReaderTest, ThePastOfAPartitionIsThatOfItsTenant) {
   Publish(250);
   Publish(251);
-  SetPolicy(kOtherPolicy);
+  SetPolicy(kMovedPartitionPolicy);
   EXPECT_THAT(Texts("tenant-b"), IsEmpty()) << "what is there was the other tenant's";
   Publish(252);
   EXPECT_THAT(
@@ -175,14 +165,14 @@ TEST_F(SensorHistoryReaderTest, ThePastOfAPartitionIsThatOfItsTenant) {
       ElementsAre("sideband_partition_sm_activity_ratio{2} 0.25", "sideband_partition_sm_activity_ratio{2,1} 0.25"));
   EXPECT_EQ(Get("tenant-b")->devices(0).oldest().seconds(), absl::ToUnixSeconds(world_.clock.Now()));
   EXPECT_THAT(Texts("ops", Of("", {kPower})), ElementsAre("sideband_power_watts{total} 250 251 252"));
-  SetPolicy(kPolicy);
+  SetPolicy(kPartitionPolicy);
   Publish(253);
   EXPECT_THAT(Texts("tenant-a"), Each(EndsWith("5"))) << "and back: one value";
 }
 
 TEST_F(SensorHistoryReaderTest, APolicyThatLeavesAPartitionLeavesItsPast) {
   Publish(250);
-  SetPolicy(kPolicy);
+  SetPolicy(kPartitionPolicy);
   Publish(251);
   EXPECT_THAT(Texts("tenant-b"), ElementsAre("sideband_partition_dram_usage_ratio{3} 0.75 0.75"));
 }
@@ -190,7 +180,7 @@ TEST_F(SensorHistoryReaderTest, APolicyThatLeavesAPartitionLeavesItsPast) {
 TEST_F(SensorHistoryReaderTest, AnotherPolicyThanTheOneInForceShowsNoPartition) {
   Publish(250);
   const Caller late = CallerOf("tenant-a");
-  SetPolicy(kOtherPolicy);
+  SetPolicy(kMovedPartitionPolicy);
   const auto response = past_.Get(late, {});
   ASSERT_TRUE(response.ok()) << response.status();
   EXPECT_EQ(response->devices_size(), 0);

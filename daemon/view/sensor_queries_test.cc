@@ -20,21 +20,10 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-// Tenant a has partition 2 of gpu0, tenant b a metric of partition 3, and both have no VM.
-constexpr char kPolicy[] = R"(version: 1
-operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
-tenants:
-  - {name: a, identities: ["spiffe://example.org/tenant-a"], partitions: [{device: gpu0, gpu_instance: 2}]}
-  - name: b
-    identities: ["spiffe://example.org/tenant-b"]
-    partitions: [{device: gpu0, gpu_instance: 3, events: [dram_usage]}, {device: gpu1, gpu_instance: 2}]
-auditors: [{name: audit, identities: ["spiffe://example.org/auditor"]}]
-)";
-
 class SensorQueriesTest : public testing::Test {
  protected:
   SensorQueriesTest() {
-    world_.policy.Replace(*Policy::Parse(kPolicy, "policy.yaml"), nullptr);
+    world_.policy.Replace(*Policy::Parse(kPartitionPolicy, "policy.yaml"), nullptr);
     reading_.samples = {{BoardGroup::kPower, At(3)}, {BoardGroup::kEnergy, At(2)}, {BoardGroup::kMetrics, At(1)}};
     reading_.power.watts[mailbox::PowerSource::kTotal] = 250;
     reading_.energy.millijoules[mailbox::PowerSource::kTotal] = {.value = 9'007'199'254'740'993,

@@ -123,6 +123,11 @@ sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFil
   return out;
 }
 
+void SetCountedOnly(sideband::v1::Counter& counter) {
+  counter.mutable_estimate()->set_lower(counter.count());
+  counter.mutable_estimate()->set_method(sideband::v1::Estimate::METHOD_COUNTED);
+}
+
 sideband::v1::Snapshot MomentMessage(const VisibleDevice& device) {
   sideband::v1::Snapshot out;
   out.set_device_state(StateOf(device.state));

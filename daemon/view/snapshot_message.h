@@ -23,6 +23,9 @@ std::vector<sideband::v1::Scope> ScopeMessages(const DeviceInfo& device, const V
 // = SnapshotBodyMessage(device, filter) with the fields of MomentMessage(device).
 sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFilter& filter);
 
+// What was counted is a lower bound of what happened: for an event that takes turns and is not estimated.
+void SetCountedOnly(sideband::v1::Counter& counter);
+
 // The fields of a snapshot that are the same for everybody with this view, as long as the snapshot is fresh or once it
 // is not.
 sideband::v1::Snapshot SnapshotBodyMessage(const VisibleDevice& device, const RowFilter& filter);

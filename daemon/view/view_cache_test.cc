@@ -9,7 +9,7 @@
 namespace sideband::daemon {
 namespace {
 
-constexpr char kPolicy[] = R"(version: 1
+constexpr char kTwoTenantsPolicy[] = R"(version: 1
 tenants:
   - name: a
     identities: ["spiffe://example.org/a1", "spiffe://example.org/a2"]
@@ -35,7 +35,7 @@ class ViewCacheTest : public testing::Test {
   }
 
   const std::shared_ptr<const Topology> topology_ = std::make_shared<Topology>(mailbox::Catalog{}, 1);
-  PolicyHolder holder_{*Policy::Parse(kPolicy, "p.yaml")};
+  PolicyHolder holder_{*Policy::Parse(kTwoTenantsPolicy, "p.yaml")};
   CountingListener listener_;
   ViewCache cache_{listener_};
 };
@@ -58,7 +58,7 @@ TEST_F(ViewCacheTest, ANewTopologyIsANewView) {
 TEST_F(ViewCacheTest, ANewPolicyIsANewView) {
   const auto before = Get("a1", topology_);
   const VersionedPolicy old = holder_.Current();
-  holder_.Replace(*Policy::Parse(kPolicy, "p.yaml"));
+  holder_.Replace(*Policy::Parse(kTwoTenantsPolicy, "p.yaml"));
   EXPECT_EQ(holder_.Current().version, 2u);
   const auto after = Get("a1", topology_);
   EXPECT_NE(before, after);

@@ -6,7 +6,7 @@
 namespace sideband::daemon {
 namespace {
 
-constexpr char kPolicy[] = R"(version: 1
+constexpr char kViewPolicy[] = R"(version: 1
 operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
 auditors: [{name: audit, identities: ["spiffe://example.org/audit"]}]
 tenants:
@@ -39,7 +39,7 @@ class ViewTest : public testing::Test {
     return View(*policy_, *policy_->Identify({{"spiffe://example.org/" + identity}, {}}), topology_);
   }
 
-  const std::shared_ptr<const Policy> policy_ = *Policy::Parse(kPolicy, "p.yaml");
+  const std::shared_ptr<const Policy> policy_ = *Policy::Parse(kViewPolicy, "p.yaml");
   const std::shared_ptr<const Topology> topology_ = MakeTopology();
 };
 

@@ -16,13 +16,12 @@
 namespace sideband::attestation {
 namespace {
 
-using DigestContextPtr = std::unique_ptr<EVP_MD_CTX, OpensslDeleter<EVP_MD_CTX_free>>;
 using SignaturePtr = std::unique_ptr<ECDSA_SIG, OpensslDeleter<ECDSA_SIG_free>>;
 
 constexpr size_t kNumberBytes = 48;
 
 // DER; empty for numbers that are too long.
-Bytes ToDer(const SnpNumber& r, const SnpNumber& s) {
+Bytes SignatureToDer(const SnpNumber& r, const SnpNumber& s) {
   const auto is_zero = [](uint8_t byte) { return byte == 0; };
   const auto fits = [&](const SnpNumber& number) {
     return std::all_of(number.begin() + kNumberBytes, number.end(), is_zero);
@@ -56,7 +55,7 @@ bool IsOnP384(const EVP_PKEY* key) {
 
 bool IsSigned(EVP_PKEY* key, ByteSpan text, const SnpNumber& r, const SnpNumber& s) {
   if (!IsOnP384(key)) return false;
-  const Bytes der = ToDer(r, s);
+  const Bytes der = SignatureToDer(r, s);
   const DigestContextPtr context(EVP_MD_CTX_new());
   const bool is_signed = !der.empty() && context != nullptr &&
                          EVP_DigestVerifyInit(context.get(), nullptr, EVP_sha384(), nullptr, key) == 1 &&

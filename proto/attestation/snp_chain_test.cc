@@ -13,8 +13,6 @@
 namespace sideband::attestation {
 namespace {
 
-constexpr int kRsaBits = 2048;
-
 std::string WritePem(const std::string& name, X509& certificate) {
   const std::string path = testing::TempDir() + "/" + name;
   const BioPtr file(BIO_new_file(path.c_str(), "w"));
@@ -25,8 +23,8 @@ std::string WritePem(const std::string& name, X509& certificate) {
 class SnpChainTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    ca_ = ThrowawaySnpCa::Create(kRsaBits)->release();
-    other_ca_ = ThrowawaySnpCa::Create(kRsaBits)->release();
+    ca_ = ThrowawaySnpCa::Create(kQuickRsaBits)->release();
+    other_ca_ = ThrowawaySnpCa::Create(kQuickRsaBits)->release();
   }
   static void TearDownTestSuite() {
     delete ca_;
@@ -94,7 +92,7 @@ TEST_F(SnpChainTest, ThereAreThreeCertificates) {
 TEST_F(SnpChainTest, OnlyP384AndPss) {
   EXPECT_EQ(Refusal(Chain(), Issue("P-256"), ask_), "the VCEK is not trusted: its key is not on P-384");
   EXPECT_EQ(Refusal(Chain(), Issue("P-521"), ask_), "the VCEK is not trusted: its key is not on P-384");
-  const KeyPtr rsa(EVP_RSA_gen(kRsaBits));
+  const KeyPtr rsa(EVP_RSA_gen(kQuickRsaBits));
   const Bytes rsa_vcek = ToDer(**ca_->IssueVcek(rsa.get(), {}));
   EXPECT_EQ(Refusal(Chain(), rsa_vcek, ask_), "the VCEK is not trusted: its key is not on P-384");
   EXPECT_EQ(Refusal(Chain(), Issue("P-384", {.is_signed_by_pkcs1 = true}), ask_),

@@ -12,11 +12,10 @@
 #include "proto/attestation/certificate_table.h"
 #include "proto/attestation/snp_report.h"
 #include "proto/attestation/throwaway_psp.h"
+#include "proto/attestation/throwaway_snp_ca.h"
 
 namespace sideband::attestation {
 namespace {
-
-constexpr int kRsaBits = 2048;
 
 ChipId Chip(uint8_t byte) {
   ChipId chip;
@@ -29,7 +28,7 @@ class SnpVerifierTest : public testing::Test {
   static void SetUpTestSuite() {
     folder_ = new std::string(testing::TempDir() + "/psp");
     mkdir(folder_->c_str(), 0700);
-    ThrowawayPsp::Options options{.rsa_bits = kRsaBits};
+    ThrowawayPsp::Options options{.rsa_bits = kQuickRsaBits};
     options.subject.chip_id = Chip(7);
     psp_ = ThrowawayPsp::Create(*folder_, options)->release();
   }
@@ -109,7 +108,7 @@ TEST_F(SnpVerifierTest, ALowerPrivilegeCanBeAllowed) {
 TEST_F(SnpVerifierTest, AnotherRootRefusesAndTimeCountsWhereThereIsOne) {
   const std::string other = testing::TempDir() + "/other-psp";
   mkdir(other.c_str(), 0700);
-  ASSERT_TRUE(ThrowawayPsp::Create(other, {.rsa_bits = kRsaBits}).ok());
+  ASSERT_TRUE(ThrowawayPsp::Create(other, {.rsa_bits = kQuickRsaBits}).ok());
   const Bytes evidence = *psp_->Report(report_);
   EXPECT_FALSE((*NewSnpVerifier({.roots = {other + "/ark.pem"}}))->Verify(evidence, report_.report_data, {}).ok());
   const absl::Time late = absl::Now() + absl::Hours(24 * 60);
@@ -156,7 +155,7 @@ TEST_F(SnpVerifierTest, AReportOfAnotherVmIsNotAccepted) {
 TEST_F(SnpVerifierTest, AReportNeedsItsOwnChipsKey) {
   const std::string other = testing::TempDir() + "/second-psp";
   mkdir(other.c_str(), 0700);
-  ThrowawayPsp::Options options{.rsa_bits = kRsaBits};
+  ThrowawayPsp::Options options{.rsa_bits = kQuickRsaBits};
   options.subject.chip_id = Chip(7);
   const Bytes theirs = *(*ThrowawayPsp::Create(other, options))->Report(report_);
   ByteWriter mixed;

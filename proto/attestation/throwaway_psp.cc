@@ -21,11 +21,6 @@
 namespace sideband::attestation {
 namespace {
 
-absl::Status OpenSslFailed(absl::string_view what) {
-  ERR_clear_error();
-  return absl::InternalError(absl::StrCat("OpenSSL could not ", what));
-}
-
 absl::Status WriteFile(const std::string& path, mode_t mode, const std::function<int(BIO*)>& write) {
   // The mode applies from the file's creation.
   const mode_t mask = umask(0777 & ~mode);

@@ -25,7 +25,7 @@ namespace sideband::attestation {
 class ThrowawayPsp {
  public:
   struct Options {
-    int rsa_bits = 4096;  // making such a key takes up to seconds; tests use fewer
+    int rsa_bits = 4096;  // kQuickRsaBits in tests
     VcekSubject subject{.tcb = {.boot_loader = 3, .tee = 0, .snp = 8, .microcode = 115}, .chip_id = {}};
   };
   // Writes FOLDER/{ark,ask,vcek}.pem and vcek.key (mode 0600). The folder must exist.

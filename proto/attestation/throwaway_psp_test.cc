@@ -9,6 +9,7 @@
 
 #include "absl/time/clock.h"
 #include "proto/attestation/snp_verifier.h"
+#include "proto/attestation/throwaway_snp_ca.h"
 
 namespace sideband::attestation {
 namespace {
@@ -20,7 +21,7 @@ std::string NewFolder(const std::string& name) {
 }
 
 std::unique_ptr<ThrowawayPsp> NewPsp(const std::string& folder, const VcekSubject& subject = {}) {
-  return *ThrowawayPsp::Create(folder, {.rsa_bits = 2048, .subject = subject});
+  return *ThrowawayPsp::Create(folder, {.rsa_bits = kQuickRsaBits, .subject = subject});
 }
 
 TEST(ThrowawayPspTest, IsTheSameAfterLoading) {
@@ -52,7 +53,7 @@ TEST(ThrowawayPspTest, TheKeyIsTheOwnersAlone) {
 
 TEST(ThrowawayPspTest, FailuresNameTheFile) {
   EXPECT_EQ(ThrowawayPsp::Load("/absent").status().message(), "/absent/ask.pem: No such file or directory");
-  EXPECT_EQ(ThrowawayPsp::Create("/absent", {.rsa_bits = 2048}).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ThrowawayPsp::Create("/absent", {.rsa_bits = kQuickRsaBits}).status().code(), absl::StatusCode::kNotFound);
   const std::string folder = NewFolder("mixed"), other = NewFolder("other");
   NewPsp(folder);
   NewPsp(other);

@@ -1,33 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/attestation/throwaway_snp_ca.h"
 
-#include <openssl/err.h>
 #include <openssl/rsa.h>
 
 #include <string>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/bytes.h"
 
 namespace sideband::attestation {
 namespace {
 
-using DigestContextPtr = std::unique_ptr<EVP_MD_CTX, OpensslDeleter<EVP_MD_CTX_free>>;
-using ObjectPtr = std::unique_ptr<ASN1_OBJECT, OpensslDeleter<ASN1_OBJECT_free>>;
-using OctetsPtr = std::unique_ptr<ASN1_OCTET_STRING, OpensslDeleter<ASN1_OCTET_STRING_free>>;
-
 constexpr long kDay = 24 * 60 * 60;
 constexpr char kArkName[] = "ARK-Throwaway";
 constexpr char kAskName[] = "SEV-Throwaway";
 constexpr char kProduct[] = "Throwaway-B0";
-constexpr uint8_t kOctetString = 0x04, kInteger = 0x02, kIa5String = 0x16;
-
-absl::Status OpenSslFailed(absl::string_view what) {
-  ERR_clear_error();
-  return absl::InternalError(absl::StrCat("OpenSSL could not ", what));
-}
 
 bool SetName(X509_NAME* name, absl::string_view common_name) {
   return X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
@@ -54,8 +41,8 @@ bool AddExtension(X509& certificate, int kind, const char* value) {
 }
 
 bool AddRaw(X509& certificate, const char* oid, ByteSpan value) {
-  const ObjectPtr object(OBJ_txt2obj(oid, 1));
-  const OctetsPtr octets(ASN1_OCTET_STRING_new());
+  const Asn1ObjectPtr object(OBJ_txt2obj(oid, 1));
+  const Asn1OctetsPtr octets(ASN1_OCTET_STRING_new());
   if (object == nullptr || octets == nullptr ||
       ASN1_OCTET_STRING_set(octets.get(), value.data(), static_cast<int>(value.size())) != 1) {
     return false;
@@ -75,14 +62,14 @@ Bytes Wrap(uint8_t tag, ByteSpan content) {
 
 bool AddVersion(X509& certificate, const char* oid, uint8_t version) {
   const Bytes content = version < 0x80 ? Bytes{version} : Bytes{0, version};
-  return AddRaw(certificate, oid, Wrap(kInteger, content));
+  return AddRaw(certificate, oid, Wrap(V_ASN1_INTEGER, content));
 }
 
 bool AddSubject(X509& certificate, const VcekSubject& subject, bool is_chip_id_wrapped) {
   const ByteSpan chip(subject.chip_id);
-  const Bytes wrapped = Wrap(kOctetString, chip);
+  const Bytes wrapped = Wrap(V_ASN1_OCTET_STRING, chip);
   return AddVersion(certificate, kVcekStructure, 0) &&
-         AddRaw(certificate, kVcekProduct, Wrap(kIa5String, AsBytes(std::string(kProduct)))) &&
+         AddRaw(certificate, kVcekProduct, Wrap(V_ASN1_IA5STRING, AsBytes(std::string(kProduct)))) &&
          AddVersion(certificate, kVcekBootLoader, subject.tcb.boot_loader) &&
          AddVersion(certificate, kVcekTee, subject.tcb.tee) && AddVersion(certificate, kVcekSnp, subject.tcb.snp) &&
          AddVersion(certificate, kVcekMicrocode, subject.tcb.microcode) &&

@@ -19,10 +19,13 @@
 
 namespace sideband::attestation {
 
+// AMD's keys have 4096 bits, and making one takes up to seconds; one of these takes a moment.
+inline constexpr int kQuickRsaBits = 2048;
+
 // Not thread-safe.
 class ThrowawaySnpCa {
  public:
-  // AMD's keys have 4096 bits, and making one takes up to seconds; tests use fewer. INTERNAL if OpenSSL fails.
+  // INTERNAL if OpenSSL fails.
   static absl::StatusOr<std::unique_ptr<ThrowawaySnpCa>> Create(int rsa_bits);
 
   X509& ark() const { return *ark_; }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <optional>
 
 #include "absl/status/status.h"
@@ -17,13 +16,9 @@
 namespace sideband::attestation {
 namespace {
 
-using ObjectPtr = std::unique_ptr<ASN1_OBJECT, OpensslDeleter<ASN1_OBJECT_free>>;
-
-constexpr uint8_t kInteger = 0x02, kOctetString = 0x04;
-
 // The value of the extension; nullopt unless the certificate has exactly one.
 std::optional<ByteSpan> ExtensionOf(const X509& certificate, const char* oid) {
-  const ObjectPtr object(OBJ_txt2obj(oid, 1));
+  const Asn1ObjectPtr object(OBJ_txt2obj(oid, 1));
   const int index = X509_get_ext_by_OBJ(&certificate, object.get(), -1);
   if (index < 0 || X509_get_ext_by_OBJ(&certificate, object.get(), index) >= 0) return std::nullopt;
   const ASN1_OCTET_STRING* const value = X509_EXTENSION_get_data(X509_get_ext(&certificate, index));
@@ -35,7 +30,7 @@ absl::StatusOr<uint8_t> SmallInteger(const X509& certificate, const char* oid) {
   // DER: 128 and above have a leading zero.
   const bool is_short = value && value->size() == 3 && (*value)[1] == 1 && (*value)[2] < 0x80;
   const bool is_long = value && value->size() == 4 && (*value)[1] == 2 && (*value)[2] == 0 && (*value)[3] >= 0x80;
-  if ((!is_short && !is_long) || (*value)[0] != kInteger) {
+  if ((!is_short && !is_long) || (*value)[0] != V_ASN1_INTEGER) {
     return absl::InvalidArgumentError(absl::StrCat("the VCEK has no version in its extension ", oid));
   }
   return value->back();
@@ -46,7 +41,7 @@ absl::StatusOr<ChipId> ReadChip(const X509& certificate) {
   auto value = ExtensionOf(certificate, kVcekChip);
   // As they are issued, the bytes themselves are the extension's value; as ASN.1 has it, they would be wrapped.
   const bool is_wrapped =
-      value && value->size() == chip.size() + 2 && (*value)[0] == kOctetString && (*value)[1] == chip.size();
+      value && value->size() == chip.size() + 2 && (*value)[0] == V_ASN1_OCTET_STRING && (*value)[1] == chip.size();
   if (is_wrapped) value = value->subspan(2);
   if (!value || value->size() != chip.size()) return absl::InvalidArgumentError("the VCEK does not name its chip");
   std::ranges::copy(*value, chip.begin());

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,12 +12,9 @@
 namespace sideband::attestation {
 namespace {
 
-using ObjectPtr = std::unique_ptr<ASN1_OBJECT, OpensslDeleter<ASN1_OBJECT_free>>;
-using OctetsPtr = std::unique_ptr<ASN1_OCTET_STRING, OpensslDeleter<ASN1_OCTET_STRING_free>>;
-
 void Add(const char* oid, const Bytes& value, X509& certificate) {
-  const ObjectPtr object(OBJ_txt2obj(oid, 1));
-  const OctetsPtr octets(ASN1_OCTET_STRING_new());
+  const Asn1ObjectPtr object(OBJ_txt2obj(oid, 1));
+  const Asn1OctetsPtr octets(ASN1_OCTET_STRING_new());
   ASN1_OCTET_STRING_set(octets.get(), value.data(), static_cast<int>(value.size()));
   const ExtensionPtr extension(X509_EXTENSION_create_by_OBJ(nullptr, object.get(), 0, octets.get()));
   X509_add_ext(&certificate, extension.get(), -1);

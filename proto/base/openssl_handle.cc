@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/base/openssl_handle.h"
 
+#include <openssl/err.h>
 #include <openssl/pem.h>
+
+#include "absl/strings/str_cat.h"
 
 namespace sideband {
 namespace {
@@ -20,5 +23,10 @@ CertificatePtr ReadCertificate(BIO* reader) {
 }
 
 KeyPtr ReadPrivateKey(BIO* reader) { return KeyPtr(PEM_read_bio_PrivateKey(reader, nullptr, NoPassPhrase, nullptr)); }
+
+absl::Status OpenSslFailed(absl::string_view what) {
+  ERR_clear_error();
+  return absl::InternalError(absl::StrCat("OpenSSL could not ", what));
+}
 
 }  // namespace sideband

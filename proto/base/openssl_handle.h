@@ -15,6 +15,7 @@
 
 #include <memory>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
 namespace sideband {
@@ -27,9 +28,12 @@ struct OpensslDeleter {
   }
 };
 
+using Asn1ObjectPtr = std::unique_ptr<ASN1_OBJECT, OpensslDeleter<ASN1_OBJECT_free>>;
+using Asn1OctetsPtr = std::unique_ptr<ASN1_OCTET_STRING, OpensslDeleter<ASN1_OCTET_STRING_free>>;
 using BioPtr = std::unique_ptr<BIO, OpensslDeleter<BIO_free>>;
 using CertificatePtr = std::unique_ptr<X509, OpensslDeleter<X509_free>>;
 using CipherContextPtr = std::unique_ptr<EVP_CIPHER_CTX, OpensslDeleter<EVP_CIPHER_CTX_free>>;
+using DigestContextPtr = std::unique_ptr<EVP_MD_CTX, OpensslDeleter<EVP_MD_CTX_free>>;
 using ExtensionPtr = std::unique_ptr<X509_EXTENSION, OpensslDeleter<X509_EXTENSION_free>>;
 using GeneralNamesPtr = std::unique_ptr<GENERAL_NAMES, OpensslDeleter<GENERAL_NAMES_free>>;
 using KdfContextPtr = std::unique_ptr<EVP_KDF_CTX, OpensslDeleter<EVP_KDF_CTX_free>>;
@@ -45,6 +49,9 @@ BioPtr MemoryReader(absl::string_view bytes);
 CertificatePtr ReadCertificate(BIO* reader);
 // The private key in PEM form; nullptr likewise, and for an encrypted one: no pass phrase is asked for.
 KeyPtr ReadPrivateKey(BIO* reader);
+
+// INTERNAL: OpenSSL could not WHAT. Clears its error queue.
+absl::Status OpenSslFailed(absl::string_view what);
 
 }  // namespace sideband
 

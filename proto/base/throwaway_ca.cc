@@ -18,10 +18,6 @@ namespace {
 
 constexpr long kDay = 24 * 60 * 60;
 
-absl::Status OpenSslFailed(absl::string_view what) {
-  return absl::InternalError(absl::StrCat("OpenSSL could not ", what));
-}
-
 bool SetName(X509_NAME* name, const std::string& common_name) {
   return X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8,
                                     reinterpret_cast<const unsigned char*>(common_name.data()),

@@ -11,11 +11,9 @@
 namespace sideband::envelope {
 namespace {
 
-Bytes Hex(const std::string& digits) { return ParseHex(digits).value(); }
-
 AeadNonce Nonce(const std::string& digits) {
   AeadNonce nonce;
-  std::ranges::copy(Hex(digits), nonce.begin());
+  std::ranges::copy(*ParseHex(digits), nonce.begin());
   return nonce;
 }
 
@@ -57,49 +55,50 @@ const Vector kVectors[] = {
 
 TEST(AeadTest, SealsAsPublished) {
   for (const Vector& vector : kVectors) {
-    Bytes text = Hex(vector.plaintext);
+    Bytes text = *ParseHex(vector.plaintext);
     std::array<uint8_t, kAeadTagBytes> tag;
-    ASSERT_TRUE(AeadSeal(Secret::Take(Hex(vector.key)), Nonce(vector.nonce), Hex(vector.aad), text, tag).ok());
-    EXPECT_EQ(text, Hex(vector.ciphertext)) << vector.name;
-    EXPECT_EQ(Bytes(tag.begin(), tag.end()), Hex(vector.tag)) << vector.name;
+    ASSERT_TRUE(
+        AeadSeal(Secret::Take(*ParseHex(vector.key)), Nonce(vector.nonce), *ParseHex(vector.aad), text, tag).ok());
+    EXPECT_EQ(text, *ParseHex(vector.ciphertext)) << vector.name;
+    EXPECT_EQ(Bytes(tag.begin(), tag.end()), *ParseHex(vector.tag)) << vector.name;
     // The same text from elsewhere: in two parts, and the rest in place.
-    const Bytes plain = Hex(vector.plaintext);
+    const Bytes plain = *ParseHex(vector.plaintext);
     const ByteSpan first = ByteSpan(plain).first(plain.size() / 3),
                    second = ByteSpan(plain).subspan(first.size(), plain.size() / 3);
     Bytes out = plain;
     std::fill_n(out.begin(), first.size() + second.size(), uint8_t{0});
-    ASSERT_TRUE(AeadSeal(Secret::Take(Hex(vector.key)), Nonce(vector.nonce), Hex(vector.aad),
+    ASSERT_TRUE(AeadSeal(Secret::Take(*ParseHex(vector.key)), Nonce(vector.nonce), *ParseHex(vector.aad),
                          std::array<ByteSpan, 2>{first, second}, out, tag)
                     .ok());
-    EXPECT_EQ(out, Hex(vector.ciphertext)) << vector.name;
-    EXPECT_EQ(Bytes(tag.begin(), tag.end()), Hex(vector.tag)) << vector.name;
+    EXPECT_EQ(out, *ParseHex(vector.ciphertext)) << vector.name;
+    EXPECT_EQ(Bytes(tag.begin(), tag.end()), *ParseHex(vector.tag)) << vector.name;
   }
 }
 
 TEST(AeadTest, ASealerSealsManyTextsAsPublished) {
   for (const Vector& vector : kVectors) {
-    auto sealer = AeadSealer::Create(Secret::Take(Hex(vector.key)));
+    auto sealer = AeadSealer::Create(Secret::Take(*ParseHex(vector.key)));
     ASSERT_TRUE(sealer.ok());
     for (int i = 0; i < 3; ++i) {
       Bytes other(i, 1);
       std::array<uint8_t, kAeadTagBytes> tag;
-      ASSERT_TRUE(sealer->Seal(AeadNonce{}, Hex("01"), other, tag).ok());
-      Bytes text = Hex(vector.plaintext);
-      ASSERT_TRUE(sealer->Seal(Nonce(vector.nonce), Hex(vector.aad), text, tag).ok());
-      EXPECT_EQ(text, Hex(vector.ciphertext)) << vector.name;
-      EXPECT_EQ(Bytes(tag.begin(), tag.end()), Hex(vector.tag)) << vector.name;
+      ASSERT_TRUE(sealer->Seal(AeadNonce{}, *ParseHex("01"), other, tag).ok());
+      Bytes text = *ParseHex(vector.plaintext);
+      ASSERT_TRUE(sealer->Seal(Nonce(vector.nonce), *ParseHex(vector.aad), text, tag).ok());
+      EXPECT_EQ(text, *ParseHex(vector.ciphertext)) << vector.name;
+      EXPECT_EQ(Bytes(tag.begin(), tag.end()), *ParseHex(vector.tag)) << vector.name;
     }
   }
 }
 
 TEST(AeadTest, OpensAsPublished) {
   for (const Vector& vector : kVectors) {
-    Bytes text = Hex(vector.ciphertext);
-    const Bytes tag = Hex(vector.tag);
-    ASSERT_TRUE(AeadOpen(Secret::Take(Hex(vector.key)), Nonce(vector.nonce), Hex(vector.aad), text,
+    Bytes text = *ParseHex(vector.ciphertext);
+    const Bytes tag = *ParseHex(vector.tag);
+    ASSERT_TRUE(AeadOpen(Secret::Take(*ParseHex(vector.key)), Nonce(vector.nonce), *ParseHex(vector.aad), text,
                          std::span<const uint8_t, kAeadTagBytes>(tag))
                     .ok());
-    EXPECT_EQ(text, Hex(vector.plaintext)) << vector.name;
+    EXPECT_EQ(text, *ParseHex(vector.plaintext)) << vector.name;
   }
 }
 
@@ -107,8 +106,9 @@ TEST(AeadTest, OpensAsPublished) {
 template <typename Damage>
 absl::Status OpenDamaged(Bytes& text, Damage damage) {
   const Vector& vector = kVectors[3];
-  text = Hex(vector.ciphertext);
-  Bytes key = Hex(vector.key), nonce = Hex(vector.nonce), aad = Hex(vector.aad), tag = Hex(vector.tag);
+  text = *ParseHex(vector.ciphertext);
+  Bytes key = *ParseHex(vector.key), nonce = *ParseHex(vector.nonce), aad = *ParseHex(vector.aad),
+        tag = *ParseHex(vector.tag);
   damage(key, nonce, aad, text, tag);
   AeadNonce changed;
   std::ranges::copy(nonce, changed.begin());

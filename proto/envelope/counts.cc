@@ -84,7 +84,7 @@ CountsEstimate ReadEstimate(ByteReader& in) {
   return estimate;
 }
 
-absl::Status Malformed() { return absl::InvalidArgumentError("the content is not counts of a VM"); }
+absl::Status NotCounts() { return absl::InvalidArgumentError("the content is not counts of a VM"); }
 
 }  // namespace
 
@@ -110,7 +110,7 @@ SecretBytes EncodeCounts(const SealedCounts& counts) {
 
 absl::StatusOr<SealedCounts> DecodeCounts(ByteSpan content) {
   ByteReader in(content);
-  if (in.U8() != kContentVersion) return Malformed();
+  if (in.U8() != kContentVersion) return NotCounts();
   const uint8_t parts = in.U8();
   const size_t rows = in.U16();
   SealedCounts counts{.events = in.U16()};
@@ -121,13 +121,13 @@ absl::StatusOr<SealedCounts> DecodeCounts(ByteSpan content) {
   in.U64();  // reserved
   for (size_t i = 0; i < rotated && in.ok(); ++i) {
     counts.rotated.push_back(in.U16());
-    if (counts.rotated.back() >= counts.events) return Malformed();
+    if (counts.rotated.back() >= counts.events) return NotCounts();
   }
   for (size_t i = 0; i < rows && in.ok(); ++i) counts.rows.push_back(ReadRow(in));
   const bool has_coverage = (parts & kHasCoverage) != 0;
   // Checked before memory is allocated for the numbers.
   if (!in.ok() || parts > kHasCoverage || in.remaining() != NumbersBytes(rows, counts.events, has_coverage, rotated)) {
-    return Malformed();
+    return NotCounts();
   }
   counts.counts.resize(rows * counts.events);
   for (uint64_t& count : counts.counts) count = in.U64();

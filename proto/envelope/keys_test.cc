@@ -12,7 +12,7 @@
 namespace sideband::envelope {
 namespace {
 
-Bytes Counting() {
+Bytes StaticKey() {
   Bytes bytes;
   for (uint8_t i = 0; i < kStaticKeyBytes; ++i) bytes.push_back(0xA0 + i);
   return bytes;
@@ -29,7 +29,7 @@ std::string KeyFile(const std::string& contents, mode_t mode = 0600) {
 }
 
 TEST(LoadStaticKeyTest, ReadsEveryForm) {
-  const Bytes raw = Counting();
+  const Bytes raw = StaticKey();
   const Secret expected = Secret::CopyOf(raw);
   EXPECT_EQ(*LoadStaticKey(KeyFile(std::string(raw.begin(), raw.end()))), expected);
   EXPECT_EQ(*LoadStaticKey(KeyFile(kHex)), expected);
@@ -63,7 +63,7 @@ TEST(LoadStaticKeyTest, MissingFileAndDirectoryAreNamed) {
   EXPECT_EQ(LoadStaticKey(testing::TempDir()).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-SessionKeys Derived(const KeyScope& scope) { return *SessionKeys::Derive(Secret::Take(Counting()), scope); }
+SessionKeys Derived(const KeyScope& scope) { return *SessionKeys::Derive(Secret::Take(StaticKey()), scope); }
 
 TEST(SessionKeysTest, EveryPartOfTheScopeMakesAnotherKey) {
   const KeyScope base{.epoch = 1, .boot_id = 2, .device = {{3}}, .vm = {{4}}, .generation = 5};

@@ -14,7 +14,7 @@
 namespace sideband::envelope {
 namespace {
 
-Bytes Counting(uint8_t from, size_t size) {
+Bytes CountingUp(uint8_t from, size_t size) {
   Bytes bytes;
   for (size_t i = 0; i < size; ++i) bytes.push_back(static_cast<uint8_t>(from + i));
   return bytes;
@@ -36,7 +36,7 @@ RecordHeader Header(uint64_t sequence = 1) {
 }
 
 SessionKeys KeysFor(const RecordHeader& header, uint8_t key = 0) {
-  return *SessionKeys::Derive(Secret::Take(Counting(key, kStaticKeyBytes)), KeyScope::Of(header));
+  return *SessionKeys::Derive(Secret::Take(CountingUp(key, kStaticKeyBytes)), KeyScope::Of(header));
 }
 
 Bytes Sealed(const RecordHeader& header, const std::string& content = "hello") {

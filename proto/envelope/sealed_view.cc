@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<uint8_t, 8> kMagic = {'S', 'B', 'G', 'S', 'E', 'A', 'L', '1'};
 constexpr size_t kAlignment = 8;
 
-absl::Status Malformed() { return absl::InvalidArgumentError("the file is no guest view of sealed records"); }
+absl::Status NotSealedView() { return absl::InvalidArgumentError("the file is no guest view of sealed records"); }
 
 }  // namespace
 
@@ -32,12 +32,12 @@ absl::StatusOr<std::vector<ByteSpan>> DecodeSealedView(ByteSpan file) {
   ByteReader in(file);
   const bool is_view = std::ranges::equal(in.Raw(kMagic.size()), kMagic);
   const uint32_t count = in.U32();
-  if (!is_view || !in.ok() || count > kSealedViewRecordsMax) return Malformed();
+  if (!is_view || !in.ok() || count > kSealedViewRecordsMax) return NotSealedView();
   std::vector<ByteSpan> records;
   for (uint32_t i = 0; i < count && in.ok(); ++i) records.push_back(in.Raw(in.U32()));
   const size_t size = file.size() - in.remaining();
   const uint32_t crc = in.U32();
-  if (!in.ok() || crc != Crc32c(file.first(size))) return Malformed();
+  if (!in.ok() || crc != Crc32c(file.first(size))) return NotSealedView();
   return records;
 }
 

@@ -7,12 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/attestation/snp_report.h"
+#include "proto/attestation/throwaway_snp_ca.h"
 #include "proto/base/throwaway_ca.h"
 
 namespace sideband::exchange {
 namespace {
-
-constexpr int kRsaBits = 2048;
 
 void MustBeOk(const absl::Status& status) {
   if (status.ok()) return;
@@ -35,7 +34,7 @@ ExchangeFixture::ExchangeFixture(const std::string& folder, absl::string_view ke
   const auto ca = ThrowawayCa::Create(folder, "identity-ca");
   MustBeOk(ca.status());
   MustBeOk((*ca)->Issue("sealer", absl::StrCat("URI:urn:uuid:", sealing_device.ToString())));
-  auto psp = attestation::ThrowawayPsp::Create(folder, {.rsa_bits = kRsaBits});
+  auto psp = attestation::ThrowawayPsp::Create(folder, {.rsa_bits = attestation::kQuickRsaBits});
   MustBeOk(psp.status());
   psp_ = *std::move(psp);
   std::ofstream file(sealing_file());

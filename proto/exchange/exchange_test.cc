@@ -18,7 +18,7 @@
 namespace sideband::exchange {
 namespace {
 
-constexpr absl::Duration kNow = absl::Seconds(100);
+constexpr absl::Duration kExchangedAt = absl::Seconds(100);
 
 class ExchangeTest : public testing::Test {
  protected:
@@ -41,11 +41,11 @@ class ExchangeTest : public testing::Test {
 
   GuestExchange Begin() {
     return *GuestExchange::Begin({.device = ExchangeFixture::device(), .vm = ExchangeFixture::vm()},
-                                 *exchanger_.Draw(ExchangeFixture::vm(), kNow));
+                                 *exchanger_.Draw(ExchangeFixture::vm(), kExchangedAt));
   }
   static Bytes RequestOf(GuestExchange& guest) { return *guest.Request(fixture_->Evidence(*guest.GetReportData())); }
   absl::StatusOr<Exchanged> Exchange(const Bytes& request, const ExchangeTarget& target = Target()) {
-    return exchanger_.Exchange(request, target, kNow, absl::Now());
+    return exchanger_.Exchange(request, target, kExchangedAt, absl::Now());
   }
   absl::StatusOr<GuestKeys> Finish(const GuestExchange& guest, ByteSpan answer) const {
     return guest.Finish(answer, trust_, absl::Now());
@@ -72,9 +72,9 @@ TEST_F(ExchangeTest, BothEndsHaveOneSecretAndTheGuestOpensTheRecords) {
   EXPECT_EQ(done->claims.measurement, ExchangeFixture::measurement());
 
   VmKeys sealing({.device = Target().device, .boot_id = 11}, rules_.rotation());
-  sealing.Begin(Target().vm, 3, std::move(done->secret), done->nonce, kNow);
+  sealing.Begin(Target().vm, 3, std::move(done->secret), done->nonce, kExchangedAt);
   const Bytes content = {1, 2, 3};
-  const auto records = sealing.Seal(Target().vm, {.generation = 3, .content = content}, kNow);
+  const auto records = sealing.Seal(Target().vm, {.generation = 3, .content = content}, kExchangedAt);
   ASSERT_EQ(records->size(), 1);
   const auto view = envelope::ParseRecord(records->front().record);
   ASSERT_TRUE(view.ok());
@@ -93,7 +93,7 @@ TEST_F(ExchangeTest, AReplayIsRefused) {
 
 TEST_F(ExchangeTest, ALateRequestIsRefused) {
   GuestExchange guest = Begin();
-  const auto late = exchanger_.Exchange(RequestOf(guest), Target(), kNow + absl::Seconds(61), absl::Now());
+  const auto late = exchanger_.Exchange(RequestOf(guest), Target(), kExchangedAt + absl::Seconds(61), absl::Now());
   EXPECT_TRUE(absl::IsPermissionDenied(late.status()));
 }
 
@@ -122,7 +122,7 @@ TEST_F(ExchangeTest, EvidenceBindsEveryFieldOfItsRequest) {
   EXPECT_TRUE(absl::IsPermissionDenied(refusal([](ExchangeRequest& r) { r.public_key[0] ^= 1; })));
   EXPECT_TRUE(absl::IsPermissionDenied(refusal([](ExchangeRequest& r) { r.nonce[0] ^= 1; })));
   EXPECT_TRUE(absl::IsPermissionDenied(
-      refusal([this](ExchangeRequest& r) { r.challenge = *exchanger_.Draw(ExchangeFixture::vm(), kNow); })));
+      refusal([this](ExchangeRequest& r) { r.challenge = *exchanger_.Draw(ExchangeFixture::vm(), kExchangedAt); })));
   EXPECT_TRUE(absl::IsPermissionDenied(refusal([](ExchangeRequest& r) { r.kind = attestation::EvidenceKind::kTest; })));
   EXPECT_FALSE(refusal([](ExchangeRequest& r) { r.evidence.pop_back(); }).ok());
 }
@@ -132,12 +132,12 @@ TEST_F(ExchangeTest, AnotherMeasurementAndAnUnknownVmAreRefused) {
   attestation::Measurement other{};
   const Bytes evidence = *fixture_->psp().Report({.report_data = *guest.GetReportData(), .measurement = other});
   EXPECT_TRUE(absl::IsPermissionDenied(Exchange(*guest.Request(evidence)).status()));
-  EXPECT_TRUE(absl::IsNotFound(exchanger_.Draw(ExchangeFixture::device(), kNow).status()));
+  EXPECT_TRUE(absl::IsNotFound(exchanger_.Draw(ExchangeFixture::device(), kExchangedAt).status()));
 }
 
 TEST_F(ExchangeTest, APublicKeyOfSmallOrderIsRefused) {
   ExchangeRequest request{.device = Target().device, .vm = Target().vm, .nonce = {1}};
-  request.challenge = *exchanger_.Draw(Target().vm, kNow);
+  request.challenge = *exchanger_.Draw(Target().vm, kExchangedAt);
   request.evidence = fixture_->Evidence(*ReportDataOf(request));  // the key is all zeros
   EXPECT_TRUE(absl::IsPermissionDenied(Exchange(EncodeRequest(request)).status()));
 }
@@ -180,7 +180,7 @@ TEST_F(ExchangeTest, AGuestDecidesWhichSealersItTrusts) {
 
 TEST_F(ExchangeTest, ADevicesCertificateNamesTheDevice) {
   GuestExchange guest = *GuestExchange::Begin({.device = ExchangeFixture::vm(), .vm = ExchangeFixture::vm()},
-                                              *exchanger_.Draw(ExchangeFixture::vm(), kNow));
+                                              *exchanger_.Draw(ExchangeFixture::vm(), kExchangedAt));
   ExchangeTarget target = Target();
   target.device = ExchangeFixture::vm();  // not the certificate's
   const auto done = Exchange(RequestOf(guest), target);

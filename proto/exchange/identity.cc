@@ -13,8 +13,6 @@
 namespace sideband::exchange {
 namespace {
 
-using DigestContextPtr = std::unique_ptr<EVP_MD_CTX, OpensslDeleter<EVP_MD_CTX_free>>;
-
 constexpr size_t kPemBytesMax = 1 << 20;
 
 absl::Status NotIdentity(const std::string& path, absl::string_view why) {

@@ -17,18 +17,18 @@ namespace {
 
 using attestation::EvidenceKind;
 
-constexpr uint8_t kMagic[] = {'S', 'B', 'X', 'Q'};
-constexpr uint8_t kVersion = 1;
-constexpr size_t kKindBytes = sizeof(kMagic) + 4;
+constexpr uint8_t kRequestMagic[] = {'S', 'B', 'X', 'Q'};
+constexpr uint8_t kRequestVersion = 1;
+constexpr size_t kKindBytes = sizeof(kRequestMagic) + 4;
 
-absl::Status Malformed(absl::string_view why) {
+absl::Status MalformedRequest(absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("exchange request: ", why));
 }
 
 // Everything but the evidence and its length.
 void WriteBound(const ExchangeRequest& request, ByteWriter& out) {
-  out.Raw(kMagic);
-  out.U8(kVersion);
+  out.Raw(kRequestMagic);
+  out.U8(kRequestVersion);
   out.U8(envelope::kSuiteHpke);
   out.U16(static_cast<uint16_t>(request.kind));
   out.Raw(request.device.bytes);
@@ -38,13 +38,13 @@ void WriteBound(const ExchangeRequest& request, ByteWriter& out) {
   out.Raw(request.challenge);
 }
 
-absl::StatusOr<EvidenceKind> ReadKind(ByteReader& in) {
-  if (!std::ranges::equal(in.Raw(sizeof(kMagic)), kMagic)) return Malformed("no such thing");
-  if (in.U8() != kVersion) return Malformed("of an unknown version");
-  if (in.U8() != envelope::kSuiteHpke) return Malformed("of another suite");
+absl::StatusOr<EvidenceKind> ReadEvidenceKind(ByteReader& in) {
+  if (!std::ranges::equal(in.Raw(sizeof(kRequestMagic)), kRequestMagic)) return MalformedRequest("no such thing");
+  if (in.U8() != kRequestVersion) return MalformedRequest("of an unknown version");
+  if (in.U8() != envelope::kSuiteHpke) return MalformedRequest("of another suite");
   const auto kind = static_cast<EvidenceKind>(in.U16());
   if (kind != EvidenceKind::kTest && kind != EvidenceKind::kSevSnp)
-    return Malformed("with an unknown kind of evidence");
+    return MalformedRequest("with an unknown kind of evidence");
   return kind;
 }
 
@@ -59,18 +59,18 @@ Bytes EncodeRequest(const ExchangeRequest& request) {
 }
 
 absl::StatusOr<ExchangeRequest> ParseRequest(ByteSpan bytes) {
-  if (bytes.size() > kRequestBytesMax) return Malformed("too long");
+  if (bytes.size() > kRequestBytesMax) return MalformedRequest("too long");
   ByteReader in(bytes);
   ExchangeRequest request;
-  SIDEBAND_ASSIGN_OR_RETURN(request.kind, ReadKind(in));
-  if (in.remaining() < kRequestFixedBytes - kKindBytes) return Malformed("truncated");
+  SIDEBAND_ASSIGN_OR_RETURN(request.kind, ReadEvidenceKind(in));
+  if (in.remaining() < kRequestFixedBytes - kKindBytes) return MalformedRequest("truncated");
   ReadInto(in, request.device.bytes);
   ReadInto(in, request.vm.bytes);
   ReadInto(in, request.public_key);
   ReadInto(in, request.nonce);
   ReadInto(in, request.challenge);
-  if (in.U32() != in.remaining()) return Malformed("of another size than its evidence");
-  if (request.nonce == envelope::GuestNonce{}) return Malformed("without a nonce");
+  if (in.U32() != in.remaining()) return MalformedRequest("of another size than its evidence");
+  if (request.nonce == envelope::GuestNonce{}) return MalformedRequest("without a nonce");
   const ByteSpan evidence = in.Raw(in.remaining());
   request.evidence.assign(evidence.begin(), evidence.end());
   return request;

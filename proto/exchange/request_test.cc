@@ -6,7 +6,7 @@
 namespace sideband::exchange {
 namespace {
 
-ExchangeRequest Small() {
+ExchangeRequest SmallRequest() {
   return {.kind = attestation::EvidenceKind::kSevSnp,
           .device = *Uuid::Parse("11111111-2222-4333-8444-555555555555"),
           .vm = *Uuid::Parse("6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10"),
@@ -17,13 +17,13 @@ ExchangeRequest Small() {
 }
 
 TEST(RequestTest, ComesBackAndHasItsFixedSize) {
-  const Bytes bytes = EncodeRequest(Small());
+  const Bytes bytes = EncodeRequest(SmallRequest());
   EXPECT_EQ(bytes.size(), kRequestFixedBytes + 3);
-  EXPECT_EQ(*ParseRequest(bytes), Small());
+  EXPECT_EQ(*ParseRequest(bytes), SmallRequest());
 }
 
 TEST(RequestTest, RefusesCutsOtherVersionsSuitesAndKinds) {
-  const Bytes bytes = EncodeRequest(Small());
+  const Bytes bytes = EncodeRequest(SmallRequest());
   for (size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(ParseRequest(ByteSpan(bytes).first(size)).ok());
   for (const size_t at : {0, 4, 5, 6, 7}) {
     Bytes other = bytes;
@@ -37,14 +37,14 @@ TEST(RequestTest, RefusesCutsOtherVersionsSuitesAndKinds) {
 }
 
 TEST(RequestTest, RefusesARequestWithoutNonce) {
-  ExchangeRequest request = Small();
+  ExchangeRequest request = SmallRequest();
   request.nonce = {};
   EXPECT_FALSE(ParseRequest(EncodeRequest(request)).ok());
 }
 
 TEST(RequestTest, ReportDataIsOfEverythingButTheEvidence) {
-  const ReportData data = *ReportDataOf(Small());
-  ExchangeRequest request = Small();
+  const ReportData data = *ReportDataOf(SmallRequest());
+  ExchangeRequest request = SmallRequest();
   request.evidence = {};
   EXPECT_EQ(*ReportDataOf(request), data);
   request.vm.bytes[0] ^= 1;

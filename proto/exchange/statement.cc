@@ -14,20 +14,20 @@
 namespace sideband::exchange {
 namespace {
 
-constexpr uint8_t kMagic[] = {'S', 'B', 'X', 'S'};
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kStatementMagic[] = {'S', 'B', 'X', 'S'};
+constexpr uint8_t kStatementVersion = 1;
 
-absl::Status Malformed(absl::string_view why) {
+absl::Status MalformedAnswer(absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("exchange answer: ", why));
 }
 
-absl::StatusOr<SealerKind> ReadKind(ByteReader& in) {
-  if (!std::ranges::equal(in.Raw(sizeof(kMagic)), kMagic)) return Malformed("no such thing");
-  if (in.U8() != kVersion) return Malformed("of an unknown version");
-  if (in.U8() != envelope::kSuiteHpke) return Malformed("of another suite");
+absl::StatusOr<SealerKind> ReadSealerKind(ByteReader& in) {
+  if (!std::ranges::equal(in.Raw(sizeof(kStatementMagic)), kStatementMagic)) return MalformedAnswer("no such thing");
+  if (in.U8() != kStatementVersion) return MalformedAnswer("of an unknown version");
+  if (in.U8() != envelope::kSuiteHpke) return MalformedAnswer("of another suite");
   const auto sealer = static_cast<SealerKind>(in.U8());
   if (in.U8() != 0 || (sealer != SealerKind::kDaemon && sealer != SealerKind::kDevice)) {
-    return Malformed("of an unknown kind of sealer");
+    return MalformedAnswer("of an unknown kind of sealer");
   }
   return sealer;
 }
@@ -45,8 +45,8 @@ const char* SealerName(SealerKind kind) { return kind == SealerKind::kDevice ? "
 
 Bytes EncodeStatement(const Statement& statement) {
   ByteWriter out;
-  out.Raw(kMagic);
-  out.U8(kVersion);
+  out.Raw(kStatementMagic);
+  out.U8(kStatementVersion);
   out.U8(envelope::kSuiteHpke);
   out.U8(static_cast<uint8_t>(statement.sealer));
   out.U8(0);
@@ -65,7 +65,7 @@ Bytes EncodeStatement(const Statement& statement) {
 absl::StatusOr<Statement> ParseStatement(ByteSpan bytes) {
   ByteReader in(bytes);
   Statement statement;
-  SIDEBAND_ASSIGN_OR_RETURN(statement.sealer, ReadKind(in));
+  SIDEBAND_ASSIGN_OR_RETURN(statement.sealer, ReadSealerKind(in));
   ReadInto(in, statement.device.bytes);
   statement.boot_id = in.U64();
   ReadInto(in, statement.vm.bytes);
@@ -74,9 +74,9 @@ absl::StatusOr<Statement> ParseStatement(ByteSpan bytes) {
   ReadInto(in, statement.measurement);
   ReadInto(in, statement.request);
   const size_t events = in.U16();
-  if (events > kStatementEventsMax) return Malformed("too many events");
+  if (events > kStatementEventsMax) return MalformedAnswer("too many events");
   for (size_t i = 0; i < events && in.ok(); ++i) statement.events.push_back(in.String());
-  if (!in.ok() || in.remaining() != 0) return Malformed("a statement of a wrong length");
+  if (!in.ok() || in.remaining() != 0) return MalformedAnswer("a statement of a wrong length");
   return statement;
 }
 
@@ -95,15 +95,15 @@ Bytes EncodeAnswer(ByteSpan statement, const std::vector<Bytes>& certificates, B
 }
 
 absl::StatusOr<AnswerView> ParseAnswer(ByteSpan bytes) {
-  if (bytes.size() > kAnswerBytesMax) return Malformed("too long");
+  if (bytes.size() > kAnswerBytesMax) return MalformedAnswer("too long");
   ByteReader in(bytes);
   AnswerView answer;
   answer.statement = in.Raw(in.U32());
   const size_t certificates = in.U8();
-  if (certificates == 0 || certificates > kCertificatesMax) return Malformed("no such number of certificates");
+  if (certificates == 0 || certificates > kCertificatesMax) return MalformedAnswer("no such number of certificates");
   for (size_t i = 0; i < certificates; ++i) answer.certificates.push_back(Sized16(in));
   answer.signature = Sized16(in);
-  if (!in.ok() || in.remaining() != 0) return Malformed("of a wrong length");
+  if (!in.ok() || in.remaining() != 0) return MalformedAnswer("of a wrong length");
   return answer;
 }
 

@@ -6,7 +6,7 @@
 namespace sideband::exchange {
 namespace {
 
-Statement Small() {
+Statement SmallStatement() {
   return {.sealer = SealerKind::kDevice,
           .device = *Uuid::Parse("11111111-2222-4333-8444-555555555555"),
           .boot_id = 11,
@@ -21,8 +21,8 @@ Statement Small() {
 Bytes Copy(ByteSpan bytes) { return Bytes(bytes.begin(), bytes.end()); }
 
 TEST(StatementTest, ComesBackOrIsRefusedWhole) {
-  const Bytes bytes = EncodeStatement(Small());
-  EXPECT_EQ(*ParseStatement(bytes), Small());
+  const Bytes bytes = EncodeStatement(SmallStatement());
+  EXPECT_EQ(*ParseStatement(bytes), SmallStatement());
   for (size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(ParseStatement(ByteSpan(bytes).first(size)).ok());
   for (const size_t at : {0, 4, 5, 6, 7}) {
     Bytes other = bytes;

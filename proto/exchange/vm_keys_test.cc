@@ -14,7 +14,6 @@
 namespace sideband::exchange {
 namespace {
 
-const Uuid kDevice = *Uuid::Parse("11111111-2222-4333-8444-555555555555");
 const Uuid kVm = *Uuid::Parse("6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10");
 constexpr VmKeys::Owner kOwner = {.device = {}, .boot_id = 7};
 const Bytes kContent = {1, 2, 3};

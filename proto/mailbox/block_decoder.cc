@@ -17,15 +17,13 @@
 namespace sideband::mailbox {
 namespace {
 
-absl::Status Malformed(absl::string_view what) { return absl::InvalidArgumentError(absl::StrCat("snapshot: ", what)); }
-
-class Decoder {
+class BlockDecoder {
  public:
   // `snapshot` contains everything except its blocks and counters.
-  Decoder(ByteSpan bits, const Snapshot* base, Snapshot snapshot, Forms forms)
+  BlockDecoder(ByteSpan bits, const Snapshot* base, Snapshot snapshot, Forms forms)
       : in_(bits), base_(base), increment_forms_(forms), snapshot_(std::move(snapshot)) {}
-  Decoder(const Decoder&) = delete;
-  Decoder& operator=(const Decoder&) = delete;
+  BlockDecoder(const BlockDecoder&) = delete;
+  BlockDecoder& operator=(const BlockDecoder&) = delete;
 
   absl::StatusOr<Snapshot> Decode(size_t blocks) && {
     SIDEBAND_RETURN_IF_ERROR(ReadList(blocks));
@@ -34,8 +32,8 @@ class Decoder {
     forms_.resize(snapshot_.blocks.size(), Form::kDelta);
     for (size_t i = 0; i < snapshot_.blocks.size(); ++i) SIDEBAND_RETURN_IF_ERROR(ReadBlock(i, bases.Of(i)));
     // Checked once: a truncated input reads as zeros, and the memory above does not depend on it.
-    if (!in_.ok()) return Malformed("truncated");
-    if (!in_.AtEnd()) return Malformed("bits after the end");
+    if (!in_.ok()) return MalformedSnapshot("truncated");
+    if (!in_.AtEnd()) return MalformedSnapshot("bits after the end");
     AddUp(bases);
     return std::move(snapshot_);
   }
@@ -52,20 +50,20 @@ class Decoder {
   absl::Status ReadList(size_t blocks) {
     if (in_.Bit()) {
       if (base_ == nullptr || base_->blocks.size() != blocks) {
-        return Malformed("the blocks are those of a snapshot that is not held");
+        return MalformedSnapshot("the blocks are those of a snapshot that is not held");
       }
       snapshot_.blocks = base_->blocks;
       return absl::OkStatus();
     }
     // Rejects an excessive block count before memory is allocated for it.
-    if (blocks * kScopeBits > in_.remaining()) return Malformed("truncated");
+    if (blocks * kScopeBits > in_.remaining()) return MalformedSnapshot("truncated");
     std::set<std::pair<uint16_t, uint16_t>> scopes;
     for (size_t i = 0; i < blocks; ++i) {
       BlockHeader& block = snapshot_.blocks.emplace_back();
       block.vm = static_cast<uint16_t>(in_.Bits(16));
       block.context = static_cast<uint16_t>(in_.Bits(16));
       block.generation = static_cast<uint32_t>(in_.Bits(32));
-      if (!scopes.emplace(block.vm, block.context).second) return Malformed("two blocks of one scope");
+      if (!scopes.emplace(block.vm, block.context).second) return MalformedSnapshot("two blocks of one scope");
     }
     return absl::OkStatus();
   }
@@ -73,7 +71,7 @@ class Decoder {
   absl::Status ReadBlock(size_t i, const BaseBlock& base) {
     BlockHeader& block = snapshot_.blocks[i];
     if (!in_.Bit()) {
-      if (base.header == nullptr) return Malformed("an unchanged block that was not there before");
+      if (base.header == nullptr) return MalformedSnapshot("an unchanged block that was not there before");
       block = *base.header;
       return absl::OkStatus();
     }
@@ -85,14 +83,15 @@ class Decoder {
 
   absl::Status ReadState(BlockHeader& block) {
     const auto state = static_cast<uint8_t>(in_.Bits(kStateBits));
-    if (state > static_cast<uint8_t>(BlockState::kRetired)) return Malformed("unknown block state");
+    if (state > static_cast<uint8_t>(BlockState::kRetired)) return MalformedSnapshot("unknown block state");
     block.state = static_cast<BlockState>(state);
     return absl::OkStatus();
   }
 
   absl::Status ReadFlags(BlockHeader& block) {
     block.flags = static_cast<uint16_t>(in_.Bits(kFlagsBits));
-    return (block.flags & ~KnownFlags(increment_forms_)) == 0 ? absl::OkStatus() : Malformed("unknown block flag");
+    return (block.flags & ~KnownFlags(increment_forms_)) == 0 ? absl::OkStatus()
+                                                              : MalformedSnapshot("unknown block flag");
   }
 
   absl::Status ReadWholeHeader(BlockHeader& block) {
@@ -122,8 +121,9 @@ class Decoder {
 
   absl::Status ReadDeltas(size_t i, const BaseBlock& base) {
     if (in_.Bit()) forms_[i] = Form::kDerived;
-    return DecodeCounters(in_, base.counters, increment_forms_, Row(i)) ? absl::OkStatus()
-                                                                        : Malformed("an impossible form of counters");
+    return DecodeCounters(in_, base.counters, increment_forms_, Row(i))
+               ? absl::OkStatus()
+               : MalformedSnapshot("an impossible form of counters");
   }
 
   // Converts the rows to counters. Children come first: a derived row needs the increments of its children.
@@ -154,8 +154,12 @@ class Decoder {
 
 }  // namespace
 
+absl::Status MalformedSnapshot(absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("snapshot: ", what));
+}
+
 absl::StatusOr<Snapshot> DecodeBlocks(ByteSpan bits, size_t blocks, const Snapshot* base, Snapshot head, Forms forms) {
-  return Decoder(bits, base, std::move(head), forms).Decode(blocks);
+  return BlockDecoder(bits, base, std::move(head), forms).Decode(blocks);
 }
 
 }  // namespace sideband::mailbox

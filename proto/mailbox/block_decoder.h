@@ -7,12 +7,17 @@
 
 #include <cstddef>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "proto/base/bytes.h"
 #include "proto/mailbox/counter_groups.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::mailbox {
+
+// "snapshot: WHAT".
+absl::Status MalformedSnapshot(absl::string_view what);
 
 // `bits` comes from an untrusted peer. `head` is the snapshot without its blocks and counters, `blocks` is their
 // number; the caller has checked the limits of both. INVALID_ARGUMENT describes malformed content, such as increments

@@ -17,9 +17,9 @@ bool SameScope(const BlockHeader& a, const BlockHeader& b) {
   return a.vm == b.vm && a.context == b.context && a.generation == b.generation;
 }
 
-class Encoder {
+class BlockEncoder {
  public:
-  Encoder(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& whole, Forms forms)
+  BlockEncoder(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& whole, Forms forms)
       : snapshot_(snapshot), base_(base), whole_(whole), forms_(forms), bases_(snapshot.blocks, base) {
     TakeDeltas();
     AddUpDeltas();
@@ -140,7 +140,7 @@ bool IsWrittenWhole(const BlockHeader& block, const std::set<uint16_t>& whole) {
 }
 
 Bytes EncodeBlocks(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& whole, Forms forms) {
-  return Encoder(snapshot, base, whole, forms).Encode();
+  return BlockEncoder(snapshot, base, whole, forms).Encode();
 }
 
 }  // namespace sideband::mailbox

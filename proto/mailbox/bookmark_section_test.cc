@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/mailbox/any_number.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
@@ -16,7 +17,7 @@ namespace sideband::mailbox {
 namespace {
 
 // The device and a VM, with two counters each.
-Snapshot Small() {
+Snapshot SnapshotWithBookmark() {
   Snapshot snapshot{.boot_id = 42, .snapshot_id = 7, .reference_time_ns = 1000, .counters_per_block = 2};
   snapshot.blocks = {{.vm = kHypervisorVm}, {.vm = 1}};
   snapshot.counters = {100, 50, 40, 9};
@@ -31,11 +32,9 @@ Snapshot Decoded(const Snapshot& snapshot, const Snapshot* base, const VmIds& wh
 
 // README.md, "Bookmarks".
 TEST(BookmarkSectionTest, BytesAreThoseOfTheDocument) {
-  const Bytes bits = EncodeBookmarks(Small(), nullptr, {});
+  const Bytes bits = EncodeBookmarks(SnapshotWithBookmark(), nullptr, {});
   EXPECT_EQ(bits, (Bytes{0x01, 0x00, 0x83, 0x03, 0x00, 0x22, 0x00, 0x00, 0x00, 0x1A, 0xE2, 0x81, 0x83, 0x01}));
 }
-
-uint64_t AnyNumber() { return *rc::gen::arbitrary<uint64_t>() >> *rc::gen::inRange(0, 64); }
 
 uint64_t UpTo(uint64_t most) { return most == UINT64_MAX ? AnyNumber() : AnyNumber() % (most + 1); }
 
@@ -77,8 +76,8 @@ RC_GTEST_PROP(BookmarkSectionPropertyTest, EveryPrefixAndEveryExtraByteIsRefused
 }
 
 TEST(BookmarkSectionTest, ThoseOfTheBaseAreNotSentAgain) {
-  const Snapshot base = AsBase(Small(), {});
-  Snapshot next = Small();
+  const Snapshot base = AsBase(SnapshotWithBookmark(), {});
+  Snapshot next = SnapshotWithBookmark();
   next.snapshot_id = 8;
   next.reference_time_ns = 2000;
   next.counters[2] = 45;
@@ -91,17 +90,18 @@ TEST(BookmarkSectionTest, ThoseOfTheBaseAreNotSentAgain) {
 }
 
 TEST(BookmarkSectionTest, ThoseOfConfidentialVmsAreInNoStream) {
-  EXPECT_TRUE(Decoded(Small(), nullptr, {1}).bookmarks.empty());
-  EXPECT_TRUE(EncodeBookmarks(Small(), nullptr, {1}).empty());
+  EXPECT_TRUE(Decoded(SnapshotWithBookmark(), nullptr, {1}).bookmarks.empty());
+  EXPECT_TRUE(EncodeBookmarks(SnapshotWithBookmark(), nullptr, {1}).empty());
 }
 
 TEST(BookmarkSectionTest, VersionOneHasNone) {
-  EXPECT_TRUE(DecodeSnapshotStream(EncodeSnapshotStream(Small(), nullptr, {}), nullptr)->bookmarks.empty());
+  EXPECT_TRUE(
+      DecodeSnapshotStream(EncodeSnapshotStream(SnapshotWithBookmark(), nullptr, {}), nullptr)->bookmarks.empty());
 }
 
 TEST(BookmarkSectionTest, BookmarksThatLieAreRefused) {
   const auto spoilt = [](void (*spoil)(Snapshot&)) {
-    Snapshot sent = Small(), read = Small();
+    Snapshot sent = SnapshotWithBookmark(), read = SnapshotWithBookmark();
     read.bookmarks.clear();
     spoil(sent);
     return std::string(DecodeBookmarks(EncodeBookmarks(sent, nullptr, {}), read).message());
@@ -125,7 +125,7 @@ TEST(BookmarkSectionTest, BookmarksThatLieAreRefused) {
               }
             }),
             "bookmarks: more of a block than are kept");
-  Snapshot read = Small();
+  Snapshot read = SnapshotWithBookmark();
   EXPECT_EQ(DecodeBookmarks(Bytes{0, 0}, read), absl::DataLossError("bookmarks: none"));
 }
 

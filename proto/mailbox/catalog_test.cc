@@ -19,7 +19,7 @@ Uuid SomeUuid(uint8_t last) {
   return uuid;
 }
 
-Catalog Example() {
+Catalog ExampleCatalog() {
   return {.device = SomeUuid(1),
           .reference_clock_hz = 1'000'000'000,
           .has_had_confidential_vm = true,
@@ -32,7 +32,7 @@ Catalog Example() {
           .contexts = {{1, 0, "train", 0, 1}, {2, 0, "train", 0, 2}}};
 }
 
-TEST(CatalogTest, RoundTrips) { EXPECT_EQ(*DecodeCatalog(EncodeCatalog(Example())), Example()); }
+TEST(CatalogTest, RoundTrips) { EXPECT_EQ(*DecodeCatalog(EncodeCatalog(ExampleCatalog())), ExampleCatalog()); }
 
 TEST(CatalogTest, EmptyCatalogRoundTrips) { EXPECT_EQ(*DecodeCatalog(EncodeCatalog(Catalog{})), Catalog{}); }
 
@@ -46,7 +46,7 @@ TEST(CatalogTest, BytesAreThoseOfTheDocument) {
 }
 
 TEST(CatalogTest, EveryPrefixAndEveryExtraByteIsRefused) {
-  Bytes payload = EncodeCatalog(Example());
+  Bytes payload = EncodeCatalog(ExampleCatalog());
   for (size_t size = 0; size < payload.size(); ++size) {
     EXPECT_FALSE(DecodeCatalog(ByteSpan(payload).first(size)).ok()) << size;
   }
@@ -105,7 +105,7 @@ TEST(CatalogTest, RefusesWhatMakesNoSense) {
       {"slice that stands for any", [](Catalog& c) { c.slices[0].id = kAnySlice; }},
   };
   for (const auto& test : kCases) {
-    Catalog catalog = Example();
+    Catalog catalog = ExampleCatalog();
     test.spoil(catalog);
     EXPECT_EQ(DecodeCatalog(EncodeCatalog(catalog)).status().code(), absl::StatusCode::kInvalidArgument) << test.why;
   }
@@ -116,7 +116,7 @@ EventDetails SomeDetails(uint64_t capacity) {
 }
 
 Catalog DetailedExample() {
-  Catalog catalog = Example();
+  Catalog catalog = ExampleCatalog();
   catalog.slices.push_back({1, "slice1"});
   for (EventInfo& event : catalog.events) event.details = SomeDetails(5);
   catalog.events[2].details.slices.push_back({0, kRateQ32Max});
@@ -253,12 +253,12 @@ TEST(CatalogSectionsTest, EveryPrefixAndEveryExtraByteIsRefused) {
 }
 
 TEST(CatalogSectionsTest, AnUnknownCapacityStaysUnknown) {
-  const Catalog catalog = *DecodeCatalogSections(EncodeCatalogSections(Example()));
+  const Catalog catalog = *DecodeCatalogSections(EncodeCatalogSections(ExampleCatalog()));
   for (const EventInfo& event : catalog.events) EXPECT_TRUE(event.details.slices.empty());
 }
 
 TEST(CatalogSectionsTest, WithoutDetailsTheCapacitiesAreUnknown) {
-  Catalog catalog = Example();
+  Catalog catalog = ExampleCatalog();
   for (EventInfo& event : catalog.events) event.details = SomeDetails(1);
   const Bytes payload = EncodeCatalogSections(catalog);
   ByteReader in(payload);
@@ -271,11 +271,11 @@ TEST(CatalogSectionsTest, WithoutDetailsTheCapacitiesAreUnknown) {
     if (type == 2) continue;
     out.U16(type), out.U16(flags), out.U32(size), out.Raw(section);
   }
-  EXPECT_EQ(*DecodeCatalogSections(out.written()), Example());
+  EXPECT_EQ(*DecodeCatalogSections(out.written()), ExampleCatalog());
 }
 
 Catalog ClockedExample() {
-  Catalog catalog = Example();
+  Catalog catalog = ExampleCatalog();
   for (EventInfo& event : catalog.events) event.details.clock_domain = 1;
   ClockDomain core{.name = "core", .nominal_hz = 1'410'000'000, .period_min = 46'000, .period_max = 47'000};
   core.bar_low = -65'536, core.bar_high = 300'000, core.wander = 20, core.slice = 0, core.announces = true;
@@ -354,7 +354,7 @@ TEST(CatalogSectionsTest, ClockDomainsOfOtherSizesAreRefused) {
   Catalog catalog = ClockedExample();
   Bytes payload = EncodeCatalogSections(catalog);
   payload.push_back(0);
-  const size_t length = payload.size() - 1 - EncodeCatalogSections(Example()).size() - 8;
+  const size_t length = payload.size() - 1 - EncodeCatalogSections(ExampleCatalog()).size() - 8;
   payload[payload.size() - 1 - length - 4] = static_cast<uint8_t>(length + 1);
   EXPECT_EQ(DecodeCatalogSections(payload).status().message(), "clocks: bytes after the domains");
 }
@@ -415,7 +415,7 @@ TEST(CatalogSectionsTest, AVmOfAnUnknownKindIsRefused) {
 }
 
 TEST(CatalogSectionsTest, HostBlocksFollowTheContexts) {
-  Catalog catalog = Example();
+  Catalog catalog = ExampleCatalog();
   const size_t before = EncodeCatalogSections(catalog).size();
   catalog.host_blocks = {{.slice = catalog.slices[0].id, .generation = 7}};
   const Bytes payload = EncodeCatalogSections(catalog);
@@ -427,12 +427,12 @@ TEST(CatalogSectionsTest, HostBlocksFollowTheContexts) {
 }
 
 TEST(CatalogSectionsTest, PrivateVmsAreOfVersionTwo) {
-  Catalog catalog = Example();
+  Catalog catalog = ExampleCatalog();
   catalog.confidential_vms_were_private = true;
   for (VmInfo& vm : catalog.vms) vm.is_private = true;
   EXPECT_EQ(*DecodeCatalogSections(EncodeCatalogSections(catalog)), catalog);
-  EXPECT_EQ(EncodeCatalog(catalog), EncodeCatalog(Example()));
-  const Bytes with = EncodeCatalogSections(catalog), without = EncodeCatalogSections(Example());
+  EXPECT_EQ(EncodeCatalog(catalog), EncodeCatalog(ExampleCatalog()));
+  const Bytes with = EncodeCatalogSections(catalog), without = EncodeCatalogSections(ExampleCatalog());
   std::vector<int> differences;
   for (size_t i = 0; i < with.size(); ++i) {
     if (with[i] != without[i]) differences.push_back(with[i] - without[i]);
@@ -441,7 +441,7 @@ TEST(CatalogSectionsTest, PrivateVmsAreOfVersionTwo) {
 }
 
 TEST(CatalogSectionsTest, WhatWasPrivateWasConfidential) {
-  Bytes payload = EncodeCatalogSections(Example());
+  Bytes payload = EncodeCatalogSections(ExampleCatalog());
   payload[24] = 2;
   EXPECT_EQ(DecodeCatalogSections(payload).status().message(), "catalogue: unknown property");
   payload[24] = 4;
@@ -450,16 +450,16 @@ TEST(CatalogSectionsTest, WhatWasPrivateWasConfidential) {
 
 // README.md, "Catalogue".
 TEST(CatalogTest, AVmOfAnUnknownKindIsRefused) {
-  Bytes payload = EncodeCatalog(Example());
+  Bytes payload = EncodeCatalog(ExampleCatalog());
   const std::string name = "vm1";
   *(std::search(payload.begin(), payload.end(), name.begin(), name.end()) + 3) = 2;
   EXPECT_EQ(DecodeCatalog(payload).status().message(), "catalogue: an entry has an unknown property");
 }
 
 TEST(CatalogTest, HashChangesWithTheContent) {
-  Catalog other = Example();
+  Catalog other = ExampleCatalog();
   other.contexts[0].generation++;
-  EXPECT_NE(CatalogHash(EncodeCatalog(Example())), CatalogHash(EncodeCatalog(other)));
+  EXPECT_NE(CatalogHash(EncodeCatalog(ExampleCatalog())), CatalogHash(EncodeCatalog(other)));
 }
 
 }  // namespace

@@ -15,9 +15,6 @@
 namespace sideband::mailbox {
 namespace {
 
-// Of the number of domains less one.
-constexpr uint32_t kDomainBits = 6;
-
 // What is expected of a snapshot's clocks. Without a base, and where it has no such reading, all numbers are 0.
 class ExpectedClocks {
  public:
@@ -65,7 +62,7 @@ Bytes EncodeClocks(const Snapshot& snapshot, const Snapshot* base) {
   const bool is_as_before = base != nullptr && base->clocks.size() == domains;
   BitWriter out;
   out.Bit(is_as_before);
-  if (!is_as_before) out.Bits(domains - 1, kDomainBits);
+  if (!is_as_before) out.Bits(domains - 1, kDomainNumberBits);
   const ExpectedClocks expected(snapshot, base, domains);
   for (size_t domain = 0; domain < domains; ++domain) {
     const std::optional<ClockReading>& clock = snapshot.clocks[domain];
@@ -79,7 +76,7 @@ absl::Status DecodeClocks(ByteSpan bits, const Snapshot* base, Snapshot& snapsho
   BitReader in(bits);
   const bool is_as_before = in.Bit();
   if (is_as_before && (base == nullptr || base->clocks.empty())) return MalformedClocks("as many as in no snapshot");
-  const size_t domains = is_as_before ? base->clocks.size() : in.Bits(kDomainBits) + 1;
+  const size_t domains = is_as_before ? base->clocks.size() : in.Bits(kDomainNumberBits) + 1;
   const ExpectedClocks expected(snapshot, base, domains);
   for (size_t domain = 0; domain < domains; ++domain) {
     std::optional<ClockReading>& clock = snapshot.clocks.emplace_back();

@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "proto/mailbox/any_number.h"
 #include "proto/mailbox/clocks.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_stream.h"
@@ -47,13 +48,11 @@ TEST(ClockSectionTest, BytesAreThoseOfTheDocument) {
 }
 
 std::optional<ClockReading> AnyReading() {
-  // All widths are as likely.
-  const auto number = [] { return *rc::gen::arbitrary<uint64_t>() >> *rc::gen::inRange(0, 64); };
   if (*rc::gen::inRange(0, 4) == 0) return std::nullopt;
-  return ClockReading{.local_clock = number(),
-                      .horizon_lag = number(),
-                      .arrival = number(),
-                      .changes = static_cast<uint32_t>(number())};
+  return ClockReading{.local_clock = AnyNumber(),
+                      .horizon_lag = AnyNumber(),
+                      .arrival = AnyNumber(),
+                      .changes = static_cast<uint32_t>(AnyNumber())};
 }
 
 std::vector<std::optional<ClockReading>> AnyReadings() {

@@ -24,6 +24,7 @@
 namespace sideband::mailbox {
 
 inline constexpr size_t kClockDomainsMax = 64;
+inline constexpr uint32_t kDomainNumberBits = 6;  // of a domain, and of their number less one
 // The domains of a device as a mask: bit d is the domain d of its catalogue.
 constexpr bool HasDomain(uint64_t mask, size_t domain) { return (mask >> domain & 1) != 0; }
 constexpr uint64_t MaskOfDomains(size_t domains) { return domains >= 64 ? ~uint64_t{0} : (uint64_t{1} << domains) - 1; }

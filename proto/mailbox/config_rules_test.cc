@@ -9,7 +9,7 @@
 namespace sideband::mailbox {
 namespace {
 
-CountingConfig Example() {
+CountingConfig ConfigOfTwoVms() {
   CountingConfig config{.groups = {{{}}}, .hosts = {{}}, .selections = {{0}, {1}}};
   config.vms[1] = {};
   config.vms[2] = {.is_private = true};
@@ -17,9 +17,9 @@ CountingConfig Example() {
 }
 
 std::string Refusal(const std::function<void(CountingConfig&)>& change) {
-  CountingConfig to = Example();
+  CountingConfig to = ConfigOfTwoVms();
   change(to);
-  return std::string(CheckChange(Example(), to, /*confidential=*/{2}).message());
+  return std::string(CheckChange(ConfigOfTwoVms(), to, /*confidential=*/{2}).message());
 }
 
 TEST(ConfigRulesTest, RefusalsNameTheVm) {

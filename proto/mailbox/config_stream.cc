@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kSelectionWordsMax = kEventsMax / 64;
 
-absl::Status Malformed(absl::string_view what) {
+absl::Status MalformedConfig(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("configuration: ", what));
 }
 
@@ -34,16 +34,16 @@ std::vector<uint64_t> ReadWords(ByteReader& in, size_t size) {
 template <typename Control>
 absl::Status Read(ByteReader& in, Control& control) {
   const std::optional<Control> read = FromWords<Control>(ReadWords(in, kWords<Control>));
-  if (!in.ok()) return Malformed("truncated");
-  if (!read) return Malformed("a reserved bit is set");
+  if (!in.ok()) return MalformedConfig("truncated");
+  if (!read) return MalformedConfig("a reserved bit is set");
   control = *read;
   return absl::OkStatus();
 }
 
 absl::Status ReadSlices(ByteReader& in, CountingConfig& config) {
   const size_t slices = in.U8(), groups = in.U8();
-  if (slices > kSlicesMax) return Malformed("too many slices");
-  if (groups > kGateGroupsMax) return Malformed("too many gate groups");
+  if (slices > kSlicesMax) return MalformedConfig("too many slices");
+  if (groups > kGateGroupsMax) return MalformedConfig("too many gate groups");
   config.groups.assign(slices, std::vector<GateGroup>(groups));
   config.hosts.resize(slices);
   for (size_t slice = 0; slice < slices; ++slice) {
@@ -55,33 +55,33 @@ absl::Status ReadSlices(ByteReader& in, CountingConfig& config) {
 
 absl::Status ReadVms(ByteReader& in, CountingConfig& config) {
   const size_t size = in.U16();
-  if (size > kVmsMax) return Malformed("too many VMs");
+  if (size > kVmsMax) return MalformedConfig("too many VMs");
   for (size_t i = 0; i < size; ++i) {
     const auto [vm, is_new] = config.vms.try_emplace(in.U16());
     SIDEBAND_RETURN_IF_ERROR(Read(in, vm->second));
-    if (!is_new) return Malformed("a VM is there twice");
+    if (!is_new) return MalformedConfig("a VM is there twice");
   }
   return absl::OkStatus();
 }
 
 absl::Status ReadContexts(ByteReader& in, CountingConfig& config) {
   const size_t size = in.U16();
-  if (size > kContextsMax) return Malformed("too many contexts");
+  if (size > kContextsMax) return MalformedConfig("too many contexts");
   for (size_t i = 0; i < size; ++i) {
     const uint16_t vm = in.U16(), context = in.U16();
     const auto [entry, is_new] = config.contexts.try_emplace({vm, context});
     SIDEBAND_RETURN_IF_ERROR(Read(in, entry->second));
-    if (!is_new) return Malformed("a context is there twice");
+    if (!is_new) return MalformedConfig("a context is there twice");
   }
   return absl::OkStatus();
 }
 
 absl::Status ReadSelections(ByteReader& in, CountingConfig& config) {
   const size_t size = in.U8(), words = in.U8();
-  if (size > kSelectionsMax) return Malformed("too many selections");
-  if (words > kSelectionWordsMax) return Malformed("a selection of too many events");
+  if (size > kSelectionsMax) return MalformedConfig("too many selections");
+  if (words > kSelectionWordsMax) return MalformedConfig("a selection of too many events");
   for (size_t i = 0; i < size; ++i) config.selections.push_back(ReadWords(in, words));
-  return in.ok() ? absl::OkStatus() : Malformed("truncated");
+  return in.ok() ? absl::OkStatus() : MalformedConfig("truncated");
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ Bytes EncodeConfigStream(uint64_t boot_id, const CountingConfig& config) {
 absl::StatusOr<CountingConfig> DecodeConfigStream(ByteSpan bytes) {
   SIDEBAND_ASSIGN_OR_RETURN(const Stream stream, DecodeStream(bytes));
   if (stream.header.kind != StreamKind::kConfig || stream.header.framing != Framing::kPlain) {
-    return Malformed("wrong kind of stream");
+    return MalformedConfig("wrong kind of stream");
   }
   ByteReader in(stream.payload);
   CountingConfig config{.revision = in.U32()};
@@ -123,7 +123,7 @@ absl::StatusOr<CountingConfig> DecodeConfigStream(ByteSpan bytes) {
   SIDEBAND_RETURN_IF_ERROR(ReadVms(in, config));
   SIDEBAND_RETURN_IF_ERROR(ReadContexts(in, config));
   SIDEBAND_RETURN_IF_ERROR(ReadSelections(in, config));
-  if (in.remaining() != 0) return Malformed("bytes after the end");
+  if (in.remaining() != 0) return MalformedConfig("bytes after the end");
   return config;
 }
 

@@ -12,7 +12,7 @@
 namespace sideband::mailbox {
 namespace {
 
-CountingConfig Example() {
+CountingConfig ExampleConfig() {
   CountingConfig config{.revision = 3,
                         .groups = {{{.identifier = 7}, {.in_guest = false, .in_host = true}}, {{}, {}}},
                         .hosts = {{}, {.match = {.enable = true, .ids = {1, 2, 3, 4}}}},
@@ -24,9 +24,9 @@ CountingConfig Example() {
 }
 
 std::string Refusal(const ConfigAddress& address, uint64_t word) {
-  CountingConfig config = Example();
+  CountingConfig config = ExampleConfig();
   const std::string message(WriteWord(address, word, config).message());
-  EXPECT_EQ(config, Example()) << "a refused write changes nothing";
+  EXPECT_EQ(config, ExampleConfig()) << "a refused write changes nothing";
   return message;
 }
 
@@ -78,7 +78,7 @@ TEST(CountingTest, WordsAreThoseOfTheDocument) {
 }
 
 TEST(CountingTest, AWriteToEverySliceIsOneWrite) {
-  CountingConfig config = Example();
+  CountingConfig config = ExampleConfig();
   ASSERT_EQ(WriteWord({.kind = ConfigKind::kGroup, .slice = kAnySlice, .index = 1}, 0, config), absl::OkStatus());
   for (const auto& groups : config.groups) EXPECT_EQ(groups[1], (GateGroup{.valid = false, .in_guest = false}));
 }
@@ -93,7 +93,7 @@ TEST(CountingTest, AddressesAreUnpackedAsTheyArePacked) {
 
 // Changes words of the example at random places.
 CountingConfig Changed(const std::vector<uint64_t>& draws) {
-  CountingConfig config = Example();
+  CountingConfig config = ExampleConfig();
   const auto words = WordsOf(config);
   for (const uint64_t draw : draws) {
     const auto at = std::next(words.begin(), static_cast<ptrdiff_t>(draw % words.size()));
@@ -113,11 +113,11 @@ RC_GTEST_PROP(CountingProperty, TheDifferenceMakesOneTheOther,
 }
 
 TEST(CountingTest, ADifferenceHasBothWordsOfAValue) {
-  CountingConfig to = Example();
+  CountingConfig to = ExampleConfig();
   to.vms[1].guest_value.vector_enable = true;
   const std::vector<ConfigWrite> writes = {{{.kind = ConfigKind::kVm, .index = 0, .vm = 1}, 0},
                                            {{.kind = ConfigKind::kVm, .index = 1, .vm = 1}, 0b11}};
-  EXPECT_EQ(Difference(Example(), to), writes);
+  EXPECT_EQ(Difference(ExampleConfig(), to), writes);
 }
 
 TEST(CountingTest, OfAGuestsWordTheFieldsThatAreChangedAreWritten) {
@@ -137,7 +137,7 @@ RC_GTEST_PROP(CountingProperty, StreamsRoundTrip, (std::vector<uint64_t> draws))
 }
 
 TEST(ConfigStreamTest, EveryPrefixAndEveryExtraByteIsRefused) {
-  const Bytes stream = EncodeConfigStream(1, Example());
+  const Bytes stream = EncodeConfigStream(1, ExampleConfig());
   const ByteSpan payload = DecodeStream(stream)->payload;
   const StreamHeader header{.kind = StreamKind::kConfig, .boot_id = 1};
   for (size_t size = 0; size < payload.size(); ++size) {
@@ -161,7 +161,7 @@ TEST(ConfigStreamTest, RefusesWhatMakesNoSense) {
                 {6 + 7, 1, "a reserved bit is set"},
                 {6 + 80 + 1, 0xFF, "too many VMs"},
                 {6 + 80 + 2 + 66, 1, "a VM is there twice"}};
-  const Bytes stream = EncodeConfigStream(1, Example());
+  const Bytes stream = EncodeConfigStream(1, ExampleConfig());
   for (const auto& test : kCases) {
     Bytes payload(DecodeStream(stream)->payload.begin(), DecodeStream(stream)->payload.end());
     payload[test.byte] = test.value;

@@ -12,7 +12,6 @@
 namespace sideband::mailbox {
 namespace {
 
-constexpr uint32_t kDomainBits = 6;
 constexpr uint32_t kVertexBits = 6;  // of their number less one
 constexpr uint32_t kTriggerBits = 32;
 
@@ -63,7 +62,7 @@ void WriteVertices(const HullVertex& start, const std::vector<HullVertex>& verti
 }
 
 void Write(const ClockHull& hull, BitWriter& out) {
-  out.Bits(hull.domain, kDomainBits);
+  out.Bits(hull.domain, kDomainNumberBits);
   out.Bits(hull.first_trigger_id, kTriggerBits);
   out.Bits(hull.last_trigger_id, kTriggerBits);
   out.Number(hull.start.edge);
@@ -89,7 +88,7 @@ absl::Status ReadVertices(BitReader& in, const HullVertex& start, std::vector<Hu
 }
 
 absl::Status Read(BitReader& in, ClockHull& hull) {
-  hull.domain = static_cast<uint8_t>(in.Bits(kDomainBits));
+  hull.domain = static_cast<uint8_t>(in.Bits(kDomainNumberBits));
   hull.first_trigger_id = static_cast<uint32_t>(in.Bits(kTriggerBits));
   hull.last_trigger_id = static_cast<uint32_t>(in.Bits(kTriggerBits));
   hull.start.edge = in.Number();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/numeric/int128.h"
+#include "proto/mailbox/any_number.h"
 #include "proto/mailbox/clocks.h"
 #include "proto/mailbox/stream.h"
 
@@ -21,7 +22,7 @@ namespace {
 constexpr ClockInstant Cycles(uint64_t cycles) { return ClockInstant(cycles) << kInstantFractionBits; }
 
 // A clock of half the reference's frequency, with bars from -1 to 4 cycles.
-ClockHulls Small() {
+ClockHulls SmallHulls() {
   const HullVertex start = {.edge = 500, .instant = Cycles(999)};
   return {.boot_id = 1,
           .first_trigger_id = 3,
@@ -37,17 +38,12 @@ ClockHulls Small() {
 
 // README.md, "Hulls".
 TEST(HullStreamTest, BytesAreThoseOfTheDocument) {
-  EXPECT_EQ(EncodeHullStream(Small()),
+  EXPECT_EQ(EncodeHullStream(SmallHulls()),
             (Bytes{0x53, 0x42, 0x4B, 0x31, 0x05, 0x01, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
                    0x00, 0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x2B, 0x00, 0x00, 0x00, 0x01, 0x81,
                    0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x40, 0x84, 0xBE, 0x1A, 0x00, 0x80, 0xF3, 0x07,
                    0x97, 0x00, 0x00, 0x1A, 0x60, 0x82, 0xBE, 0x11, 0x00, 0x80, 0x02, 0x27, 0x00, 0x00, 0x8D,
                    0xD0, 0x77, 0xFA, 0xFF, 0xCF, 0x08, 0x7D, 0x25, 0x00, 0x00, 0x02, 0x3B, 0x74, 0x8F, 0x7C}));
-}
-
-uint64_t AnyNumber() {
-  // All widths are as likely.
-  return *rc::gen::arbitrary<uint64_t>() >> *rc::gen::inRange(0, 64);
 }
 
 ClockInstant AnyInstant() {
@@ -99,8 +95,8 @@ RC_GTEST_PROP(HullStreamPropertyTest, EveryPrefixOfAPayloadIsRefused, ()) {
 }
 
 TEST(HullStreamTest, EveryPrefixAndEveryBitFlipIsFound) {
-  Bytes bytes = EncodeHullStream(Small());
-  EXPECT_EQ(*DecodeHullStream(bytes, 3, 2), Small());
+  Bytes bytes = EncodeHullStream(SmallHulls());
+  EXPECT_EQ(*DecodeHullStream(bytes, 3, 2), SmallHulls());
   for (size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_TRUE(absl::IsDataLoss(DecodeHullStream(ByteSpan(bytes).first(size), 3, 2).status())) << size;
   }
@@ -113,7 +109,7 @@ TEST(HullStreamTest, EveryPrefixAndEveryBitFlipIsFound) {
 
 TEST(HullStreamTest, StreamsThatLieAreRefused) {
   const auto spoilt = [](const std::function<void(ClockHulls&)>& spoil) {
-    ClockHulls hulls = Small();
+    ClockHulls hulls = SmallHulls();
     spoil(hulls);
     return std::string(DecodeHullStream(EncodeHullStream(hulls), 3, 2).status().message());
   };

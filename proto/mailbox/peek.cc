@@ -11,14 +11,14 @@
 namespace sideband::mailbox {
 namespace {
 
-absl::Status Malformed(absl::string_view what) { return absl::InvalidArgumentError(absl::StrCat("peek: ", what)); }
+absl::Status MalformedPeek(absl::string_view what) { return absl::InvalidArgumentError(absl::StrCat("peek: ", what)); }
 
 // The counters' number follows from the bitmap and is checked before memory is allocated.
 absl::Status CheckPayload(const PeekAnswer& answer, size_t remaining) {
-  if (answer.question.bitmap == 0) return Malformed("of no counter");
-  if (remaining != 8 * static_cast<size_t>(std::popcount(answer.question.bitmap))) return Malformed("wrong length");
+  if (answer.question.bitmap == 0) return MalformedPeek("of no counter");
+  if (remaining != 8 * static_cast<size_t>(std::popcount(answer.question.bitmap))) return MalformedPeek("wrong length");
   return (answer.flags & ~(kFlagsKnown | kFlagRotationInconsistent)) == 0 ? absl::OkStatus()
-                                                                          : Malformed("unknown block flag");
+                                                                          : MalformedPeek("unknown block flag");
 }
 
 }  // namespace
@@ -40,8 +40,9 @@ Bytes EncodePeekStream(const PeekAnswer& answer) {
 absl::StatusOr<PeekAnswer> DecodePeekStream(ByteSpan bytes) {
   SIDEBAND_ASSIGN_OR_RETURN(const Stream stream, DecodeStream(bytes));
   const StreamHeader& header = stream.header;
-  if (header.kind != StreamKind::kPeek || header.framing != Framing::kPlain) return Malformed("wrong kind of stream");
-  if (header.base_id != 0) return Malformed("relative to a snapshot");
+  if (header.kind != StreamKind::kPeek || header.framing != Framing::kPlain)
+    return MalformedPeek("wrong kind of stream");
+  if (header.base_id != 0) return MalformedPeek("relative to a snapshot");
   PeekAnswer answer{.boot_id = header.boot_id, .tag = header.snapshot_id};
   ByteReader in(stream.payload);
   answer.question.manager = in.U32();
@@ -52,7 +53,7 @@ absl::StatusOr<PeekAnswer> DecodePeekStream(ByteSpan bytes) {
   answer.reference_cycle = in.U64();
   answer.reference_time_ns = in.U64();
   answer.flags = in.U16();
-  if (!in.ok()) return Malformed("truncated");
+  if (!in.ok()) return MalformedPeek("truncated");
   SIDEBAND_RETURN_IF_ERROR(CheckPayload(answer, in.remaining()));
   while (in.remaining() > 0) answer.counters.push_back(in.U64());
   return answer;

@@ -22,7 +22,7 @@ const PeekAnswer kExample = {.boot_id = 1,
                              .counters = {65, 0}};
 
 // A payload in a correct frame.
-Bytes Framed(ByteSpan payload, StreamHeader header = {.kind = StreamKind::kPeek, .boot_id = 1}) {
+Bytes PeekStream(ByteSpan payload, StreamHeader header = {.kind = StreamKind::kPeek, .boot_id = 1}) {
   return EncodeStream(header, payload);
 }
 
@@ -84,16 +84,16 @@ TEST(PeekTest, PayloadsThatLieAreRefused) {
   sections.framing = Framing::kSections;
   relative.base_id = 1;
   for (const auto& [message, bytes] : {
-           std::pair("peek: wrong length", Framed(longer)),
-           std::pair("peek: wrong length", Framed(shorter)),
-           std::pair("peek: wrong length", Framed(odd)),
-           std::pair("peek: truncated", Framed(ByteSpan(longer).first(kPeekFixedBytes - 1))),
-           std::pair("peek: truncated", Framed({})),
+           std::pair("peek: wrong length", PeekStream(longer)),
+           std::pair("peek: wrong length", PeekStream(shorter)),
+           std::pair("peek: wrong length", PeekStream(odd)),
+           std::pair("peek: truncated", PeekStream(ByteSpan(longer).first(kPeekFixedBytes - 1))),
+           std::pair("peek: truncated", PeekStream({})),
            std::pair("peek: of no counter", EncodePeekStream(nothing)),
            std::pair("peek: unknown block flag", EncodePeekStream(unknown_flag)),
-           std::pair("peek: wrong kind of stream", Framed(PayloadOf(kExample), catalog)),
-           std::pair("peek: wrong kind of stream", Framed(PayloadOf(kExample), sections)),
-           std::pair("peek: relative to a snapshot", Framed(PayloadOf(kExample), relative)),
+           std::pair("peek: wrong kind of stream", PeekStream(PayloadOf(kExample), catalog)),
+           std::pair("peek: wrong kind of stream", PeekStream(PayloadOf(kExample), sections)),
+           std::pair("peek: relative to a snapshot", PeekStream(PayloadOf(kExample), relative)),
        }) {
     EXPECT_EQ(DecodePeekStream(bytes).status(), absl::InvalidArgumentError(message));
   }

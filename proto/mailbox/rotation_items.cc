@@ -11,18 +11,16 @@
 namespace sideband::mailbox {
 namespace {
 
-absl::Status Malformed(absl::string_view what) { return absl::InvalidArgumentError(absl::StrCat("rotation: ", what)); }
-
 // `in` as it is after the last field.
-absl::Status Complete(const ByteReader& in) { return in.ok() ? absl::OkStatus() : Malformed("truncated"); }
+absl::Status Complete(const ByteReader& in) { return in.ok() ? absl::OkStatus() : MalformedRotation("truncated"); }
 
 absl::Status DecodeMembers(ByteReader& in, size_t events, std::vector<uint16_t>& members) {
   const size_t size = in.U16();
-  if (size == 0 || size > events) return Malformed("a relation has no members, or too many");
+  if (size == 0 || size > events) return MalformedRotation("a relation has no members, or too many");
   for (size_t i = 0; i < size && in.ok(); ++i) {
     const uint16_t event = in.U16();
-    if (event >= events) return Malformed("an event does not exist");
-    if (!members.empty() && event <= members.back()) return Malformed("events do not ascend");
+    if (event >= events) return MalformedRotation("an event does not exist");
+    if (!members.empty() && event <= members.back()) return MalformedRotation("events do not ascend");
     members.push_back(event);
   }
   return Complete(in);
@@ -30,12 +28,12 @@ absl::Status DecodeMembers(ByteReader& in, size_t events, std::vector<uint16_t>&
 
 absl::Status DecodeWeights(ByteReader& in, size_t events, RotationSettings& settings) {
   const size_t size = in.U16();
-  if (size > events) return Malformed("too many weights");
+  if (size > events) return MalformedRotation("too many weights");
   for (size_t i = 0; i < size && in.ok(); ++i) {
     const uint16_t event = in.U16();
-    if (event >= events) return Malformed("an event does not exist");
+    if (event >= events) return MalformedRotation("an event does not exist");
     if (!settings.weights.empty() && event <= settings.weights.rbegin()->first) {
-      return Malformed("events do not ascend");
+      return MalformedRotation("events do not ascend");
     }
     settings.weights[event] = in.U32();
   }
@@ -46,32 +44,37 @@ absl::Status DecodeWeights(ByteReader& in, size_t events, RotationSettings& sett
 absl::Status CheckKind(const Relation& relation, size_t events) {
   switch (relation.kind) {
     case Relation::Kind::kCycles:
-      return relation.times >= 1 && relation.whole == 0 ? absl::OkStatus() : Malformed("an impossible sum of cycles");
+      return relation.times >= 1 && relation.whole == 0 ? absl::OkStatus()
+                                                        : MalformedRotation("an impossible sum of cycles");
     case Relation::Kind::kSum:
-      return relation.whole < events ? absl::OkStatus() : Malformed("an event does not exist");
+      return relation.whole < events ? absl::OkStatus() : MalformedRotation("an event does not exist");
     case Relation::Kind::kAtMost:
-      if (relation.members.size() != 1) return Malformed("a bound has several events");
-      return relation.whole < events ? absl::OkStatus() : Malformed("an event does not exist");
+      if (relation.members.size() != 1) return MalformedRotation("a bound has several events");
+      return relation.whole < events ? absl::OkStatus() : MalformedRotation("an event does not exist");
   }
-  return Malformed("a relation of an unknown kind");
+  return MalformedRotation("a relation of an unknown kind");
 }
 
 absl::Status DecodePlans(ByteReader& in, size_t events, std::vector<RotationPlan>& plans) {
   const size_t size = in.U16();
-  if (size > kPlansMax) return Malformed("too many plans");
+  if (size > kPlansMax) return MalformedRotation("too many plans");
   size_t sets = 0;
   for (size_t i = 0; i < size; ++i) {
     RotationPlan plan;
     SIDEBAND_RETURN_IF_ERROR(Decode(in, events, plan));
     sets += plan.of_device ? 0 : plan.sets.size();
-    if (sets > kRotationSetsMax) return Malformed("too many counter sets");
-    if (!plans.empty() && plan.number <= plans.back().number) return Malformed("plans do not ascend");
+    if (sets > kRotationSetsMax) return MalformedRotation("too many counter sets");
+    if (!plans.empty() && plan.number <= plans.back().number) return MalformedRotation("plans do not ascend");
     plans.push_back(std::move(plan));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+absl::Status MalformedRotation(absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("rotation: ", what));
+}
 
 void Encode(const EventSet& events, ByteWriter& out) {
   out.U16(static_cast<uint16_t>(events.size()));
@@ -113,18 +116,18 @@ void Encode(const Relation& relation, ByteWriter& out) {
 
 absl::Status Decode(ByteReader& in, size_t events, EventSet& set) {
   const size_t words = in.U16();
-  if (words > EmptySet(events).size()) return Malformed("a set of too many events");
+  if (words > EmptySet(events).size()) return MalformedRotation("a set of too many events");
   for (size_t word = 0; word < words; ++word) {
     set.push_back(in.U64());
     const size_t end = word * kEventSetWord + static_cast<size_t>(std::bit_width(set.back()));
-    if (end > events && set.back() != 0) return Malformed("an event does not exist");
+    if (end > events && set.back() != 0) return MalformedRotation("an event does not exist");
   }
   return Complete(in);
 }
 
 absl::Status Decode(ByteReader& in, size_t events, RotationSettings& settings) {
   const uint8_t profile = in.U8();
-  if (profile > static_cast<uint8_t>(RotationProfile::kTwoSet)) return Malformed("an unknown profile");
+  if (profile > static_cast<uint8_t>(RotationProfile::kTwoSet)) return MalformedRotation("an unknown profile");
   settings.profile = static_cast<RotationProfile>(profile);
   settings.stable_slot = in.U64();
   settings.fluctuating_slot = in.U64();
@@ -133,7 +136,7 @@ absl::Status Decode(ByteReader& in, size_t events, RotationSettings& settings) {
   settings.step = in.U32();
   settings.sets_per_pass = in.U32();
   const uint8_t adapt = in.U8();
-  if (adapt > 1) return Malformed("adapts in an unknown way");
+  if (adapt > 1) return MalformedRotation("adapts in an unknown way");
   settings.adapt = adapt == 1;
   return DecodeWeights(in, events, settings);
 }
@@ -141,12 +144,12 @@ absl::Status Decode(ByteReader& in, size_t events, RotationSettings& settings) {
 absl::Status Decode(ByteReader& in, size_t events, RotationPlan& plan) {
   plan.number = in.U16();
   const uint8_t of_device = in.U8();
-  if (of_device > 1) return Malformed("a plan of an unknown scope");
+  if (of_device > 1) return MalformedRotation("a plan of an unknown scope");
   plan.of_device = of_device == 1;
   SIDEBAND_RETURN_IF_ERROR(Decode(in, events, plan.settings));
   SIDEBAND_RETURN_IF_ERROR(Decode(in, events, plan.derived));
   const size_t sets = in.U8();
-  if (sets == 0 || sets > kRotationSetsMax) return Malformed("no counter sets, or too many");
+  if (sets == 0 || sets > kRotationSetsMax) return MalformedRotation("no counter sets, or too many");
   for (size_t set = 0; set < sets; ++set) SIDEBAND_RETURN_IF_ERROR(Decode(in, events, plan.sets.emplace_back()));
   return Complete(in);
 }
@@ -172,11 +175,11 @@ absl::Status DecodeRotations(ByteSpan payload, size_t events, std::vector<Relati
                              std::vector<RotationPlan>& plans) {
   ByteReader in(payload);
   const size_t size = in.U16();
-  if (size > kRelationsMax) return Malformed("too many relations");
+  if (size > kRelationsMax) return MalformedRotation("too many relations");
   for (size_t i = 0; i < size; ++i) SIDEBAND_RETURN_IF_ERROR(Decode(in, events, relations.emplace_back()));
   SIDEBAND_RETURN_IF_ERROR(DecodePlans(in, events, plans));
   SIDEBAND_RETURN_IF_ERROR(Complete(in));
-  return in.remaining() == 0 ? absl::OkStatus() : Malformed("bytes after the end");
+  return in.remaining() == 0 ? absl::OkStatus() : MalformedRotation("bytes after the end");
 }
 
 }  // namespace sideband::mailbox

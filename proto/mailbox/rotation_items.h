@@ -11,10 +11,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "proto/base/bytes.h"
 #include "proto/mailbox/rotation.h"
 
 namespace sideband::mailbox {
+
+// "rotation: WHAT".
+absl::Status MalformedRotation(absl::string_view what);
 
 void Encode(const EventSet& events, ByteWriter& out);
 void Encode(const RotationSettings& settings, ByteWriter& out);

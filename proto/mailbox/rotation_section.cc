@@ -28,7 +28,7 @@ constexpr uint32_t kCountBits = 8;  // of parts, plans, columns, sets
 // Steps of all sums: less than a second's work.
 constexpr size_t kStepsMax = 16 * kCountersMax;
 
-absl::Status Malformed(absl::string_view what) {
+absl::Status MalformedNumbers(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("snapshot: rotation: ", what));
 }
 
@@ -106,9 +106,9 @@ void ForEachRow(const RotationPrediction& predictions, size_t block, BlockRotati
   }
 }
 
-class Encoder {
+class RotationEncoder {
  public:
-  Encoder(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& whole)
+  RotationEncoder(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& whole)
       : snapshot_(snapshot), base_(base), whole_(whole), predictions_(snapshot, base) {}
 
   Bytes Encode() && {
@@ -200,19 +200,20 @@ class Encoder {
   BitWriter out_;
 };
 
-class Decoder {
+class RotationDecoder {
  public:
-  Decoder(ByteSpan bits, const Snapshot* base, Snapshot& snapshot) : in_(bits), base_(base), snapshot_(snapshot) {}
+  RotationDecoder(ByteSpan bits, const Snapshot* base, Snapshot& snapshot)
+      : in_(bits), base_(base), snapshot_(snapshot) {}
 
   absl::Status Decode() && {
-    if (snapshot_.blocks.empty()) return Malformed("numbers of no blocks");
+    if (snapshot_.blocks.empty()) return MalformedNumbers("numbers of no blocks");
     SIDEBAND_RETURN_IF_ERROR(ReadLayout());
     snapshot_.rotation.resize(snapshot_.blocks.size());
     RotationPrediction predictions(snapshot_, base_);
     for (const size_t block : predictions.order()) SIDEBAND_RETURN_IF_ERROR(ReadBlock(block, predictions));
     // Checked once: a truncated input reads as zeros, and the memory is bounded beside it.
-    if (!in_.ok()) return Malformed("truncated");
-    return in_.AtEnd() ? absl::OkStatus() : Malformed("bits after the end");
+    if (!in_.ok()) return MalformedNumbers("truncated");
+    return in_.AtEnd() ? absl::OkStatus() : MalformedNumbers("bits after the end");
   }
 
  private:
@@ -223,20 +224,21 @@ class Decoder {
     }
     SIDEBAND_RETURN_IF_ERROR(ReadEvents(snapshot_.layout));
     const size_t plans = in_.Bits(kCountBits);
-    if (plans > kPlansMax) return Malformed("too many plans");
+    if (plans > kPlansMax) return MalformedNumbers("too many plans");
     for (size_t i = 0; i < plans; ++i) SIDEBAND_RETURN_IF_ERROR(ReadPlan(snapshot_.layout));
     return absl::OkStatus();
   }
 
   absl::Status ReadEvents(RotationLayout& layout) {
     const size_t events = in_.Bits(kEventBits);
-    if (events > snapshot_.counters_per_block) return Malformed("more events than there are");
+    if (events > snapshot_.counters_per_block) return MalformedNumbers("more events than there are");
     for (size_t i = 0; i < events; ++i) {
       const auto event = static_cast<uint16_t>(in_.Bits(kEventBits));
       const auto group = static_cast<uint8_t>(in_.Bits(kGroupBits));
-      if (event >= snapshot_.counters_per_block) return Malformed("an event does not exist");
-      if (!layout.events.empty() && event <= layout.events.back().event) return Malformed("events do not ascend");
-      if (group != kNoGateGroup && group >= kGateGroupsMax) return Malformed("a gate group does not exist");
+      if (event >= snapshot_.counters_per_block) return MalformedNumbers("an event does not exist");
+      if (!layout.events.empty() && event <= layout.events.back().event)
+        return MalformedNumbers("events do not ascend");
+      if (group != kNoGateGroup && group >= kGateGroupsMax) return MalformedNumbers("a gate group does not exist");
       layout.events.push_back({event, group});
     }
     return absl::OkStatus();
@@ -244,9 +246,10 @@ class Decoder {
 
   absl::Status ReadPlan(RotationLayout& layout) {
     RotationLayout::Plan plan{.number = static_cast<uint16_t>(in_.Bits(kPlanBits))};
-    if (!layout.plans.empty() && plan.number <= layout.plans.back().number) return Malformed("plans do not ascend");
+    if (!layout.plans.empty() && plan.number <= layout.plans.back().number)
+      return MalformedNumbers("plans do not ascend");
     plan.sets_of.resize(layout.events.size());
-    if (!DecodeCounters(in_, {}, Forms::kProportional, plan.sets_of)) return Malformed("an impossible form");
+    if (!DecodeCounters(in_, {}, Forms::kProportional, plan.sets_of)) return MalformedNumbers("an impossible form");
     layout.plans.push_back(std::move(plan));
     return absl::OkStatus();
   }
@@ -266,19 +269,19 @@ class Decoder {
     }
     ForEachRow(predictions, block, numbers, [this](const Guesses& guesses, RotationRow& row) { Read(guesses, row); });
     predictions.Add(block, numbers);
-    return is_possible_ ? absl::OkStatus() : Malformed("an impossible form");
+    return is_possible_ ? absl::OkStatus() : MalformedNumbers("an impossible form");
   }
 
   absl::Status ReadShape(BlockRotation& numbers) {
     numbers.events.resize(in_.Bit() ? snapshot_.layout.events.size() : 0);
     const size_t parts = in_.Bits(kCountBits);
-    if (parts > kPlansMax) return Malformed("too many parts");
+    if (parts > kPlansMax) return MalformedNumbers("too many parts");
     for (size_t i = 0; i < parts; ++i) {
       const auto plan = static_cast<uint16_t>(in_.Bits(kPlanBits));
       const size_t columns = in_.Bits(kCountBits), sets = in_.Bits(kCountBits);
-      if (columns == 0 || columns > 1 + kGateGroupsMax) return Malformed("impossible gate groups");
-      if (sets > kRotationSetsMax) return Malformed("too many counter sets");
-      if (!numbers.parts.empty() && plan <= numbers.parts.back().plan) return Malformed("parts do not ascend");
+      if (columns == 0 || columns > 1 + kGateGroupsMax) return MalformedNumbers("impossible gate groups");
+      if (sets > kRotationSetsMax) return MalformedNumbers("too many counter sets");
+      if (!numbers.parts.empty() && plan <= numbers.parts.back().plan) return MalformedNumbers("parts do not ascend");
       numbers.parts.push_back(
           {.plan = plan, .enabled = std::vector<uint64_t>(columns), .running = std::vector<uint64_t>(columns * sets)});
     }
@@ -288,15 +291,15 @@ class Decoder {
   // Bounds memory and work; a block's events are those of the layout, also if the block is as it was.
   absl::Status Take(const BlockRotation& numbers) {
     if (!numbers.events.empty() && numbers.events.size() != snapshot_.layout.events.size()) {
-      return Malformed("events that do not exist");
+      return MalformedNumbers("events that do not exist");
     }
     numbers_ += NumbersIn(numbers);
     steps_ += numbers.events.size() * SetsIn(numbers);
-    return numbers_ <= kCountersMax && steps_ <= kStepsMax ? absl::OkStatus() : Malformed("too large");
+    return numbers_ <= kCountersMax && steps_ <= kStepsMax ? absl::OkStatus() : MalformedNumbers("too large");
   }
 
   absl::Status ReadWhole(BlockRotation& numbers) {
-    if (in_.Bit()) return Malformed("numbers without sizes");
+    if (in_.Bit()) return MalformedNumbers("numbers without sizes");
     SIDEBAND_RETURN_IF_ERROR(ReadShape(numbers));
     for (RotationPart& part : numbers.parts) {
       for (uint64_t& number : part.enabled) number = in_.Bits(kNumberBits);
@@ -327,11 +330,11 @@ class Decoder {
 }  // namespace
 
 Bytes EncodeRotation(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& whole) {
-  return Encoder(snapshot, base, whole).Encode();
+  return RotationEncoder(snapshot, base, whole).Encode();
 }
 
 absl::Status DecodeRotation(ByteSpan bits, const Snapshot* base, Snapshot& snapshot) {
-  return Decoder(bits, base, snapshot).Decode();
+  return RotationDecoder(bits, base, snapshot).Decode();
 }
 
 }  // namespace sideband::mailbox

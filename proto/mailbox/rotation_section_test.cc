@@ -23,7 +23,7 @@ Bytes Encoded(const Snapshot& snapshot, const Snapshot* base, const VmIds& whole
 }
 
 // The device, a VM and a context with four counters, of which the last three rotate in two sets.
-Snapshot Small() {
+Snapshot SnapshotWithRotation() {
   Snapshot snapshot{.boot_id = 42, .snapshot_id = 7, .counters_per_block = 4};
   snapshot.blocks = {{.vm = 0}, {.vm = 1}, {.vm = 1, .context = 0}};
   snapshot.layout = {.events = {{1, kNoGateGroup}, {2, kNoGateGroup}, {3, kNoGateGroup}},
@@ -53,8 +53,8 @@ TEST(RotationSectionTest, AnySequenceComesBack) {
 
 TEST(RotationSectionTest, TheLengthOfAConfidentialVmSaysNothing) {
   const VmIds whole = {kHypervisorVm, 1};
-  const Snapshot base = AsBase(Small(), whole);
-  Snapshot quiet = Small(), busy = Small();
+  const Snapshot base = AsBase(SnapshotWithRotation(), whole);
+  Snapshot quiet = SnapshotWithRotation(), busy = SnapshotWithRotation();
   for (BlockRotation& numbers : busy.rotation) {
     numbers.parts[0].enabled[0] = ~uint64_t{0} / 3;
     for (EventEstimate& event : numbers.events) event = {~uint64_t{0} / 5, kUnknownNumber, kUnknownNumber};
@@ -65,21 +65,21 @@ TEST(RotationSectionTest, TheLengthOfAConfidentialVmSaysNothing) {
 }
 
 TEST(RotationSectionTest, VersionOneHasNoPlaceForThem) {
-  const Snapshot small = Small();
+  const Snapshot small = SnapshotWithRotation();
   const auto read = DecodeSnapshotStream(EncodeSnapshotStream(small, nullptr, {}), nullptr);
   EXPECT_TRUE(read->rotation.empty());
   EXPECT_EQ(read->counters, small.counters);
 }
 
 TEST(RotationSectionTest, TheFlagIsOfVersionTwo) {
-  Snapshot small = Small();
+  Snapshot small = SnapshotWithRotation();
   small.blocks[2].flags = kFlagRotationInconsistent | kFlagEstimated;
   EXPECT_EQ(DecodeSnapshotStream(Encoded(small, nullptr, {}), nullptr)->blocks, small.blocks);
   EXPECT_EQ(DecodeSnapshotStream(EncodeSnapshotStream(small, nullptr, {}), nullptr)->blocks[2].flags, kFlagEstimated);
 }
 
 TEST(RotationSectionTest, UnchangedNumbersCostABit) {
-  const Snapshot base = Small();
+  const Snapshot base = SnapshotWithRotation();
   Snapshot without = base;
   without.rotation.clear();
   EXPECT_EQ(Encoded(base, &base, {}).size(), Encoded(without, &base, {}).size() + 8 + 1);
@@ -98,7 +98,7 @@ Snapshot Later(Snapshot snapshot, size_t first, size_t last) {
 }
 
 TEST(RotationSectionTest, WhatAddsUpDoesNotTravel) {
-  const Snapshot base = Small();
+  const Snapshot base = SnapshotWithRotation();
   const size_t alone = Encoded(Later(base, 2, 2), &base, {}).size();
   const Bytes all = Encoded(Later(base, 0, 2), &base, {});
   // For VM and device: unchanged before, now three bits and four rows of a choice, a form and a width or two.
@@ -117,7 +117,7 @@ TEST(RotationSectionTest, GatesThatAreAlwaysOpenCostLittle) {
     }
     return snapshot;
   };
-  const Snapshot base = Small(), base_of_groups = with_groups(base);
+  const Snapshot base = SnapshotWithRotation(), base_of_groups = with_groups(base);
   const Snapshot next = Later(base, 0, 2), next_of_groups = with_groups(next);
   const Bytes stream = Encoded(next_of_groups, &base_of_groups, {});
   // Three blocks of eight columns, each a choice, a form and a width of 0.
@@ -126,7 +126,7 @@ TEST(RotationSectionTest, GatesThatAreAlwaysOpenCostLittle) {
 }
 
 TEST(RotationSectionTest, OtherSizesThanTheLayoutsAreRefused) {
-  const Snapshot right = Small();
+  const Snapshot right = SnapshotWithRotation();
   const auto refusal = [](const Snapshot& snapshot) {
     return std::string(DecodeSnapshotStream(Encoded(snapshot, nullptr, {}), nullptr).status().message());
   };
@@ -148,7 +148,7 @@ TEST(RotationSectionTest, OtherSizesThanTheLayoutsAreRefused) {
 }
 
 // A frame around the section of the small snapshot, with that section's bits in place.
-Bytes Framed(const Snapshot& base, ByteSpan payload) {
+Bytes SectionsStream(const Snapshot& base, ByteSpan payload) {
   return EncodeStream({.kind = StreamKind::kSnapshot,
                        .framing = Framing::kSections,
                        .boot_id = base.boot_id,
@@ -158,7 +158,7 @@ Bytes Framed(const Snapshot& base, ByteSpan payload) {
 
 TEST(RotationSectionTest, WhateverTheBitsSayNothingBreaks) {
   std::mt19937_64 random(1);
-  const Snapshot base = Small();
+  const Snapshot base = SnapshotWithRotation();
   Snapshot next = base;
   for (BlockRotation& numbers : next.rotation) numbers.parts[0].enabled[0] += 77, numbers.events[1].estimate += 12345;
   Snapshot other = next;
@@ -173,7 +173,7 @@ TEST(RotationSectionTest, WhateverTheBitsSayNothingBreaks) {
       for (int flips = 1 + static_cast<int>(random() % 8); flips > 0; --flips) {
         spoiled[kSnapshotFixedBytes + random() % (spoiled.size() - kSnapshotFixedBytes)] ^= 1 << random() % 8;
       }
-      const auto read = DecodeSnapshotStream(Framed(base, spoiled), &base);
+      const auto read = DecodeSnapshotStream(SectionsStream(base, spoiled), &base);
       if (!read.ok()) {
         ++refused;
         // A flip of the section's type makes it clocks or bookmarks, whose errors are DATA_LOSS.

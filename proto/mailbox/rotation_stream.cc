@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/rotation_items.h"
@@ -13,18 +11,16 @@
 namespace sideband::mailbox {
 namespace {
 
-absl::Status Malformed(absl::string_view what) { return absl::InvalidArgumentError(absl::StrCat("rotation: ", what)); }
-
 absl::Status DecodeContexts(ByteReader& in, std::vector<uint16_t>& contexts) {
   const size_t size = in.U16();
-  if (size > kContextsMax) return Malformed("too many contexts");
+  if (size > kContextsMax) return MalformedRotation("too many contexts");
   for (size_t i = 0; i < size && in.ok(); ++i) {
     const uint16_t context = in.U16();
-    if (context == kNoContext) return Malformed("a context has no number");
-    if (!contexts.empty() && context <= contexts.back()) return Malformed("contexts do not ascend");
+    if (context == kNoContext) return MalformedRotation("a context has no number");
+    if (!contexts.empty() && context <= contexts.back()) return MalformedRotation("contexts do not ascend");
     contexts.push_back(context);
   }
-  return in.ok() ? absl::OkStatus() : Malformed("truncated");
+  return in.ok() ? absl::OkStatus() : MalformedRotation("truncated");
 }
 
 }  // namespace
@@ -47,7 +43,7 @@ absl::StatusOr<RotationRequest> DecodeRotationRequest(ByteSpan bytes, size_t eve
   SIDEBAND_RETURN_IF_ERROR(Decode(in, events, request.settings));
   SIDEBAND_RETURN_IF_ERROR(Decode(in, events, request.events));
   SIDEBAND_RETURN_IF_ERROR(Decode(in, events, request.always));
-  if (in.remaining() != 0) return Malformed("bytes after the end");
+  if (in.remaining() != 0) return MalformedRotation("bytes after the end");
   return request;
 }
 
@@ -60,13 +56,13 @@ Bytes EncodePlanStream(uint64_t boot_id, uint32_t scope, const RotationPlan& pla
 absl::StatusOr<RotationPlan> DecodePlanStream(ByteSpan bytes, uint32_t scope, size_t events) {
   SIDEBAND_ASSIGN_OR_RETURN(const Stream stream, DecodeStream(bytes));
   if (stream.header.kind != StreamKind::kPlan || stream.header.framing != Framing::kPlain) {
-    return Malformed("wrong kind of stream");
+    return MalformedRotation("wrong kind of stream");
   }
   if (stream.header.snapshot_id != scope) return absl::AbortedError("rotation: the plan of another scope");
   ByteReader in(stream.payload);
   RotationPlan plan;
   SIDEBAND_RETURN_IF_ERROR(Decode(in, events, plan));
-  if (in.remaining() != 0) return Malformed("bytes after the end");
+  if (in.remaining() != 0) return MalformedRotation("bytes after the end");
   return plan;
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kGroupBytes = 8;
 constexpr size_t kGroups = kSealedPrefixBytes / kGroupBytes;
 
-absl::Status Malformed(absl::string_view what) {
+absl::Status MalformedRecords(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("sealed records: ", what));
 }
 
@@ -49,16 +49,17 @@ bool IsCommon(uint16_t common, size_t group) { return group < kGroups && (common
 
 absl::StatusOr<Bytes> Assemble(size_t size, uint16_t common, ByteSpan base, ByteReader& in) {
   // Checked before memory is allocated.
-  if (size == 0 || size > in.remaining() + kSealedPrefixBytes) return Malformed("a record of an impossible length");
+  if (size == 0 || size > in.remaining() + kSealedPrefixBytes)
+    return MalformedRecords("a record of an impossible length");
   Bytes record(size);
   for (size_t at = 0, group = 0; at < size; at += kGroupBytes, ++group) {
     const size_t width = std::min(kGroupBytes, size - at);
     const bool is_common = IsCommon(common, group);
     if (is_common && (width < kGroupBytes || group >= WholeGroups(base)))
-      return Malformed("the base has no such bytes");
+      return MalformedRecords("the base has no such bytes");
     std::ranges::copy(is_common ? GroupOf(base, group) : in.Raw(width), record.begin() + static_cast<ptrdiff_t>(at));
   }
-  if (size < kSealedPrefixBytes && common >> size / kGroupBytes != 0) return Malformed("bytes beyond a record");
+  if (size < kSealedPrefixBytes && common >> size / kGroupBytes != 0) return MalformedRecords("bytes beyond a record");
   return record;
 }
 
@@ -85,13 +86,13 @@ absl::StatusOr<std::vector<SealedBlocks>> DecodeSealed(ByteSpan payload, const s
     const uint16_t vm = in.U16();
     const uint32_t size = in.U32();
     const uint16_t common = in.U16();
-    if (!in.ok()) return Malformed("truncated");
-    if (vm == kHypervisorVm) return Malformed("a record of no VM");
-    if (!sealed.empty() && vm < sealed.back().vm) return Malformed("VMs that do not ascend");
+    if (!in.ok()) return MalformedRecords("truncated");
+    if (vm == kHypervisorVm) return MalformedRecords("a record of no VM");
+    if (!sealed.empty() && vm < sealed.back().vm) return MalformedRecords("VMs that do not ascend");
     sealed.push_back({vm, {}});
     SIDEBAND_ASSIGN_OR_RETURN(sealed.back().record,
                               Assemble(size, common, BaseOf(sealed, sealed.size() - 1, base), in));
-    if (!in.ok()) return Malformed("truncated");
+    if (!in.ok()) return MalformedRecords("truncated");
   }
   return sealed;
 }

@@ -13,7 +13,9 @@ namespace {
 
 constexpr uint16_t kMustKnow = 1 << 0;
 
-absl::Status Malformed(absl::string_view what) { return absl::InvalidArgumentError(absl::StrCat("section ", what)); }
+absl::Status MalformedSection(absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("section ", what));
+}
 
 const SectionRow* FindRow(std::span<const SectionRow> rows, uint16_t type) {
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const SectionRow& r) { return r.type == type; });
@@ -35,7 +37,7 @@ const ByteSpan* Find(const std::vector<Section>& sections, uint16_t type) {
 
 absl::Status CheckRequired(const std::set<uint16_t>& types, std::span<const SectionRow> known) {
   for (const SectionRow& row : known) {
-    if (row.required && !types.contains(row.type)) return Malformed(absl::StrCat(row.type, " is missing"));
+    if (row.required && !types.contains(row.type)) return MalformedSection(absl::StrCat(row.type, " is missing"));
   }
   return absl::OkStatus();
 }
@@ -57,13 +59,13 @@ absl::StatusOr<std::vector<Section>> SplitSections(ByteSpan bytes, std::span<con
   while (in.remaining() > 0) {
     const uint16_t type = in.U16(), flags = in.U16();
     const ByteSpan payload = in.Raw(in.U32());
-    if (!in.ok()) return Malformed(absl::StrCat(type, " is truncated"));
-    if (!types.insert(type).second) return Malformed(absl::StrCat(type, " is there twice"));
-    if (types.size() > kSectionsMax) return Malformed("count is too high");
+    if (!in.ok()) return MalformedSection(absl::StrCat(type, " is truncated"));
+    if (!types.insert(type).second) return MalformedSection(absl::StrCat(type, " is there twice"));
+    if (types.size() > kSectionsMax) return MalformedSection("count is too high");
     if (FindRow(known, type) != nullptr) {
       sections.push_back({type, payload});
     } else if ((flags & kMustKnow) != 0) {
-      return Malformed(absl::StrCat(type, " is unknown, but must be known"));
+      return MalformedSection(absl::StrCat(type, " is unknown, but must be known"));
     }
   }
   SIDEBAND_RETURN_IF_ERROR(CheckRequired(types, known));

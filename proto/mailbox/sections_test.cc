@@ -6,7 +6,7 @@
 namespace sideband::mailbox {
 namespace {
 
-const Bytes kPayload = {1, 2, 3};
+const Bytes kSectionPayload = {1, 2, 3};
 
 struct RawSection {
   uint16_t type;
@@ -28,19 +28,19 @@ Bytes Raw(const std::vector<RawSection>& sections) {
 
 TEST(SectionsTest, TheBytesAreThoseOfTheDocument) {
   ByteWriter out;
-  AppendSection(SnapshotSection::kBlocks, kPayload, out);
+  AppendSection(SnapshotSection::kBlocks, kSectionPayload, out);
   AppendSection(SnapshotSection::kPipelineStatistics, {}, out);
   EXPECT_EQ(std::move(out).Take(), (Bytes{1, 0, 1, 0, 3, 0, 0, 0, 1, 2, 3, 5, 0, 0, 0, 0, 0, 0, 0}));
 }
 
 TEST(SectionsTest, KnownSectionsAreFoundAndOthersAreSkipped) {
-  const Bytes bytes = Raw({{9, 0x8000, 2, {7, 7}}, {3, 1, 0, {}}, {1, 1, 3, kPayload}, {0xFFFF, 0, 0, {}}});
+  const Bytes bytes = Raw({{9, 0x8000, 2, {7, 7}}, {3, 1, 0, {}}, {1, 1, 3, kSectionPayload}, {0xFFFF, 0, 0, {}}});
   const auto sections = SplitSections(bytes, kCatalogSections);
   ASSERT_TRUE(sections.ok()) << sections.status();
   ASSERT_EQ(sections->size(), 2u);
   const ByteSpan* const events = FindSection(*sections, CatalogSection::kEvents);
   ASSERT_NE(events, nullptr);
-  EXPECT_EQ(Bytes(events->begin(), events->end()), kPayload);
+  EXPECT_EQ(Bytes(events->begin(), events->end()), kSectionPayload);
   EXPECT_EQ(FindSection(*sections, CatalogSection::kEventDetails), nullptr);
 }
 
@@ -51,9 +51,9 @@ TEST(SectionsTest, SectionsThatLieAreRefused) {
     const char* message;
   } kCases[] = {
       {"nothing", {}, "section 1 is missing"},
-      {"a length beyond the end", {{1, 1, 4, kPayload}}, "section 1 is truncated"},
-      {"the greatest length", {{1, 1, 0xFFFFFFFF, kPayload}}, "section 1 is truncated"},
-      {"half a header", {{1, 1, 3, kPayload}, {5, 0, 3, {1}}}, "section 5 is truncated"},
+      {"a length beyond the end", {{1, 1, 4, kSectionPayload}}, "section 1 is truncated"},
+      {"the greatest length", {{1, 1, 0xFFFFFFFF, kSectionPayload}}, "section 1 is truncated"},
+      {"half a header", {{1, 1, 3, kSectionPayload}, {5, 0, 3, {1}}}, "section 5 is truncated"},
       {"a type twice", {{1, 1, 0, {}}, {1, 1, 0, {}}}, "section 1 is there twice"},
       {"an unknown type twice", {{1, 1, 0, {}}, {99, 0, 0, {}}, {99, 0, 0, {}}}, "section 99 is there twice"},
       {"an unknown type that must be known",
@@ -69,7 +69,7 @@ TEST(SectionsTest, SectionsThatLieAreRefused) {
 }
 
 TEST(SectionsTest, EveryPrefixOfASectionIsRefused) {
-  const Bytes bytes = Raw({{1, 1, 3, kPayload}});
+  const Bytes bytes = Raw({{1, 1, 3, kSectionPayload}});
   for (size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(SplitSections(ByteSpan(bytes).first(size), kSnapshotSections).ok()) << size;
   }

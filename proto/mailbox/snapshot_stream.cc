@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/block_decoder.h"
 #include "proto/mailbox/block_encoder.h"
@@ -19,8 +18,6 @@
 
 namespace sideband::mailbox {
 namespace {
-
-absl::Status Malformed(absl::string_view what) { return absl::InvalidArgumentError(absl::StrCat("snapshot: ", what)); }
 
 absl::StatusOr<const Snapshot*> FindBase(const StreamHeader& header, const Snapshot* base) {
   if (header.base_id == 0) return nullptr;
@@ -50,12 +47,12 @@ absl::StatusOr<PipelineStatistics> DecodeStatistics(ByteSpan payload) {
   statistics.mmu_faults = in.U64();
   statistics.switches = in.U64();
   statistics.switch_cycles = in.U64();
-  if (!in.ok() || in.remaining() != 0) return Malformed("statistics of a wrong length");
+  if (!in.ok() || in.remaining() != 0) return MalformedSnapshot("statistics of a wrong length");
   return statistics;
 }
 
 absl::StatusOr<uint64_t> DecodeRotationStatistics(ByteSpan payload) {
-  if (payload.size() != sizeof(uint64_t)) return Malformed("rotation statistics of a wrong length");
+  if (payload.size() != sizeof(uint64_t)) return MalformedSnapshot("rotation statistics of a wrong length");
   return ByteReader(payload).U64();
 }
 
@@ -108,14 +105,14 @@ absl::StatusOr<SnapshotBits> BitsOf(const Stream& stream, const Snapshot* base, 
   if (stream.header.framing == Framing::kDelta) return SnapshotBits{rest};
   SIDEBAND_ASSIGN_OR_RETURN(const auto sections, SplitSections(rest, kSnapshotSections));
   if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kConfigRevision)) {
-    if (payload->size() != sizeof(uint32_t)) return Malformed("a revision of a wrong length");
+    if (payload->size() != sizeof(uint32_t)) return MalformedSnapshot("a revision of a wrong length");
     snapshot.config_revision = ByteReader(*payload).U32();
   }
   if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kPipelineStatistics)) {
     SIDEBAND_ASSIGN_OR_RETURN(snapshot.statistics, DecodeStatistics(*payload));
   }
   if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kRotationStatistics)) {
-    if (!snapshot.statistics) return Malformed("rotation statistics without the pipeline's");
+    if (!snapshot.statistics) return MalformedSnapshot("rotation statistics without the pipeline's");
     SIDEBAND_ASSIGN_OR_RETURN(snapshot.statistics->rotation_inconsistencies, DecodeRotationStatistics(*payload));
   }
   if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kClocks)) {
@@ -167,9 +164,9 @@ Bytes EncodeSnapshotStream(const Snapshot& snapshot, const Snapshot* base, const
 absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan bytes, const Snapshot* base, std::optional<Framing> framing) {
   SIDEBAND_ASSIGN_OR_RETURN(const Stream stream, DecodeStream(bytes));
   if (stream.header.kind != StreamKind::kSnapshot || stream.header.framing == Framing::kPlain) {
-    return Malformed("wrong kind of stream");
+    return MalformedSnapshot("wrong kind of stream");
   }
-  if (framing && stream.header.framing != *framing) return Malformed("of another version of the extension");
+  if (framing && stream.header.framing != *framing) return MalformedSnapshot("of another version of the extension");
   SIDEBAND_ASSIGN_OR_RETURN(base, FindBase(stream.header, base));
   ByteReader in(stream.payload);
   Snapshot snapshot{.boot_id = stream.header.boot_id, .snapshot_id = stream.header.snapshot_id};
@@ -178,14 +175,14 @@ absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan bytes, const Snapshot* ba
   snapshot.reference_time_ns = in.U64();
   const size_t blocks = in.U16();
   snapshot.counters_per_block = in.U16();
-  if (!in.ok()) return Malformed("truncated");
+  if (!in.ok()) return MalformedSnapshot("truncated");
   // Checked before memory is allocated for the blocks.
   if (blocks > kBlocksMax || snapshot.counters_per_block > kEventsMax ||
       blocks * snapshot.counters_per_block > kCountersMax) {
-    return Malformed("too large");
+    return MalformedSnapshot("too large");
   }
   if (base != nullptr && base->counters_per_block != snapshot.counters_per_block) {
-    return Malformed("has other counters than the snapshot it is relative to");
+    return MalformedSnapshot("has other counters than the snapshot it is relative to");
   }
   SIDEBAND_ASSIGN_OR_RETURN(const SnapshotBits bits, BitsOf(stream, base, snapshot));
   const Forms forms = stream.header.framing == Framing::kDelta ? Forms::kAsBefore : Forms::kProportional;

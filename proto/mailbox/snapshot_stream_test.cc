@@ -40,7 +40,7 @@ Snapshot Busy(Snapshot snapshot, uint64_t count) {
 Bytes Payload(ByteSpan stream) { return Bytes(stream.begin() + kStreamHeaderBytes, stream.end() - kStreamCrcBytes); }
 
 // A valid stream frame around `payload`.
-Bytes Framed(ByteSpan payload, const Snapshot* base = nullptr) {
+Bytes DeltaStream(ByteSpan payload, const Snapshot* base = nullptr) {
   return EncodeStream({.kind = StreamKind::kSnapshot,
                        .framing = Framing::kDelta,
                        .boot_id = base == nullptr ? 0 : base->boot_id,
@@ -283,10 +283,11 @@ TEST(SnapshotStreamTest, EveryShorterAndLongerPayloadIsRefused) {
   for (const Snapshot* relative_to : std::initializer_list<const Snapshot*>{&base, nullptr}) {
     Bytes payload = Payload(EncodeSnapshotStream(Busy(base, 77), relative_to, {}));
     for (size_t size = 0; size < payload.size(); ++size) {
-      EXPECT_FALSE(DecodeSnapshotStream(Framed(ByteSpan(payload).first(size), relative_to), relative_to).ok()) << size;
+      EXPECT_FALSE(DecodeSnapshotStream(DeltaStream(ByteSpan(payload).first(size), relative_to), relative_to).ok())
+          << size;
     }
     payload.push_back(0);
-    EXPECT_FALSE(DecodeSnapshotStream(Framed(payload, relative_to), relative_to).ok());
+    EXPECT_FALSE(DecodeSnapshotStream(DeltaStream(payload, relative_to), relative_to).ok());
   }
 }
 
@@ -304,7 +305,7 @@ TEST(SnapshotStreamTest, HostileNumbersAreRefused) {
   for (const auto& test : kCases) {
     Bytes payload = Payload(EncodeSnapshotStream(Quiet(), nullptr, {}));
     payload[test.offset] |= test.value;
-    EXPECT_EQ(DecodeSnapshotStream(Framed(payload), nullptr).status().code(), absl::StatusCode::kInvalidArgument)
+    EXPECT_EQ(DecodeSnapshotStream(DeltaStream(payload), nullptr).status().code(), absl::StatusCode::kInvalidArgument)
         << test.why;
   }
 }
@@ -321,7 +322,7 @@ TEST(SnapshotStreamTest, ASmallStreamCannotAskForMuchMemory) {
   payload[16] = 0xB8, payload[17] = 0x0B;  // 3000 blocks
   payload[18] = 0x00, payload[19] = 0x10;  // of 4096 counters
   payload.resize(payload.size() + 3000 * 8);
-  EXPECT_EQ(DecodeSnapshotStream(Framed(payload), nullptr).status().message(), "snapshot: too large");
+  EXPECT_EQ(DecodeSnapshotStream(DeltaStream(payload), nullptr).status().message(), "snapshot: too large");
 }
 
 TEST(SnapshotStreamTest, WhateverThePayloadSaysNothingBreaks) {
@@ -333,7 +334,7 @@ TEST(SnapshotStreamTest, WhateverThePayloadSaysNothingBreaks) {
     for (int flips = 1 + static_cast<int>(random() % 8); flips > 0; --flips) {
       payload[kSnapshotFixedBytes + random() % (payload.size() - kSnapshotFixedBytes)] ^= 1 << random() % 8;
     }
-    const auto read = DecodeSnapshotStream(Framed(payload, &base), &base);
+    const auto read = DecodeSnapshotStream(DeltaStream(payload, &base), &base);
     if (!read.ok()) continue;
     EXPECT_EQ(read->counters.size(), read->blocks.size() * read->counters_per_block);
   }

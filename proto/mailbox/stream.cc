@@ -6,7 +6,7 @@
 namespace sideband::mailbox {
 namespace {
 
-bool IsKind(uint8_t kind) {
+bool IsStreamKind(uint8_t kind) {
   switch (static_cast<StreamKind>(kind)) {
     case StreamKind::kCatalog:
     case StreamKind::kSnapshot:
@@ -47,7 +47,7 @@ absl::StatusOr<Stream> DecodeStream(ByteSpan bytes) {
   if (in.U32() != kStreamMagic) return absl::DataLossError("stream: wrong magic");
   const uint8_t kind = in.U8();
   const uint8_t framing = in.U8();
-  if (!IsKind(kind)) return absl::UnimplementedError("stream: unknown kind");
+  if (!IsStreamKind(kind)) return absl::UnimplementedError("stream: unknown kind");
   if (framing < static_cast<uint8_t>(Framing::kPlain) || framing > static_cast<uint8_t>(Framing::kSections)) {
     return absl::UnimplementedError("stream: unknown framing");
   }

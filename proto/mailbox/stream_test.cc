@@ -8,25 +8,25 @@ namespace {
 
 constexpr StreamHeader kHeader = {
     .kind = StreamKind::kSnapshot, .boot_id = 0x1122334455667788, .snapshot_id = 7, .base_id = 3};
-const Bytes kPayload = {0xAA, 0xBB, 0xCC};
+const Bytes kStreamPayload = {0xAA, 0xBB, 0xCC};
 
 TEST(StreamTest, RoundTrips) {
-  const Bytes bytes = EncodeStream(kHeader, kPayload);
-  EXPECT_EQ(bytes.size(), kStreamHeaderBytes + kPayload.size() + kStreamCrcBytes);
+  const Bytes bytes = EncodeStream(kHeader, kStreamPayload);
+  EXPECT_EQ(bytes.size(), kStreamHeaderBytes + kStreamPayload.size() + kStreamCrcBytes);
   const auto stream = DecodeStream(bytes);
   ASSERT_TRUE(stream.ok());
   EXPECT_EQ(stream->header, kHeader);
-  EXPECT_EQ(Bytes(stream->payload.begin(), stream->payload.end()), kPayload);
+  EXPECT_EQ(Bytes(stream->payload.begin(), stream->payload.end()), kStreamPayload);
 }
 
 TEST(StreamTest, EveryPrefixIsRefused) {
-  const Bytes bytes = EncodeStream(kHeader, kPayload);
+  const Bytes bytes = EncodeStream(kHeader, kStreamPayload);
   for (size_t size = 0; size < bytes.size(); ++size)
     EXPECT_FALSE(DecodeStream(ByteSpan(bytes).first(size)).ok()) << size;
 }
 
 TEST(StreamTest, EveryBitFlipIsFound) {
-  Bytes bytes = EncodeStream(kHeader, kPayload);
+  Bytes bytes = EncodeStream(kHeader, kStreamPayload);
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     bytes[bit / 8] ^= 1 << bit % 8;
     EXPECT_EQ(DecodeStream(bytes).status().code(), absl::StatusCode::kDataLoss) << "bit " << bit;

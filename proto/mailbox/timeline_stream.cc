@@ -31,14 +31,14 @@ struct State {
   uint64_t answered = 0;
 };
 
-bool IsKind(uint64_t kind) {
+bool IsTimelineKind(uint64_t kind) {
   return std::any_of(std::begin(kTimelineKinds), std::end(kTimelineKinds),
                      [kind](const TimelineKindRow& row) { return static_cast<uint64_t>(row.kind) == kind; });
 }
 
-class Encoder {
+class TimelineEncoder {
  public:
-  explicit Encoder(uint64_t may_stop) : may_stop_(may_stop) {}
+  explicit TimelineEncoder(uint64_t may_stop) : may_stop_(may_stop) {}
 
   void Write(const TimelineEntry& entry) {
     out_.Number(state_.trigger_id.Encode(entry.trigger_id));
@@ -77,9 +77,9 @@ class Encoder {
   BitWriter out_;
 };
 
-class Decoder {
+class TimelineDecoder {
  public:
-  Decoder(ByteSpan bits, uint64_t may_stop, size_t domains)
+  TimelineDecoder(ByteSpan bits, uint64_t may_stop, size_t domains)
       : in_(bits), may_stop_(may_stop), domains_(MaskOfDomains(domains)) {}
 
   absl::Status Read(TimelineEntry& entry) {
@@ -105,7 +105,7 @@ class Decoder {
   absl::Status ReadRare() {
     if (in_.Bit() || !in_.ok()) return absl::OkStatus();
     const uint64_t kind = in_.Bits(kKindBits);
-    if (!IsKind(kind)) return MalformedClocks("a trigger of an unknown kind");
+    if (!IsTimelineKind(kind)) return MalformedClocks("a trigger of an unknown kind");
     state_.kind = static_cast<TimelineKind>(kind);
     state_.scheduler = static_cast<uint32_t>(in_.Bits(kWordBits));
     state_.bookmark = static_cast<uint32_t>(in_.Bits(kWordBits));
@@ -139,7 +139,7 @@ Bytes EncodeTimelineStream(const Timeline& timeline) {
   out.U16(static_cast<uint16_t>(timeline.entries.size()));
   out.U64(timeline.lost);
   out.U64(timeline.may_stop);
-  Encoder encoder(timeline.may_stop);
+  TimelineEncoder encoder(timeline.may_stop);
   for (const TimelineEntry& entry : timeline.entries) encoder.Write(entry);
   out.Raw(std::move(encoder).Take());
   return EncodeStream(
@@ -162,7 +162,7 @@ absl::StatusOr<Timeline> DecodeTimelineStream(ByteSpan bytes, uint32_t first_tri
   if (!in.ok()) return MalformedClocks("truncated timeline");
   if (entries > kTimelineEntriesMax) return MalformedClocks("too many triggers");
   if ((timeline.may_stop & ~MaskOfDomains(domains)) != 0) return MalformedClocks("arrival stamps of an unknown domain");
-  Decoder decoder(in.Raw(in.remaining()), timeline.may_stop, domains);
+  TimelineDecoder decoder(in.Raw(in.remaining()), timeline.may_stop, domains);
   for (size_t i = 0; i < entries; ++i) SIDEBAND_RETURN_IF_ERROR(decoder.Read(timeline.entries.emplace_back()));
   if (!decoder.AtEnd()) return MalformedClocks("bits after the timeline");
   return timeline;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/mailbox/any_number.h"
 #include "proto/mailbox/clocks.h"
 #include "proto/mailbox/stream.h"
 
@@ -19,7 +20,7 @@ namespace sideband::mailbox {
 namespace {
 
 // Two triggers of a grid, which the second of two domains answers once.
-Timeline Small() {
+Timeline SmallTimeline() {
   return {.boot_id = 1,
           .first_trigger_id = 5,
           .lost = 2,
@@ -49,11 +50,6 @@ TEST(TimelineStreamTest, BytesAreThoseOfTheDocument) {
                            0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
                            0x00, 0x07, 0xAD, 0x40, 0x5F, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x40, 0xE0,
                            0x05, 0xF4, 0x19, 0x58, 0x81, 0xFE, 0x8B, 0xE8, 0xC3, 0x40, 0x00, 0xAA, 0x10, 0xA6, 0xAB}));
-}
-
-uint64_t AnyNumber() {
-  // All widths are as likely.
-  return *rc::gen::arbitrary<uint64_t>() >> *rc::gen::inRange(0, 64);
 }
 
 TimelineEntry AnyEntry(uint64_t may_stop, size_t domains) {
@@ -102,8 +98,8 @@ RC_GTEST_PROP(TimelineStreamPropertyTest, EveryPrefixOfAPayloadIsRefused, ()) {
 }
 
 TEST(TimelineStreamTest, EveryPrefixAndEveryBitFlipIsFound) {
-  Bytes bytes = EncodeTimelineStream(Small());
-  EXPECT_EQ(*DecodeTimelineStream(bytes, 5, 2), Small());
+  Bytes bytes = EncodeTimelineStream(SmallTimeline());
+  EXPECT_EQ(*DecodeTimelineStream(bytes, 5, 2), SmallTimeline());
   for (size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_TRUE(absl::IsDataLoss(DecodeTimelineStream(ByteSpan(bytes).first(size), 5, 2).status())) << size;
   }
@@ -116,7 +112,7 @@ TEST(TimelineStreamTest, EveryPrefixAndEveryBitFlipIsFound) {
 
 TEST(TimelineStreamTest, StreamsThatLieAreRefused) {
   const auto spoilt = [](const std::function<void(Timeline&)>& spoil) {
-    Timeline timeline = Small();
+    Timeline timeline = SmallTimeline();
     spoil(timeline);
     return std::string(DecodeTimelineStream(EncodeTimelineStream(timeline), 5, 2).status().message());
   };

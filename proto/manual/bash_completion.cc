@@ -9,7 +9,7 @@ namespace sideband::manual {
 namespace {
 
 // The same for all programs but for NAME. COMP_WORDS has `--format=json` as three words.
-constexpr char kProgram[] = R"(
+constexpr char kBashFunctions[] = R"(
 # Sets value to the kind of value that the option $1 takes; empty for a flag.
 _NAME_value() {
   local entry
@@ -106,7 +106,7 @@ std::string BashCompletion(const CommandEntry& program) {
       absl::StrCat("# Completion of ", program.name, " for bash. Generated from its table of options.\n",
                    "\n# What the command in $command accepts.\n_", name, "_table() {\n  case $command in\n");
   for (const CommandEntry* command : AllCommandsOf(program)) script += Row(*command);
-  return script + "  esac\n}\n" + absl::StrReplaceAll(kProgram, {{"NAME", name}, {"PROGRAM", program.name}});
+  return script + "  esac\n}\n" + absl::StrReplaceAll(kBashFunctions, {{"NAME", name}, {"PROGRAM", program.name}});
 }
 
 }  // namespace sideband::manual

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-CommandEntry Tool() {
+CommandEntry MyTool() {
   const OptionEntry config{.names = {"-c", "--config"}, .value = "FILE", .description = "It's [one]: $x"};
   CommandEntry get{.name = "my-tool get",
                    .description = "Get it: now",
@@ -24,7 +24,7 @@ CommandEntry Tool() {
 }
 
 TEST(CompletionTest, BashHasARowForEachCommand) {
-  const std::string script = BashCompletion(Tool());
+  const std::string script = BashCompletion(MyTool());
   EXPECT_THAT(script, HasSubstr("    'my-tool')\n      options='-c --config'\n      takes='-c:file --config:file'\n"
                                 "      commands='get'\n      argument=''\n      ;;\n"));
   EXPECT_THAT(script, HasSubstr("    'my-tool get')\n      options='--wide --format --vm -c --config'\n"
@@ -34,7 +34,7 @@ TEST(CompletionTest, BashHasARowForEachCommand) {
 }
 
 TEST(CompletionTest, ZshHasAFunctionForEachCommand) {
-  const std::string script = ZshCompletion(Tool());
+  const std::string script = ZshCompletion(MyTool());
   EXPECT_THAT(script, testing::StartsWith("#compdef my-tool\n"));
   EXPECT_THAT(script, HasSubstr(R"('(-c --config)--config=[It'\''s \[one\]\: \$x]:FILE:_files' \)"));
   EXPECT_THAT(script, HasSubstr("'get:Get it\\: now'"));
@@ -45,7 +45,7 @@ TEST(CompletionTest, ZshHasAFunctionForEachCommand) {
 }
 
 TEST(CompletionTest, FishHasARowForEachOption) {
-  const std::string script = FishCompletion(Tool());
+  const std::string script = FishCompletion(MyTool());
   EXPECT_THAT(script, HasSubstr("complete -c my-tool -n '__my_tool_is my-tool' -a get -d 'Get it: now'\n"));
   EXPECT_THAT(script, HasSubstr("-n '__my_tool_is my-tool' -s c -l config -r -F -d 'It\\'s [one]: $x'\n"));
   EXPECT_THAT(script, HasSubstr("-n '__my_tool_is my-tool get' -l format -x -a 'a b' -d 'How'\n"));

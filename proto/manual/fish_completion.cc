@@ -9,7 +9,7 @@ namespace sideband::manual {
 namespace {
 
 // The same for all programs but for NAME, PROGRAM and the two lists. fish has `--format=json` as one word.
-constexpr char kProgram[] = R"(
+constexpr char kFishFunctions[] = R"(
 # Prints the command that the words before the cursor name, such as "sideband bus trace".
 function __NAME_command
     set -l words (commandline -opc)
@@ -39,7 +39,7 @@ std::string Quoted(absl::string_view text) {
 }
 
 // What completes the value, in fish's own options of `complete`.
-std::string Value(const OptionEntry& option) {
+std::string FishValue(const OptionEntry& option) {
   switch (KindOf(option)) {
     case ValueKind::kFlag:
       return "";
@@ -58,7 +58,7 @@ std::string Value(const OptionEntry& option) {
 }
 
 // "-s h -l help".
-std::string Names(const OptionEntry& option) {
+std::string FishNames(const OptionEntry& option) {
   std::string names;
   for (absl::string_view name : option.names) {
     const bool is_long = name.size() > 2;
@@ -71,7 +71,7 @@ std::string Names(const OptionEntry& option) {
 std::string ArgumentRow(absl::string_view head, const OptionEntry& argument) {
   const ValueKind kind = KindOf(argument);
   if (kind == ValueKind::kFile) return absl::StrCat(head, " -F\n");
-  return kind == ValueKind::kText ? "" : absl::StrCat(head, Value(argument), "\n");
+  return kind == ValueKind::kText ? "" : absl::StrCat(head, FishValue(argument), "\n");
 }
 
 std::string Rows(const CommandEntry& program, const CommandEntry& command) {
@@ -82,7 +82,7 @@ std::string Rows(const CommandEntry& program, const CommandEntry& command) {
     absl::StrAppend(&rows, head, " -a ", ShortName(inner), " -d ", Quoted(inner.description), "\n");
   }
   for (const OptionEntry& option : AcceptedOptions(command)) {
-    absl::StrAppend(&rows, head, Names(option), Value(option), " -d ", Quoted(option.description), "\n");
+    absl::StrAppend(&rows, head, FishNames(option), FishValue(option), " -d ", Quoted(option.description), "\n");
   }
   // Only the first: which one the cursor is at is not known.
   if (!command.arguments.empty()) absl::StrAppend(&rows, ArgumentRow(head, command.arguments.front()));
@@ -114,10 +114,10 @@ std::string ValuedOptions(const CommandEntry& program) {
 std::string FishCompletion(const CommandEntry& program) {
   std::string script =
       absl::StrCat("# Completion of ", program.name, " for fish. Generated from its table of options.\n",
-                   absl::StrReplaceAll(kProgram, {{"NAME", FunctionName(program.name)},
-                                                  {"PROGRAM", program.name},
-                                                  {"COMMANDS", CommandNames(program)},
-                                                  {"VALUED", ValuedOptions(program)}}));
+                   absl::StrReplaceAll(kFishFunctions, {{"NAME", FunctionName(program.name)},
+                                                        {"PROGRAM", program.name},
+                                                        {"COMMANDS", CommandNames(program)},
+                                                        {"VALUED", ValuedOptions(program)}}));
   for (const CommandEntry* command : AllCommandsOf(program)) script += Rows(program, *command);
   return script;
 }

@@ -22,7 +22,7 @@ std::string Purpose(const CommandEntry& program) {
 void AppendBold(std::string* to, const std::string& word) { absl::StrAppend(to, RoffBold(word)); }
 
 // FILE, or the choices.
-std::string Value(const OptionEntry& option) {
+std::string RoffValue(const OptionEntry& option) {
   if (option.choices.empty()) return RoffItalic(option.value);
   return absl::StrJoin(option.choices, "|", AppendBold);
 }
@@ -30,7 +30,7 @@ std::string Value(const OptionEntry& option) {
 std::string Term(const OptionEntry& option) {
   const std::string names = absl::StrJoin(option.names, ", ", AppendBold);
   if (option.value.empty()) return names;
-  return absl::StrCat(names, names.empty() ? "" : " ", Value(option));
+  return absl::StrCat(names, names.empty() ? "" : " ", RoffValue(option));
 }
 
 void AddSentence(std::string& text, absl::string_view sentence) {

@@ -29,6 +29,8 @@ Bytes EncodeResult(const TransferResult& result);
 
 // The length of the body that follows this header; INVALID_ARGUMENT above `size_max`.
 absl::StatusOr<size_t> FrameBodySize(ByteSpan header, size_t size_max = kFrameBodyBytesMax);
+// The body of a whole frame.
+inline ByteSpan FrameBody(ByteSpan frame) { return frame.subspan(kFrameHeaderBytes); }
 
 // Bodies come from an untrusted peer: INVALID_ARGUMENT unless they are well-formed. A decoded transfer is within
 // kMessagesMax and kMessageBytesMax, and its addresses have 7 bits.

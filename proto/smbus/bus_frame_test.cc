@@ -6,21 +6,23 @@
 namespace sideband::smbus {
 namespace {
 
-Transfer StatusRead() { return {{Message::Write(0x4F, {0x5C}), Message::Read(0x4F, 5), Message::ReadBlock(0x4F, 1)}}; }
+Transfer StatusTransfer() {
+  return {{Message::Write(0x4F, {0x5C}), Message::Read(0x4F, 5), Message::ReadBlock(0x4F, 1)}};
+}
 
 TransferResult StatusResult() {
   return {.outcome = Outcome::kOk, .read = {{0x04, 0x02, 0x00, 0x00, 0x1F}, {}}, .stretch_us = 12};
 }
 
-ByteSpan Body(const Bytes& frame) { return ByteSpan(frame).subspan(kFrameHeaderBytes); }
-
 TEST(BusFrameTest, TransferRoundTrips) {
-  const Bytes frame = EncodeTransfer(StatusRead());
+  const Bytes frame = EncodeTransfer(StatusTransfer());
   EXPECT_EQ(*FrameBodySize(frame), frame.size() - kFrameHeaderBytes);
-  EXPECT_EQ(*DecodeTransfer(Body(frame)), StatusRead());
+  EXPECT_EQ(*DecodeTransfer(FrameBody(frame)), StatusTransfer());
 }
 
-TEST(BusFrameTest, ResultRoundTrips) { EXPECT_EQ(*DecodeResult(Body(EncodeResult(StatusResult()))), StatusResult()); }
+TEST(BusFrameTest, ResultRoundTrips) {
+  EXPECT_EQ(*DecodeResult(FrameBody(EncodeResult(StatusResult()))), StatusResult());
+}
 
 // The example of README.md.
 TEST(BusFrameTest, BytesAreThoseOfTheDocument) {
@@ -30,18 +32,18 @@ TEST(BusFrameTest, BytesAreThoseOfTheDocument) {
 }
 
 TEST(BusFrameTest, EveryPrefixIsRefused) {
-  const Bytes transfer = EncodeTransfer(StatusRead());
+  const Bytes transfer = EncodeTransfer(StatusTransfer());
   const Bytes result = EncodeResult(StatusResult());
   for (size_t size = 0; size < transfer.size() - kFrameHeaderBytes; ++size) {
-    EXPECT_FALSE(DecodeTransfer(Body(transfer).first(size)).ok()) << size;
+    EXPECT_FALSE(DecodeTransfer(FrameBody(transfer).first(size)).ok()) << size;
   }
   for (size_t size = 0; size < result.size() - kFrameHeaderBytes; ++size) {
-    EXPECT_FALSE(DecodeResult(Body(result).first(size)).ok()) << size;
+    EXPECT_FALSE(DecodeResult(FrameBody(result).first(size)).ok()) << size;
   }
 }
 
 TEST(BusFrameTest, HostileFieldsAreRefused) {
-  const Bytes good = EncodeTransfer(StatusRead());
+  const Bytes good = EncodeTransfer(StatusTransfer());
   const struct {
     size_t offset;
     uint8_t value;
@@ -53,7 +55,7 @@ TEST(BusFrameTest, HostileFieldsAreRefused) {
   for (const auto& test : kCases) {
     Bytes frame = good;
     frame[test.offset] = test.value;
-    EXPECT_FALSE(DecodeTransfer(Body(frame)).ok()) << test.why;
+    EXPECT_FALSE(DecodeTransfer(FrameBody(frame)).ok()) << test.why;
   }
   EXPECT_FALSE(FrameBodySize(Bytes{0xFF, 0xFF, 0xFF, 0xFF}).ok());
 }

@@ -6,57 +6,55 @@
 namespace sideband::smbus {
 namespace {
 
-BusRecord StatusRead() {
+BusRecord StatusRecord() {
   return {.time_us = 1'000'000,
           .transfer = {{Message::Write(0x4F, {0x5C}), Message::Read(0x4F, 5)}},
           .result = TransferResult{.read = {{0x04, 0x02, 0x00, 0x00, 0x1F}}}};
 }
 
 BusRecord WithoutResult() {
-  BusRecord record = StatusRead();
+  BusRecord record = StatusRecord();
   record.result.reset();
   return record;
 }
 
-ByteSpan Body(const Bytes& frame) { return ByteSpan(frame).subspan(kFrameHeaderBytes); }
-
 TEST(MonitorFrameTest, EventsRoundTrip) {
   for (const MonitorEvent& event :
-       {MonitorEvent(StatusRead()), MonitorEvent(WithoutResult()), MonitorEvent(BusLoss{0x1122334455667788})}) {
+       {MonitorEvent(StatusRecord()), MonitorEvent(WithoutResult()), MonitorEvent(BusLoss{0x1122334455667788})}) {
     const Bytes frame = EncodeMonitorEvent(event);
     EXPECT_EQ(*FrameBodySize(frame, kMonitorBodyBytesMax), frame.size() - kFrameHeaderBytes);
-    EXPECT_EQ(*DecodeMonitorEvent(Body(frame)), event);
+    EXPECT_EQ(*DecodeMonitorEvent(FrameBody(frame)), event);
   }
 }
 
 TEST(MonitorFrameTest, RequestAndStart) {
   const Bytes request = EncodeMonitorRequest();
   EXPECT_EQ(request, (Bytes{2, 0, 0, 0, 1, 2}));
-  EXPECT_TRUE(IsMonitorRequest(Body(request)));
-  EXPECT_FALSE(IsMonitorRequest(Body(EncodeTransfer(StatusRead().transfer))));
+  EXPECT_TRUE(IsMonitorRequest(FrameBody(request)));
+  EXPECT_FALSE(IsMonitorRequest(FrameBody(EncodeTransfer(StatusRecord().transfer))));
   EXPECT_FALSE(IsMonitorRequest(Bytes{1, 2, 0})) << "a byte too many";
-  EXPECT_EQ(*DecodeMonitorStart(Body(EncodeMonitorStart(1'500'000))), 1'500'000u);
+  EXPECT_EQ(*DecodeMonitorStart(FrameBody(EncodeMonitorStart(1'500'000))), 1'500'000u);
 }
 
 // The example of README.md.
 TEST(MonitorFrameTest, BytesAreThoseOfTheDocument) {
   EXPECT_EQ(
-      EncodeMonitorEvent(StatusRead()),
+      EncodeMonitorEvent(StatusRecord()),
       (Bytes{0x2F, 0, 0, 0, 0x01, 0x83, 0x40, 0x42, 0x0F, 0,    0,    0,    0,    0,                       //
              0x0D, 0, 0, 0, 0x01, 0x01, 0x02, 0x00, 0x4F, 0x00, 0x01, 0x00, 0x5C, 0x4F, 0x01, 0x05, 0x00,  //
              0x10, 0, 0, 0, 0x01, 0x81, 0,    0,    0,    0,    0,    0x01, 0x00, 0x05, 0x00, 0x04, 0x02, 0, 0, 0x1F}));
 }
 
 TEST(MonitorFrameTest, EveryPrefixAndEveryLeftoverIsRefused) {
-  for (Bytes frame : {EncodeMonitorEvent(StatusRead()), EncodeMonitorEvent(BusLoss{3}), EncodeMonitorStart(7)}) {
-    const ByteSpan body = Body(frame);
+  for (Bytes frame : {EncodeMonitorEvent(StatusRecord()), EncodeMonitorEvent(BusLoss{3}), EncodeMonitorStart(7)}) {
+    const ByteSpan body = FrameBody(frame);
     for (size_t size = 0; size < body.size(); ++size) {
       EXPECT_FALSE(DecodeMonitorEvent(body.first(size)).ok()) << size;
       EXPECT_FALSE(DecodeMonitorStart(body.first(size)).ok()) << size;
     }
     frame.push_back(0);
-    EXPECT_FALSE(DecodeMonitorEvent(Body(frame)).ok());
-    EXPECT_FALSE(DecodeMonitorStart(Body(frame)).ok());
+    EXPECT_FALSE(DecodeMonitorEvent(FrameBody(frame)).ok());
+    EXPECT_FALSE(DecodeMonitorStart(FrameBody(frame)).ok());
   }
 }
 
@@ -70,9 +68,9 @@ TEST(MonitorFrameTest, TheLongestTransactionFits) {
 }
 
 TEST(MonitorFrameTest, AWrongPartIsRefused) {
-  Bytes frame = EncodeMonitorEvent(StatusRead());
+  Bytes frame = EncodeMonitorEvent(StatusRecord());
   frame[8 + 10] = 9;  // the version in the transfer's body
-  EXPECT_FALSE(DecodeMonitorEvent(Body(frame)).ok());
+  EXPECT_FALSE(DecodeMonitorEvent(FrameBody(frame)).ok());
 }
 
 }  // namespace

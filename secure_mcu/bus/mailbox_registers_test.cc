@@ -12,7 +12,7 @@ constexpr uint8_t kExtendedData = mailbox::kExtendedDataRegister;
 constexpr uint32_t kExecute = 0x80000000;
 
 // Replies to opcode 2 with an incrementing number, to opcode 3 with its data-in, and to opcode 4 with a word's bits.
-class FakeHandler final : public CommandHandler {
+class ScriptedHandler final : public CommandHandler {
  public:
   Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) override {
     ++commands;
@@ -43,7 +43,7 @@ class MailboxRegistersTest : public testing::Test {
   }
 
   uint64_t now_us_ = 1000;
-  FakeHandler handler_;
+  ScriptedHandler handler_;
   MailboxRegisters registers_{
       mailbox::kSharedRegisters, handler_, {.now_us = [this] { return now_us_; }, .latency_us = 300}};
 };

@@ -19,7 +19,7 @@ using smbus::Message;
 constexpr uint8_t kAddress = 0x4F;
 
 // Replies to opcode 2 with 45 degrees, and to opcode 3 with its data-in. Window 0 is "abc"; the others are empty.
-class FakeHandler final : public CommandHandler {
+class WindowHandler final : public CommandHandler {
  public:
   Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) override {
     ++commands;
@@ -55,7 +55,7 @@ class MailboxTargetTest : public testing::Test {
   }
   static std::string Hex(const Bytes& bytes) { return absl::BytesToHexString(std::string(bytes.begin(), bytes.end())); }
 
-  FakeHandler handler_;
+  WindowHandler handler_;
   MailboxTarget target_;
   VirtualBus bus_;
 };

@@ -3,16 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "secure_mcu/chip/all_ones.h"
+
 namespace sideband::mcu {
 namespace {
-
-// Every wire is always 1.
-class AllOnes final : public sim::WireSource {
- public:
-  void AddCounts(sim::CycleRange range, std::span<const sim::WireId>, std::span<uint64_t> sums) const override {
-    for (uint64_t& sum : sums) sum += range.size();
-  }
-};
 
 PipelineConfig OneWire() {
   PipelineConfig config{.slices = 1, .events = 1};

@@ -20,7 +20,7 @@ struct Candidate {
 };
 
 // The whole first, then the members from the last on.
-std::vector<uint16_t> EventsOf(const Relation& relation) {
+std::vector<uint16_t> WholeThenMembers(const Relation& relation) {
   std::vector<uint16_t> events(relation.members.rbegin(), relation.members.rend());
   if (relation.kind == Relation::Kind::kSum) events.insert(events.begin(), relation.whole);
   return events;
@@ -57,7 +57,7 @@ class Deriver {
     std::vector<Candidate> candidates;
     for (size_t r = 0; r < relations_.size(); ++r) {
       if (relations_[r].kind == Relation::Kind::kAtMost) continue;
-      for (const uint16_t event : EventsOf(relations_[r])) {
+      for (const uint16_t event : WholeThenMembers(relations_[r])) {
         if (!Includes(turning_, event)) continue;
         uint64_t saved = 0;
         for (const auto& [kind, counters] : needs_.Of(event)) saved += counters;
@@ -71,7 +71,7 @@ class Deriver {
   // Bundles only grow and dependencies are only added, so that what is refused once stays impossible.
   void TryDerive(const DerivedEvent& derived) {
     if (used_.contains(derived.relation) || relation_of_.contains(derived.event)) return;
-    std::vector<uint16_t> others = EventsOf(relations_[derived.relation]);
+    std::vector<uint16_t> others = WholeThenMembers(relations_[derived.relation]);
     std::erase(others, derived.event);
     std::set<uint16_t> seen;
     for (const uint16_t other : others) {
@@ -86,7 +86,7 @@ class Deriver {
     if (event == other) return true;
     const auto relation = relation_of_.find(event);
     if (relation == relation_of_.end() || !seen.insert(event).second) return false;
-    return std::ranges::any_of(EventsOf(relations_[relation->second]),
+    return std::ranges::any_of(WholeThenMembers(relations_[relation->second]),
                                [&](uint16_t next) { return next != event && DependsOn(next, other, seen); });
   }
 
@@ -113,7 +113,7 @@ class Deriver {
   void AddInOrder(uint16_t event, std::set<uint16_t>& done, std::vector<DerivedEvent>& order) const {
     const auto relation = relation_of_.find(event);
     if (relation == relation_of_.end() || !done.insert(event).second) return;
-    for (const uint16_t other : EventsOf(relations_[relation->second])) AddInOrder(other, done, order);
+    for (const uint16_t other : WholeThenMembers(relations_[relation->second])) AddInOrder(other, done, order);
     order.push_back({event, relation->second});
   }
 

@@ -18,11 +18,6 @@ constexpr uint64_t kReferenceDelayNsMax = 1'000'000;
 // Between the phases of one domain's clocks on neighbouring slices, in units of 2^-32 cycles: by the golden ratio.
 constexpr uint32_t kPhaseStep = 0x9e3779b9;
 
-absl::Status CheckRange(absl::string_view field, uint64_t value, uint64_t low, uint64_t high) {
-  if (value >= low && value <= high) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(field, " is ", value, ", must be from ", low, " to ", high));
-}
-
 absl::Status CheckDomain(const PipelineConfig& config, const DomainSpec& domain) {
   SIDEBAND_RETURN_IF_ERROR(CheckRange("wire_ns", domain.wire_max_ns, domain.wire_min_ns, kWireNsMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("sync_edges", domain.sync_edges, 0, kSyncEdgesMax));
@@ -40,10 +35,6 @@ absl::Status CheckCcu(const CcuSpec& ccu, size_t domains) {
         absl::StrCat("unit '", ulc.name, "' is in another clock domain than '", ccu.ulcs[0].name, "'"));
   }
   return absl::OkStatus();
-}
-
-absl::Status Named(const std::string& name, const absl::Status& status) {
-  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
 }
 
 // Its clock is not stepped.

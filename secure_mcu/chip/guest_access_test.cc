@@ -5,20 +5,14 @@
 
 #include <random>
 
+#include "secure_mcu/chip/all_ones.h"
 #include "secure_mcu/chip/chip.h"
 
 namespace sideband::mcu {
 namespace {
 
-class AllOnes final : public sim::WireSource {
- public:
-  void AddCounts(sim::CycleRange range, std::span<const sim::WireId>, std::span<uint64_t> sums) const override {
-    for (uint64_t& sum : sums) sum += range.size();
-  }
-};
-
 // Event 0 and 1 in groups 0 and 1, event 2 in none; group 2 counts the host's work.
-PipelineConfig Config() {
+PipelineConfig GatedConfig() {
   PipelineConfig config{.slices = 2, .events = 4};
   std::vector<CounterInput> inputs(4);
   for (uint16_t i = 0; i < 4; ++i) inputs[i] = {.wire = i, .meaning = {i, 0}};
@@ -62,7 +56,7 @@ class GuestAccessTest : public testing::TestWithParam<bool> {
   }
 
   const AllOnes wires_;
-  const std::unique_ptr<Chip> chip_ = *Chip::Create(Config());
+  const std::unique_ptr<Chip> chip_ = *Chip::Create(GatedConfig());
   BlockId vm_, first_, second_, other_vm_, other_;
 };
 
@@ -186,7 +180,7 @@ TEST_P(GuestAccessTest, AnotherThreadNamesItsContextItself) {
 }
 
 TEST_P(GuestAccessTest, WithoutGroupsThereIsNoRegister) {
-  PipelineConfig config = Config();
+  PipelineConfig config = GatedConfig();
   config.gate_groups.clear();
   for (CcuSpec& ccu : config.ccus) {
     for (CounterInput& input : ccu.ulcs[0].inputs) input.group.reset();
@@ -207,7 +201,7 @@ TEST_P(GuestAccessTest, AFloodCostsNobodyElseAnything) {
   std::vector<std::vector<uint64_t>> counts;
   std::vector<mailbox::BlockHeader> headers;
   for (const bool floods : {false, true}) {
-    const auto chip = *Chip::Create(Config());
+    const auto chip = *Chip::Create(GatedConfig());
     const BlockId vm = chip->memory().Create(1, mailbox::kNoContext), own = chip->memory().Create(1, 0);
     const BlockId other_vm = chip->memory().Create(2, mailbox::kNoContext), other = chip->memory().Create(2, 0);
     for (uint8_t slice = 0; slice < 2; ++slice) chip->Attach(slice, wires_);

@@ -12,7 +12,7 @@ namespace sideband::mcu {
 namespace {
 
 constexpr uint32_t kSlices = 2;
-constexpr uint32_t kEvents = 100;
+constexpr uint32_t kPathEvents = 100;
 constexpr HpcResident kWithContext{.vm = true, .context = true, .useren = true};
 
 // Live counts that tell manager, event and cycle.
@@ -23,7 +23,7 @@ uint64_t CountAt(HpcManagerId manager, uint16_t event, uint64_t cycle) {
 class Path {
  public:
   explicit Path(HpcTiming timing = {})
-      : path_({.slices = kSlices, .events = kEvents, .timing = timing},
+      : path_({.slices = kSlices, .events = kPathEvents, .timing = timing},
               [this](size_t, HpcManagerId manager, std::span<const uint16_t> events, std::span<uint64_t> counts) {
                 for (size_t i = 0; i < events.size(); ++i) counts[i] += CountAt(manager, events[i], now_);
               }) {}

@@ -7,19 +7,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/mailbox/catalog.h"
+#include "secure_mcu/chip/all_ones.h"
 #include "secure_mcu/chip/chip.h"
 #include "sim/workload/synthetic_slice.h"
 
 namespace sideband::mcu {
 namespace {
 
-constexpr uint32_t kEvents = mailbox::kEventsMax;
 constexpr uint64_t kBegin = 1000;
 constexpr uint64_t kStart = 123'457;
 
 sim::Workload MakeWorkload() {
   std::vector<std::string> names;
-  for (uint32_t event = 0; event < kEvents; ++event) names.push_back(absl::StrCat("event_", event));
+  for (uint32_t event = 0; event < mailbox::kEventsMax; ++event) names.push_back(absl::StrCat("event_", event));
   return sim::Workload::Create({.phases = {{sim::PhaseKind::kGemm, 20'000}, {sim::PhaseKind::kAttention, 9'000}},
                                 .seed = 7,
                                 .wire_events = std::move(names)})
@@ -27,11 +27,11 @@ sim::Workload MakeWorkload() {
 }
 
 // Wire n is event n.
-PipelineConfig Config() {
-  PipelineConfig config{.slices = 1, .events = kEvents, .clock_hz = 1'000'000'000};
+PipelineConfig LargestConfig() {
+  PipelineConfig config{.slices = 1, .events = mailbox::kEventsMax, .clock_hz = 1'000'000'000};
   config.trigger_period = config.commit_period = config.hypervisor_commit_period = 10'000;
-  std::vector<CounterInput> inputs(kEvents);
-  for (uint32_t wire = 0; wire < kEvents; ++wire) {
+  std::vector<CounterInput> inputs(mailbox::kEventsMax);
+  for (uint32_t wire = 0; wire < mailbox::kEventsMax; ++wire) {
     inputs[wire] = {.wire = wire, .meaning = {static_cast<uint16_t>(wire), 0}};
   }
   config.ccus = Pack("slice0", 0, inputs, {});
@@ -52,7 +52,7 @@ std::vector<uint64_t> ReadManager(Chip& chip, uint8_t extend) {
 }
 
 TEST(LiveCountsTest, EveryEventOfTheLargestCatalogueIsExactInOnePassOfItsManagers) {
-  const auto chip = Chip::Create(Config()).value();
+  const auto chip = Chip::Create(LargestConfig()).value();
   sim::SyntheticSlice wires;
   ASSERT_TRUE(wires.Add("vm", "context", MakeWorkload()).ok());
   chip->Attach(0, wires);
@@ -65,7 +65,7 @@ TEST(LiveCountsTest, EveryEventOfTheLargestCatalogueIsExactInOnePassOfItsManager
   chip->AdvanceTo(kStart);
 
   const sim::Workload truth = MakeWorkload();
-  for (uint8_t extend = 0; extend < kEvents / hpc::kCountersPerManager; ++extend) {
+  for (uint8_t extend = 0; extend < mailbox::kEventsMax / hpc::kCountersPerManager; ++extend) {
     const std::vector<uint64_t> words = ReadManager(*chip, extend);
     for (uint32_t counter = 0; counter < hpc::kCountersPerManager; ++counter) {
       const sim::WireId wire = hpc::kCountersPerManager * extend + counter;
@@ -73,14 +73,6 @@ TEST(LiveCountsTest, EveryEventOfTheLargestCatalogueIsExactInOnePassOfItsManager
     }
   }
 }
-
-// Every wire is 1 in every cycle.
-class OnesSource final : public sim::WireSource {
- public:
-  void AddCounts(sim::CycleRange range, std::span<const sim::WireId>, std::span<uint64_t> sums) const override {
-    for (uint64_t& sum : sums) sum += range.size();
-  }
-};
 
 // All wires of one collection unit are one event, so that its counter saturates soon: no trigger empties it.
 PipelineConfig SaturatingConfig() {
@@ -99,7 +91,7 @@ uint16_t FlagsOfLiveBlock(Chip& chip, BlockId block) {
 
 TEST(LiveCountsTest, ALiveBlockIsFlaggedAsSoonAsACountOnItsWayIsLost) {
   const auto chip = Chip::Create(SaturatingConfig()).value();
-  const OnesSource wires;
+  const AllOnes wires;
   chip->Attach(0, wires);
   const BlockId vm = chip->memory().Create(1, mailbox::kNoContext),
                 other = chip->memory().Create(2, mailbox::kNoContext);

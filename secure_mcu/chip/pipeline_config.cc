@@ -19,15 +19,6 @@ namespace {
 constexpr uint32_t kShiftMax = 31;  // a 28-bit count shifted by 31 fits into 64 bits
 constexpr uint32_t kLatencyMax = 65'536;
 
-absl::Status CheckRange(absl::string_view field, uint64_t value, uint64_t low, uint64_t high) {
-  if (value >= low && value <= high) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(field, " is ", value, ", must be from ", low, " to ", high));
-}
-
-absl::Status Named(const std::string& name, const absl::Status& status) {
-  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
-}
-
 absl::Status ValidateUlc(const UlcSpec& ulc, uint32_t events) {
   SIDEBAND_RETURN_IF_ERROR(CheckRange("domain", ulc.domain, 0, kDomainsMax - 1));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("counters", ulc.counters, 1, kUlcCountersMax));
@@ -69,6 +60,15 @@ absl::Status ValidateCcu(const CcuSpec& ccu, const PipelineConfig& config) {
 }
 
 }  // namespace
+
+absl::Status CheckRange(absl::string_view field, uint64_t value, uint64_t low, uint64_t high) {
+  if (value >= low && value <= high) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(field, " is ", value, ", must be from ", low, " to ", high));
+}
+
+absl::Status Named(const std::string& name, const absl::Status& status) {
+  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
+}
 
 absl::Status Validate(const PipelineConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(CheckRange("slices", config.slices, 1, mailbox::kSlicesMax));

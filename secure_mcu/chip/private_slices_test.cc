@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "secure_mcu/chip/all_ones.h"
 #include "secure_mcu/chip/chip.h"
 
 namespace sideband::mcu {
@@ -21,14 +22,6 @@ TEST(PrivateSlicesTest, EachSliceHasItsOwnResident) {
   EXPECT_FALSE(slices.Contains(0));
   EXPECT_TRUE(slices.Contains(63));
 }
-
-// Every wire is always 1.
-class AllOnes final : public sim::WireSource {
- public:
-  void AddCounts(sim::CycleRange range, std::span<const sim::WireId>, std::span<uint64_t> sums) const override {
-    for (uint64_t& sum : sums) sum += range.size();
-  }
-};
 
 // Event 0 is counted on two slices, event 1 for the device.
 class PrivateVmTest : public testing::Test {

@@ -12,7 +12,7 @@
 namespace sideband::mcu {
 namespace {
 
-constexpr uint8_t kSlice = 0;
+constexpr uint8_t kProcessorSlice = 0;
 constexpr sim::WireId kMiss = 0, kNotHalted = 1;
 constexpr uint16_t kIdentifier = 7;
 
@@ -30,11 +30,11 @@ class Processor final : public sim::WireSource {
 };
 
 // One counter for each event, in a group of its own.
-PipelineConfig Config(const GateGroup& group) {
+PipelineConfig ProcessorConfig(const GateGroup& group) {
   PipelineConfig config{.slices = 1, .events = 2, .gate_groups = {group, group}};
   const std::vector<CounterInput> inputs = {{.wire = kMiss, .meaning = {kMiss, 0}, .group = 0},
                                             {.wire = kNotHalted, .meaning = {kNotHalted, 0}, .group = 1}};
-  config.ccus = Pack("slice", kSlice, inputs, {});
+  config.ccus = Pack("slice", kProcessorSlice, inputs, {});
   return config;
 }
 
@@ -42,8 +42,8 @@ using Counts = std::vector<uint64_t>;  // misses, cycles not halted
 
 class Platform {
  public:
-  explicit Platform(const GateGroup& group) : chip_(*Chip::Create(Config(group))) {
-    chip_->Attach(kSlice, wires_);
+  explicit Platform(const GateGroup& group) : chip_(*Chip::Create(ProcessorConfig(group))) {
+    chip_->Attach(kProcessorSlice, wires_);
     chip_->Attach(kDeviceChannel, wires_);
   }
 
@@ -52,12 +52,12 @@ class Platform {
     chip_->vm_control(vm) = control;
     return vm;
   }
-  void SwitchTo(BlockId vm) { chip_->SwitchTo(kSlice, Binding{vm, std::nullopt}); }
-  void Exit() { chip_->Exit(kSlice, chip_->now()); }
-  void Enter() { chip_->Enter(kSlice, chip_->now()); }
+  void SwitchTo(BlockId vm) { chip_->SwitchTo(kProcessorSlice, Binding{vm, std::nullopt}); }
+  void Exit() { chip_->Exit(kProcessorSlice, chip_->now()); }
+  void Enter() { chip_->Enter(kProcessorSlice, chip_->now()); }
   void GuestWrites(uint64_t vector) {
-    chip_->gate(kSlice).WriteValue({.vector_enable = true, .vector = vector});
-    chip_->ShowGate(kSlice);
+    chip_->gate(kProcessorSlice).WriteValue({.vector_enable = true, .vector = vector});
+    chip_->ShowGate(kProcessorSlice);
   }
   void RunTo(uint64_t cycle) { chip_->AdvanceTo(cycle); }
   Counts CountsOf(BlockId vm) {
@@ -65,7 +65,7 @@ class Platform {
     const auto counters = chip_->memory().counters(vm);
     return {counters.begin(), counters.end()};
   }
-  uint64_t open() { return chip_->gate(kSlice).Open(); }
+  uint64_t open() { return chip_->gate(kProcessorSlice).Open(); }
   const VmControl& control(BlockId vm) { return chip_->vm_control(vm); }
 
  private:
@@ -74,12 +74,12 @@ class Platform {
 };
 
 constexpr GateValue Only(uint64_t vector) { return {.vector_enable = true, .vector = vector}; }
-constexpr uint64_t kMisses = 0b01, kCycles = 0b10;
+constexpr uint64_t kMissesBit = 0b01, kCyclesBit = 0b10;
 
 TEST(PublishedMethodsTest, Figure2) {
   Platform platform({.in_host = true});                                // boxes 210, 212
   const BlockId vm = platform.CreateVm(1, {.guest_value = Only(0b11),  // 220
-                                           .host_value = Only(kCycles),
+                                           .host_value = Only(kCyclesBit),
                                            .guest_load = true,     // 222
                                            .host_load = true,      // 224
                                            .guest_store = true});  // 226
@@ -87,16 +87,16 @@ TEST(PublishedMethodsTest, Figure2) {
   EXPECT_EQ(platform.open(), 0b11u);
   platform.RunTo(80);  // 238 to 258
   EXPECT_EQ(platform.CountsOf(vm), (Counts{20, 72}));
-  platform.GuestWrites(kMisses);
+  platform.GuestWrites(kMissesBit);
   platform.RunTo(120);
   EXPECT_EQ(platform.CountsOf(vm), (Counts{20 + 10, 72}));
   platform.Exit();  // 260 to 270
-  EXPECT_EQ(platform.control(vm).guest_value, Only(kMisses)) << "box 264";
-  EXPECT_EQ(platform.open(), kCycles) << "box 268";
+  EXPECT_EQ(platform.control(vm).guest_value, Only(kMissesBit)) << "box 264";
+  EXPECT_EQ(platform.open(), kCyclesBit) << "box 268";
   platform.RunTo(200);  // 272 to 298
   EXPECT_EQ(platform.CountsOf(vm), (Counts{30, 72 + 72}));
   platform.Enter();  // 230 to 236 again
-  EXPECT_EQ(platform.open(), kMisses) << "box 234, with what box 264 has stored";
+  EXPECT_EQ(platform.open(), kMissesBit) << "box 234, with what box 264 has stored";
   platform.RunTo(300);
   EXPECT_EQ(platform.CountsOf(vm), (Counts{30 + 25, 144}));
 }
@@ -106,11 +106,11 @@ TEST(PublishedMethodsTest, Figure2WithoutIndicatorsPerformsNoBoxOfTheirs) {
   const BlockId vm = platform.CreateVm(1, {.guest_value = Only(0), .host_value = Only(0)});
   platform.SwitchTo(vm);
   EXPECT_EQ(platform.open(), 0b11u) << "box 234";
-  platform.GuestWrites(kMisses);
+  platform.GuestWrites(kMissesBit);
   platform.RunTo(40);
   platform.Exit();
   EXPECT_EQ(platform.control(vm).guest_value, Only(0)) << "box 264";
-  EXPECT_EQ(platform.open(), kMisses) << "box 268";
+  EXPECT_EQ(platform.open(), kMissesBit) << "box 268";
   platform.RunTo(100);
   EXPECT_EQ(platform.CountsOf(vm), (Counts{25, 0}));
 }

@@ -11,7 +11,7 @@ namespace {
 
 // Of each set, before an epoch may close: the cut slots of its residencies are then a small part.
 constexpr uint64_t kTurnsMin = 64;
-constexpr double kPerMille = 1000;
+constexpr double kUnitWeight = 1000;  // the settings have thousandths
 // A slot's count that deviates by less than a thousandth is certain: what is left can be the rounding of sums.
 constexpr double kSpreadMin = 1e-6;
 
@@ -200,7 +200,7 @@ void RotationLife::Adapt() {
   for (size_t i = 0; i < estimates_.size(); ++i) {
     const RotatedEvent& event = table_->events[i];
     const auto weight = table_->settings.weights.find(event.event);
-    const double wanted = weight == table_->settings.weights.end() ? 1 : weight->second / kPerMille;
+    const double wanted = weight == table_->settings.weights.end() ? 1 : weight->second / kUnitWeight;
     double spread = estimates_[i].SlotSpread(EpochOf(i));
     spread = spread < kSpreadMin ? 0 : wanted * spread;
     for (size_t set = 0; set < needs.size(); ++set) needs[set] += event.IsIn(set) ? spread : 0;

@@ -12,16 +12,16 @@
 namespace sideband::mcu {
 namespace {
 
-constexpr uint64_t kSlot = 100;
-constexpr uint16_t kBusy = 0, kIdle = 1, kTotal = 2, kFirst = 3, kOther = 7, kEvents = 9;
+constexpr uint64_t kLifeSlot = 100;
+constexpr uint16_t kBusy = 0, kIdle = 1, kTotal = 2, kFirst = 3, kOther = 7, kCoreEvents = 9;
 
-PipelineConfig Config(uint32_t counters) {
-  PipelineConfig config{.slices = 1, .events = kEvents};
+PipelineConfig CoreConfig(uint32_t counters) {
+  PipelineConfig config{.slices = 1, .events = kCoreEvents};
   UlcSpec core{.name = "core", .inputs = {}, .period = 2, .lanes = 512, .counters = counters};
   config.ccus = {{.name = "ccu", .channel = 0, .ulcs = {core}}};
   config.rotation.emplace();
   config.rotation->fixed = mailbox::EmptySet(config.events);
-  config.rotation->settings.stable_slot = config.rotation->settings.fluctuating_slot = kSlot;
+  config.rotation->settings.stable_slot = config.rotation->settings.fluctuating_slot = kLifeSlot;
   config.rotation->settings.adapt = false;
   return config;
 }
@@ -32,7 +32,7 @@ void AddEvents(uint16_t first, uint16_t end, UlcSpec& unit) {
 
 // kBusy is fixed, and kIdle derived from it.
 PipelineConfig WithIdle() {
-  PipelineConfig config = Config(3);
+  PipelineConfig config = CoreConfig(3);
   AddEvents(kBusy, kOther, config.ccus[0].ulcs[0]);
   mailbox::Insert(kBusy, config.rotation->fixed);
   config.relations = {{.kind = mailbox::Relation::Kind::kCycles, .members = {kBusy, kIdle}}};
@@ -50,7 +50,7 @@ PipelineConfig WithTotal() {
 
 // Two sets of one event.
 PipelineConfig OfTwo() {
-  PipelineConfig config = Config(1);
+  PipelineConfig config = CoreConfig(1);
   AddEvents(kFirst, kFirst + 2, config.ccus[0].ulcs[0]);
   return config;
 }
@@ -72,13 +72,13 @@ class RotationLifeTest : public testing::Test {
   bool IsInTurn(uint16_t event) const { return table_->events[IndexOf(event)].IsIn(life_->set()); }
 
   // A slot in which `busy` and `first` are counted, if they are in turn; returns what is derived.
-  std::vector<uint64_t> Slot(uint64_t busy, uint64_t first, uint64_t cycles = kSlot) {
+  std::vector<uint64_t> Slot(uint64_t busy, uint64_t first, uint64_t cycles = kLifeSlot) {
     const SlotLengths lengths{.enabled = {cycles}, .running = {cycles}, .own = cycles};
-    std::vector<uint64_t> counts(kEvents), gained(kEvents);
+    std::vector<uint64_t> counts(kCoreEvents), gained(kCoreEvents);
     counts[kBusy] = busy;
     counts[kFirst] = IsInTurn(kFirst) ? first : 0;
     life_->Derive(lengths, counts, gained);
-    life_->EndSlot(lengths, counts, cycles == kSlot);
+    life_->EndSlot(lengths, counts, cycles == kLifeSlot);
     return gained;
   }
   void PlayUntilInTurn(uint16_t event) {
@@ -98,7 +98,7 @@ TEST_F(RotationLifeTest, DerivesNothingFromWhatCouldNotBeDerived) {
   EXPECT_EQ(gained[kIdle], 60);
   EXPECT_EQ(gained[kTotal], 67);
   PlayUntilInTurn(kTotal);
-  const std::vector<uint64_t> none(kEvents);
+  const std::vector<uint64_t> none(kCoreEvents);
   EXPECT_EQ(Slot(120, 7), none) << "busier than there are cycles";
   for (int i = 0; i < 4; ++i) EXPECT_EQ(Slot(40, 7), none);
   EXPECT_EQ(life_->broken(), 1u);
@@ -111,7 +111,7 @@ TEST_F(RotationLifeTest, OneRelationIsNotBlamedForAnother) {
   PlayUntilInTurn(kTotal);
   const uint64_t before = Shown(kTotal).upper;
   Slot(120, 7);
-  EXPECT_EQ(Shown(kTotal).upper, before + kSlot + 7) << "what kIdle can have had, and kFirst: not twice the cycles";
+  EXPECT_EQ(Shown(kTotal).upper, before + kLifeSlot + 7) << "what kIdle can have had, and kFirst: not twice the cycles";
 }
 
 TEST_F(RotationLifeTest, WhatIsNotDerivedAnyMoreIsAnEstimate) {
@@ -127,7 +127,7 @@ TEST_F(RotationLifeTest, WhatIsNotDerivedAnyMoreIsAnEstimate) {
   life_->EndResidency();
   const LeafNumbers::Event shown = Shown(kIdle);
   EXPECT_EQ(shown.estimate, 2 * exact.estimate) << "half of the cycles were seen";
-  EXPECT_EQ(shown.upper, exact.estimate + 6 * kSlot);
+  EXPECT_EQ(shown.upper, exact.estimate + 6 * kLifeSlot);
   EXPECT_GT(shown.variance, 0);
 }
 
@@ -137,7 +137,7 @@ TEST_F(RotationLifeTest, AnEpochOfALongResidencyCloses) {
   config.rotation->settings.adapt = true;
   Start(config);
   life_->BeginResidency();
-  Slot(0, 0, kSlot / 2);
+  Slot(0, 0, kLifeSlot / 2);
   life_->EndResidency();
   life_->BeginResidency();
   // One set is uneven; the other one needs no more turns.
@@ -157,10 +157,10 @@ TEST_F(RotationLifeTest, AnEpochOfALongResidencyCloses) {
 TEST_F(RotationLifeTest, CountsWithinOneReferenceCycleAreKept) {
   PipelineConfig config = OfTwo();
   UlcSpec& other = config.ccus[0].ulcs.emplace_back(UlcSpec{.name = "other", .domain = 1, .inputs = {}, .counters = 1});
-  AddEvents(kOther, kEvents, other);
+  AddEvents(kOther, kCoreEvents, other);
   Start(config);
   life_->BeginResidency();
-  std::vector<uint64_t> counts(kEvents);
+  std::vector<uint64_t> counts(kCoreEvents);
   const bool is_first = IsInTurn(kOther);
   const uint16_t counted = is_first ? kOther : kOther + 1, missed = is_first ? kOther + 1 : kOther;
   counts[counted] = 3;

@@ -10,7 +10,7 @@ constexpr BlockId kBlock = 5;
 constexpr size_t kSets = 5;
 const OwnPeriods kPeriods = {{10, RotationClass::kStable}};
 
-mailbox::RotationSettings TwoSet() {
+mailbox::RotationSettings PassesOfTwo() {
   mailbox::RotationSettings settings;
   settings.profile = mailbox::RotationProfile::kTwoSet;
   settings.sets_per_pass = 2;
@@ -25,7 +25,7 @@ class RotationPassesTest : public ::testing::Test {
   }
 
   RotationPasses passes_;
-  mailbox::RotationSettings settings_ = TwoSet();
+  mailbox::RotationSettings settings_ = PassesOfTwo();
   uint16_t plan_ = 0;
   Uuid uuid_{};
 };

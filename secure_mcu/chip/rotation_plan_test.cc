@@ -39,7 +39,7 @@ UlcSpec Unit(const std::string& name, std::vector<CounterInput> inputs, uint32_t
   return {.name = name, .inputs = std::move(inputs), .counters = counters};
 }
 
-PipelineConfig Chip(uint32_t events, std::vector<UlcSpec> units) {
+PipelineConfig ChipOf(uint32_t events, std::vector<UlcSpec> units) {
   PipelineConfig config{.events = events, .ccus = {{.name = "ccu0", .ulcs = std::move(units)}}};
   config.rotation = RotationSpec();
   return config;
@@ -66,7 +66,7 @@ CounterPlan Planned(const PipelineConfig& config, const PlanWishes& wishes = {})
   return plan.value_or(CounterPlan{.sets = {mailbox::EmptySet(config.events)}, .fixed = {}, .derived = {}});
 }
 
-std::string Refused(const PipelineConfig& config, const PlanWishes& wishes) {
+std::string RefusedPlan(const PipelineConfig& config, const PlanWishes& wishes) {
   const auto plan = PlanCounters(config, wishes);
   EXPECT_EQ(plan.status().code(), absl::StatusCode::kInvalidArgument);
   return std::string(plan.status().message());
@@ -74,7 +74,7 @@ std::string Refused(const PipelineConfig& config, const PlanWishes& wishes) {
 
 // 236 events and 6 counters, of which cycles and instructions have one each in every set.
 PipelineConfig Reference() {
-  PipelineConfig config = Chip(236, {Unit("core", OneBit(0, 236), 6)});
+  PipelineConfig config = ChipOf(236, {Unit("core", OneBit(0, 236), 6)});
   config.rotation->fixed = Events({0, 1}, 236);
   return config;
 }
@@ -95,7 +95,7 @@ RC_GTEST_PROP(RotationPlanTest, NeedsNoMoreSetsThanTheFormula, ()) {
   const auto fixed = *rc::gen::inRange<uint32_t>(0, counters);
   const auto events = *rc::gen::inRange<uint32_t>(counters + 1, counters + 1 + 60 * (counters - fixed));
   const size_t sets = (events - fixed + counters - fixed - 1) / (counters - fixed);
-  PipelineConfig config = Chip(events, {Unit("core", OneBit(0, events), counters)});
+  PipelineConfig config = ChipOf(events, {Unit("core", OneBit(0, events), counters)});
   config.rotation->fixed = mailbox::EmptySet(events);
   for (size_t event = 0; event < fixed; ++event) mailbox::Insert(event, config.rotation->fixed);
   const auto plan = PlanCounters(config, {.fill = *rc::gen::arbitrary<bool>()});
@@ -126,7 +126,7 @@ TEST(RotationPlanTest, DerivesTwentyCountersOfTheRecordedGpu) {
   }
   for (uint16_t event = 120; event < 123; ++event) inputs.push_back(Input(event));
   ASSERT_EQ(inputs.size(), 135u);
-  const PipelineConfig chip = Chip(123, {Unit("slice", inputs, 23)});
+  const PipelineConfig chip = ChipOf(123, {Unit("slice", inputs, 23)});
   config.events = chip.events, config.ccus = chip.ccus, config.rotation = chip.rotation;
 
   const CounterPlan plan = Planned(config, {.fill = false});
@@ -141,7 +141,7 @@ TEST(RotationPlanTest, DerivesTwentyCountersOfTheRecordedGpu) {
 
 TEST(RotationPlanTest, DerivesFromWhatIsDerived) {
   // 0 + 1 + 2 = cycles; 3 = 2 + 4. Whatever of them is derived, a set has all that it needs.
-  PipelineConfig config = Chip(12, {Unit("core", OneBit(0, 12), 5)});
+  PipelineConfig config = ChipOf(12, {Unit("core", OneBit(0, 12), 5)});
   config.relations = {{.members = {0, 1, 2}}, {.kind = Relation::Kind::kSum, .members = {2, 4}, .whole = 3}};
   const CounterPlan plan = Planned(config);
   EXPECT_THAT(plan.derived, ElementsAre(DerivedEvent{2, 0}, DerivedEvent{3, 1}));
@@ -150,13 +150,13 @@ TEST(RotationPlanTest, DerivesFromWhatIsDerived) {
 
 TEST(RotationPlanTest, DerivesNothingFromItself) {
   // Both relations have the same events: only one of them is worth a counter.
-  PipelineConfig config = Chip(8, {Unit("core", OneBit(0, 8), 4)});
+  PipelineConfig config = ChipOf(8, {Unit("core", OneBit(0, 8), 4)});
   config.relations = {{.members = {0, 1}}, {.kind = Relation::Kind::kSum, .members = {1}, .whole = 0}};
   EXPECT_EQ(Planned(config).derived.size(), 1u);
 }
 
 TEST(RotationPlanTest, DerivesNothingFromWhatIsNotCounted) {
-  PipelineConfig config = Chip(8, {Unit("core", OneBit(0, 8), 2)});
+  PipelineConfig config = ChipOf(8, {Unit("core", OneBit(0, 8), 2)});
   config.relations = {{.members = {0, 1}}};
   const CounterPlan plan = Planned(config, {.events = Events({1, 2, 3, 4})});
   EXPECT_TRUE(plan.derived.empty());
@@ -164,7 +164,7 @@ TEST(RotationPlanTest, DerivesNothingFromWhatIsNotCounted) {
 }
 
 TEST(RotationPlanTest, DerivesFromFixedEventsWhatIsNotWanted) {
-  PipelineConfig config = Chip(8, {Unit("core", OneBit(0, 8), 4)});
+  PipelineConfig config = ChipOf(8, {Unit("core", OneBit(0, 8), 4)});
   config.rotation->fixed = Events({0});
   config.relations = {{.kind = Relation::Kind::kSum, .members = {0}, .whole = 7}};
   const CounterPlan plan = Planned(config, {.events = Events({1, 2, 3})});
@@ -174,7 +174,7 @@ TEST(RotationPlanTest, DerivesFromFixedEventsWhatIsNotWanted) {
 }
 
 TEST(RotationPlanTest, WhatIsAlwaysCountedMayTakeAllCounters) {
-  PipelineConfig config = Chip(8, {Unit("core", OneBit(0, 8), 4)});
+  PipelineConfig config = ChipOf(8, {Unit("core", OneBit(0, 8), 4)});
   config.rotation->fixed = Events({0});
   config.relations = {{.kind = Relation::Kind::kSum, .members = {0}, .whole = 7}};
   const CounterPlan plan = Planned(config, {.events = Events({1, 2, 3}), .always = Events({1, 2, 3})});
@@ -183,13 +183,13 @@ TEST(RotationPlanTest, WhatIsAlwaysCountedMayTakeAllCounters) {
 }
 
 TEST(RotationPlanTest, DerivesNothingThatASetCannotHold) {
-  PipelineConfig config = Chip(8, {Unit("core", OneBit(0, 8), 2)});
+  PipelineConfig config = ChipOf(8, {Unit("core", OneBit(0, 8), 2)});
   config.relations = {{.members = {0, 1, 2, 3}}};
   EXPECT_TRUE(Planned(config).derived.empty());
 }
 
 TEST(RotationPlanTest, DerivesFromUnitsThatDoNotTurn) {
-  PipelineConfig config = Chip(6, {Unit("core", OneBit(0, 4), 2), Unit("l2", OneBit(4, 2), 2)});
+  PipelineConfig config = ChipOf(6, {Unit("core", OneBit(0, 4), 2), Unit("l2", OneBit(4, 2), 2)});
   config.relations = {{.kind = Relation::Kind::kSum, .members = {4, 5}, .whole = 3}};
   const CounterPlan plan = Planned(config);
   EXPECT_THAT(plan.derived, ElementsAre(DerivedEvent{3, 0}));
@@ -199,14 +199,14 @@ TEST(RotationPlanTest, DerivesFromUnitsThatDoNotTurn) {
 TEST(RotationPlanTest, NeverSplitsANumber) {
   std::vector<CounterInput> inputs = OneBit(0, 3);
   for (const CounterInput& input : NumberInputs(3, 3, 3, false)) inputs.push_back(input);
-  const CounterPlan plan = Planned(Chip(4, {Unit("core", inputs, 3)}));
+  const CounterPlan plan = Planned(ChipOf(4, {Unit("core", inputs, 3)}));
   EXPECT_EQ(plan.sets.size(), 2u);
   EXPECT_EQ(ListOf(plan.sets[0]), (std::vector<size_t>{3})) << "the largest first";
   EXPECT_EQ(ListOf(plan.sets[1]), (std::vector<size_t>{0, 1, 2}));
 }
 
 TEST(RotationPlanTest, FillsWhatIsLeftFree) {
-  const PipelineConfig config = Chip(11, {Unit("core", OneBit(0, 8), 2), Unit("l2", OneBit(8, 3), 2)});
+  const PipelineConfig config = ChipOf(11, {Unit("core", OneBit(0, 8), 2), Unit("l2", OneBit(8, 3), 2)});
   const CounterPlan plan = Planned(config);
   ASSERT_EQ(plan.sets.size(), 4u);
   std::map<size_t, size_t> turns;
@@ -221,7 +221,7 @@ TEST(RotationPlanTest, FillsWhatIsLeftFree) {
 }
 
 TEST(RotationPlanTest, CountsTheSameSetsOnTheDevice) {
-  PipelineConfig config = Chip(9, {Unit("core", OneBit(0, 6), 2)});
+  PipelineConfig config = ChipOf(9, {Unit("core", OneBit(0, 6), 2)});
   config.ccus.push_back({.name = "device", .channel = kDeviceChannel, .ulcs = {Unit("dram", OneBit(6, 3), 1)}});
   const CounterPlan plan = Planned(config);
   ASSERT_EQ(plan.sets.size(), 3u);
@@ -229,7 +229,7 @@ TEST(RotationPlanTest, CountsTheSameSetsOnTheDevice) {
 }
 
 TEST(RotationPlanTest, TakesWishes) {
-  const PipelineConfig config = Chip(8, {Unit("core", OneBit(0, 8), 3)});
+  const PipelineConfig config = ChipOf(8, {Unit("core", OneBit(0, 8), 3)});
   const CounterPlan plan = Planned(config, {.events = Events({1, 2, 3, 4, 5}), .always = Events({5})});
   EXPECT_EQ(plan.sets.size(), 2u);
   for (const EventSet& set : plan.sets) EXPECT_TRUE(Includes(set, 5));
@@ -239,20 +239,22 @@ TEST(RotationPlanTest, TakesWishes) {
 }
 
 TEST(RotationPlanTest, HasOneSetWhenNothingTurns) {
-  const CounterPlan plan = Planned(Chip(3, {Unit("core", OneBit(0, 3), 3)}));
+  const CounterPlan plan = Planned(ChipOf(3, {Unit("core", OneBit(0, 3), 3)}));
   EXPECT_EQ(plan.sets.size(), 1u);
   EXPECT_TRUE(ListOf(plan.sets[0]).empty()) << "units that are not switched count all the time";
 }
 
 TEST(RotationPlanTest, RefusesWhatCannotBe) {
-  PipelineConfig config = Chip(9, {Unit("core", OneBit(0, 5), 2), Unit("l2", OneBit(5, 2), 2)});
-  EXPECT_THAT(Refused(config, {.events = Events({6})}), HasSubstr("event 6 cannot take turns"));
-  EXPECT_THAT(Refused(config, {.events = Events({60})}), HasSubstr("no event 60"));
-  EXPECT_THAT(Refused(config, {.events = Events({1}), .always = Events({2})}), HasSubstr("event 2 is to be counted"));
-  EXPECT_THAT(Refused(config, {.always = Events({0, 1, 2})}), HasSubstr("unit core that are always counted need 3"));
-  EXPECT_THAT(Refused(config, {.always = Events({0, 1})}), HasSubstr("event 2 needs 1 counters of unit core"));
-  const PipelineConfig many = Chip(130, {Unit("core", OneBit(0, 130), 2)});
-  EXPECT_THAT(Refused(many, {}), HasSubstr("need 65 counter sets, of at most 64"));
+  PipelineConfig config = ChipOf(9, {Unit("core", OneBit(0, 5), 2), Unit("l2", OneBit(5, 2), 2)});
+  EXPECT_THAT(RefusedPlan(config, {.events = Events({6})}), HasSubstr("event 6 cannot take turns"));
+  EXPECT_THAT(RefusedPlan(config, {.events = Events({60})}), HasSubstr("no event 60"));
+  EXPECT_THAT(RefusedPlan(config, {.events = Events({1}), .always = Events({2})}),
+              HasSubstr("event 2 is to be counted"));
+  EXPECT_THAT(RefusedPlan(config, {.always = Events({0, 1, 2})}),
+              HasSubstr("unit core that are always counted need 3"));
+  EXPECT_THAT(RefusedPlan(config, {.always = Events({0, 1})}), HasSubstr("event 2 needs 1 counters of unit core"));
+  const PipelineConfig many = ChipOf(130, {Unit("core", OneBit(0, 130), 2)});
+  EXPECT_THAT(RefusedPlan(many, {}), HasSubstr("need 65 counter sets, of at most 64"));
 }
 
 // A chip whose relations hold: groups of states of which one is always on, and numbers of lanes.

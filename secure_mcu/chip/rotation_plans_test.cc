@@ -12,14 +12,14 @@
 namespace sideband::mcu {
 namespace {
 
-constexpr uint16_t kEvents = 5;
-constexpr uint64_t kSlot = 100;
+constexpr uint16_t kCoreAndLinkEvents = 5;
+constexpr uint64_t kPlanSlot = 100;
 constexpr BlockId kVm = 1;
 
 // Four events of a slice on two counters, of which one is 1 in each cycle, and an event of the device in a clock of its
 // own.
-PipelineConfig Config() {
-  PipelineConfig config{.slices = 1, .events = kEvents};
+PipelineConfig CoreAndLinkConfig() {
+  PipelineConfig config{.slices = 1, .events = kCoreAndLinkEvents};
   UlcSpec core{.name = "core", .inputs = {}, .period = 2, .lanes = 512, .counters = 2};
   for (uint16_t event = 0; event < 4; ++event) core.inputs.push_back({.wire = event, .meaning = {event, 0}});
   UlcSpec link{.name = "link", .domain = 2, .inputs = {{.wire = 0, .meaning = {4, 0}}}};
@@ -28,7 +28,7 @@ PipelineConfig Config() {
   config.relations = {{.kind = mailbox::Relation::Kind::kCycles, .members = {0, 1, 2, 3}}};
   config.rotation.emplace();
   mailbox::RotationSettings& settings = config.rotation->settings;
-  settings.stable_slot = settings.fluctuating_slot = settings.interval = kSlot;
+  settings.stable_slot = settings.fluctuating_slot = settings.interval = kPlanSlot;
   settings.adapt = false;
   return config;
 }
@@ -37,7 +37,7 @@ RotationTurns TurnsOf(const PipelineConfig& config) {
   return RotationTurns(config, SeedOf(1), *PlanCounters(config, {}));
 }
 
-CounterPlan OneSet() { return *PlanCounters(Config(), {.events = {0b11}, .always = {}}); }
+CounterPlan OneSet() { return *PlanCounters(CoreAndLinkConfig(), {.events = {0b11}, .always = {}}); }
 
 RotationLeaf Leaf() {
   return {.block = kVm, .generation = 1, .others = {}, .identity = {.uuid = {}, .vm = 1, .context = 0}};
@@ -46,7 +46,7 @@ RotationLeaf Leaf() {
 RotationInstant At(uint64_t cycle) { return {.cycle = cycle, .domains = {}}; }
 
 TEST(RotationPlansTest, NoNumberIsUsedAgain) {
-  RotationTurns turns = TurnsOf(Config());
+  RotationTurns turns = TurnsOf(CoreAndLinkConfig());
   const CounterPlan plan = OneSet();
   for (uint32_t i = 0; i < kAddedPlansMax; ++i) {
     const auto number = turns.Add(plan, {});
@@ -59,7 +59,7 @@ TEST(RotationPlansTest, NoNumberIsUsedAgain) {
 }
 
 TEST(RotationPlansTest, APlanThatIsRefusedCostsNone) {
-  RotationTurns turns = TurnsOf(Config());
+  RotationTurns turns = TurnsOf(CoreAndLinkConfig());
   ASSERT_EQ(turns.plans()[0].counters.sets.size(), 2);
   const uint16_t unused = *turns.Add(OneSet(), {});
   for (BlockId block = kVm; turns.plans().size() + 1 < mailbox::kPlansMax; ++block) {
@@ -74,7 +74,7 @@ TEST(RotationPlansTest, APlanThatIsRefusedCostsNone) {
 
 // The catalogue has at most as many.
 TEST(RotationPlansTest, KnownPlansHaveAsManySetsAsADevice) {
-  RotationTurns turns = TurnsOf(Config());
+  RotationTurns turns = TurnsOf(CoreAndLinkConfig());
   for (int i = 0; i < 200; ++i) {
     ASSERT_TRUE(turns.Add(turns.plans()[0].counters, {}).ok());
     size_t sets = 0;
@@ -85,33 +85,33 @@ TEST(RotationPlansTest, KnownPlansHaveAsManySetsAsADevice) {
 
 // The chip's other clocks are not the slice's.
 TEST(RotationPlansTest, AChannelNeedNotHaveEveryClock) {
-  const PipelineConfig config = Config();
+  const PipelineConfig config = CoreAndLinkConfig();
   ASSERT_EQ(RotationLines(config).size(), 3);
   RotationTurns turns = TurnsOf(config);
   turns.Begin(0, Leaf(), At(0));
-  turns.EndSlot(0, At(kSlot));
-  turns.Show(0, At(kSlot + 20));
-  EXPECT_EQ(turns.NumbersOf(kVm, 1).parts[0].enabled, std::vector<uint64_t>{kSlot + 20});
+  turns.EndSlot(0, At(kPlanSlot));
+  turns.Show(0, At(kPlanSlot + 20));
+  EXPECT_EQ(turns.NumbersOf(kVm, 1).parts[0].enabled, std::vector<uint64_t>{kPlanSlot + 20});
 }
 
 // The hypervisor's cycles are none of the turn's.
 TEST(RotationPlansTest, ATurnIsInOwnTime) {
-  PipelineConfig config = Config();
+  PipelineConfig config = CoreAndLinkConfig();
   config.rotation->settings.profile = mailbox::RotationProfile::kTwoSet;
   RotationTurns turns = TurnsOf(config);
   ASSERT_TRUE(turns.ChoosePass(kVm, 0).ok());
   turns.Begin(0, Leaf(), At(0));
   const uint8_t select = turns.select(0);
-  turns.Stop(0, kSlot / 2);
-  turns.EndResidency(0, At(2 * kSlot));
-  turns.Begin(0, Leaf(), At(3 * kSlot));
+  turns.Stop(0, kPlanSlot / 2);
+  turns.EndResidency(0, At(2 * kPlanSlot));
+  turns.Begin(0, Leaf(), At(3 * kPlanSlot));
   EXPECT_EQ(turns.select(0), select) << "half of the turn is left";
-  EXPECT_EQ(turns.EndOf(0), 3 * kSlot + kSlot / 2);
+  EXPECT_EQ(turns.EndOf(0), 3 * kPlanSlot + kPlanSlot / 2);
 }
 
 TEST(RotationPlansTest, ExitsOfAPlanOfOneSetAreForgotten) {
-  RotationTurns turns = TurnsOf(Config());
-  turns.Choose(kVm, *turns.Add(OneSet(), Config().rotation->settings));
+  RotationTurns turns = TurnsOf(CoreAndLinkConfig());
+  turns.Choose(kVm, *turns.Add(OneSet(), CoreAndLinkConfig().rotation->settings));
   turns.Begin(0, Leaf(), At(0));
   for (uint64_t cycle = 10; cycle < 10'000; cycle += 10) {
     turns.Stop(0, cycle);
@@ -124,10 +124,10 @@ TEST(RotationPlansTest, ExitsOfAPlanOfOneSetAreForgotten) {
 
 // By their relation two events leave the others less and less, although it never left them less than nothing.
 TEST(RotationPlansTest, WhatIsShownNeverFallsWithinASlot) {
-  RotationTurns turns = TurnsOf(Config());
+  RotationTurns turns = TurnsOf(CoreAndLinkConfig());
   turns.Begin(0, Leaf(), At(0));
   const mailbox::EventSet& in_turn = turns.connected()[turns.select(0) - kTurnSelectFirst];
-  std::vector<uint64_t> counts(kEvents);
+  std::vector<uint64_t> counts(kCoreAndLinkEvents);
   for (uint16_t event = 0; event < 4; ++event) counts[event] = mailbox::Includes(in_turn, event) ? 10 : 0;
   turns.Show(0, At(10));
   const mailbox::BlockRotation before = turns.NumbersOf(kVm, 1);

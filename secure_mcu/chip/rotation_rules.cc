@@ -13,11 +13,6 @@ namespace {
 
 constexpr uint32_t kThresholdMax = 1000;
 
-absl::Status CheckRange(absl::string_view field, uint64_t value, uint64_t low, uint64_t high) {
-  if (value >= low && value <= high) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(field, " is ", value, ", must be from ", low, " to ", high));
-}
-
 // An interval ends with a slot, and is one itself in a first run.
 absl::Status CheckTimes(const mailbox::RotationSettings& settings, uint64_t low) {
   SIDEBAND_RETURN_IF_ERROR(CheckRange("stable slot (cycles)", settings.stable_slot, low, kSlotCyclesMax));

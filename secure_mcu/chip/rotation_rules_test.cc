@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 // Events 0 to 7 on 4 counters, 8 and 9 in another clock domain, 10 in a gate group, 11 masked, 12 prescaled, 13 of the
 // device, 14 and 15 only on slice 0, 16 in a gate group and another clock domain, 17 nowhere.
-PipelineConfig Chip() {
+PipelineConfig ExampleChip() {
   PipelineConfig config{.slices = 2, .events = 18, .ccus = {}, .gate_groups = {GateGroup()}};
   for (uint8_t slice = 0; slice < 2; ++slice) {
     CcuSpec ccu{.name = "ccu", .channel = slice, .ulcs = {}};
@@ -49,7 +49,7 @@ std::string Refused(const PipelineConfig& config) {
 }
 
 std::string Refused(const Relation& relation) {
-  PipelineConfig config = Chip();
+  PipelineConfig config = ExampleChip();
   config.relations = {{.members = {0, 1}}, relation};
   return Refused(config);
 }
@@ -59,7 +59,7 @@ Relation Sum(uint16_t whole, std::vector<uint16_t> members) {
 }
 
 TEST(RelationRulesTest, AcceptsWhatFollowsExactly) {
-  PipelineConfig config = Chip();
+  PipelineConfig config = ExampleChip();
   config.relations = {{.members = {0, 1, 2}, .times = 2},
                       Sum(8, {9}),
                       Sum(14, {15}),
@@ -96,7 +96,7 @@ TEST(RelationRulesTest, RefusesWhatDoesNotFollow) {
 }
 
 TEST(RelationRulesTest, RefusesTooMany) {
-  PipelineConfig config = Chip();
+  PipelineConfig config = ExampleChip();
   config.relations.assign(mailbox::kRelationsMax, {.members = {0, 1}});
   EXPECT_EQ(Validate(config), absl::OkStatus());
   config.relations.push_back({.members = {0, 1}});
@@ -104,18 +104,18 @@ TEST(RelationRulesTest, RefusesTooMany) {
 }
 
 TEST(RotationRulesTest, NeedsRotationForMoreEventsThanCounters) {
-  PipelineConfig config = Chip();
+  PipelineConfig config = ExampleChip();
   EXPECT_EQ(Validate(config), absl::OkStatus());
   config.rotation.reset();
   EXPECT_THAT(Refused(config), HasSubstr("core: number of counters is 8"));
-  config = Chip();
+  config = ExampleChip();
   config.ccus.back().ulcs[0].inputs.push_back({.wire = 1, .meaning = {17, 0}});
   config.ccus.back().ulcs[0].counters = 1;
   EXPECT_EQ(Validate(config), absl::OkStatus()) << "units of the device's scope too";
 }
 
 TEST(RotationRulesTest, ChecksTimes) {
-  PipelineConfig config = Chip();
+  PipelineConfig config = ExampleChip();
   mailbox::RotationSettings& settings = config.rotation->settings;
   EXPECT_EQ(ShortestSlot(config), 8u * 511);
   settings.fluctuating_slot = 8 * 511;
@@ -133,7 +133,7 @@ TEST(RotationRulesTest, ChecksTimes) {
 }
 
 TEST(RotationRulesTest, ChecksWhatIsAskedFor) {
-  PipelineConfig config = Chip();
+  PipelineConfig config = ExampleChip();
   mailbox::RotationSettings& own = config.rotation->settings;
   own.stable_slot = own.fluctuating_slot = 20'000, own.interval = 12'000;
   mailbox::RotationSettings asked = own;
@@ -152,26 +152,26 @@ TEST(RotationRulesTest, ChecksWhatIsAskedFor) {
 }
 
 TEST(RotationRulesTest, ChecksTheClassifier) {
-  PipelineConfig config = Chip();
+  PipelineConfig config = ExampleChip();
   config.rotation->settings.interval = 0;
   EXPECT_EQ(Refused(config), "interval (cycles) is 0, must be from 4088 to 1000000000000");
   config.rotation->settings.interval = kSlotCyclesMax + 1;
   EXPECT_THAT(Refused(config), HasSubstr("interval (cycles) is 1000000000001"));
-  config = Chip();
+  config = ExampleChip();
   config.rotation->settings.step = 0;
   EXPECT_EQ(Refused(config), "step is 0, must be from 1 to 1000");
   config.rotation->settings.step = 1001;
   EXPECT_EQ(Refused(config), "step is 1001, must be from 1 to 1000");
-  config = Chip();
+  config = ExampleChip();
   config.rotation->settings.threshold_per_mille = 1001;
   EXPECT_THAT(Refused(config), HasSubstr("threshold per mille is 1001"));
-  config = Chip();
+  config = ExampleChip();
   config.rotation->settings.weights[18] = 1;
   EXPECT_THAT(Refused(config), HasSubstr("event with a weight is 18"));
 }
 
 TEST(RotationRulesTest, ChecksFixedEvents) {
-  PipelineConfig config = Chip();
+  PipelineConfig config = ExampleChip();
   config.rotation->fixed = mailbox::EmptySet(config.events);
   for (size_t event = 0; event < 3; ++event) mailbox::Insert(event, config.rotation->fixed);
   EXPECT_EQ(Validate(config), absl::OkStatus());
@@ -186,14 +186,14 @@ TEST(RotationRulesTest, ChecksFixedEvents) {
 }
 
 TEST(RotationRulesTest, RefusesAnEventThatTurnsAndDoesNot) {
-  PipelineConfig config = Chip();
+  PipelineConfig config = ExampleChip();
   config.ccus[1].ulcs[2].inputs.push_back({.wire = 3, .meaning = {3, 0}});
   EXPECT_EQ(Refused(config),
             "event 3 is counted by unit core, whose events take turns, and by one with a counter for each");
 }
 
 TEST(RotationRulesTest, RefusesSelectionsBeside) {
-  PipelineConfig config = Chip();
+  PipelineConfig config = ExampleChip();
   config.selections = {mailbox::EmptySet(config.events)};
   EXPECT_EQ(Refused(config), "a chip has selections or a rotation, not both");
 }

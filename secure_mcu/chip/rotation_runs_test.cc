@@ -14,11 +14,11 @@ namespace sideband::mcu {
 namespace {
 
 constexpr uint16_t kInstructions = 6;
-constexpr uint64_t kShort = 100, kLong = 200, kInterval = 20, kRun = 1600;
+constexpr uint64_t kFluctuatingSlot = 100, kStableSlot = 200, kInterval = 20, kRun = 1600;
 constexpr uint64_t kEvenCycles = 800;  // of a run, at its begin
 
 // 6 events and instructions on 3 counters: three sets of two.
-PipelineConfig Config() {
+PipelineConfig RunsConfig() {
   PipelineConfig config{.slices = 1, .events = kInstructions + 1};
   UlcSpec ulc{.name = "ulc", .inputs = {}, .period = 2, .lanes = 512, .counters = 3};
   for (uint16_t event = 0; event <= kInstructions; ++event)
@@ -31,7 +31,7 @@ PipelineConfig Config() {
   config.rotation->seed = 1;
   mailbox::RotationSettings& settings = config.rotation->settings;
   settings.profile = mailbox::RotationProfile::kTwoSet;
-  settings.stable_slot = kLong, settings.fluctuating_slot = kShort, settings.interval = kInterval;
+  settings.stable_slot = kStableSlot, settings.fluctuating_slot = kFluctuatingSlot, settings.interval = kInterval;
   settings.sets_per_pass = 2;
   return config;
 }
@@ -52,7 +52,7 @@ sim::PackedWires WiresOf(uint64_t cycles) {
 class RotationRunsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto chip = Chip::Create(Config());
+    auto chip = Chip::Create(RunsConfig());
     ASSERT_TRUE(chip.ok()) << chip.status();
     chip_ = *std::move(chip);
     ASSERT_EQ(chip_->rotation_plans()[0].counters.sets.size(), 3);
@@ -116,7 +116,7 @@ TEST_F(RotationRunsTest, TakesThePassThatIsAsked) {
   ASSERT_TRUE(chip_->SetRotationPass(context_, 1).ok());
   EXPECT_EQ(Run(), (Turns{{0, 0}}));
   // Nothing is learnt: all slots are short.
-  EXPECT_EQ(Run().size(), kRun / kShort);
+  EXPECT_EQ(Run().size(), kRun / kFluctuatingSlot);
   chip_->LearnRotation(context_);
   EXPECT_EQ(Run(), (Turns{{0, 0}}));
 }
@@ -124,7 +124,7 @@ TEST_F(RotationRunsTest, TakesThePassThatIsAsked) {
 TEST_F(RotationRunsTest, LearnsNothingOfAConfidentialVm) {
   chip_->SetConfidential(vm_, true);
   EXPECT_EQ(Run(), (Turns{{0, 0}}));
-  EXPECT_EQ(Run().size(), kRun / kShort);
+  EXPECT_EQ(Run().size(), kRun / kFluctuatingSlot);
 }
 
 }  // namespace

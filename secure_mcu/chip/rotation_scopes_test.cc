@@ -16,56 +16,57 @@ namespace {
 
 using mailbox::Relation;
 
-constexpr uint64_t kCycles = 2000;
-// Of slices: kBusy is fixed, kIdle is 1 where it is not, and kTotal is kBusy and kPart together.
-constexpr uint16_t kIdle = 0, kBusy = 1, kTotal = 2, kPart = 3, kMore = 4, kSliceEvents = 7;
+constexpr uint64_t kRecordedCycles = 2000;
+// Of slices: kSliceBusy is fixed, kSliceIdle is 1 where it is not, and kSliceTotal is kSliceBusy and kSlicePart
+// together.
+constexpr uint16_t kSliceIdle = 0, kSliceBusy = 1, kSliceTotal = 2, kSlicePart = 3, kSliceMore = 4, kSliceEvents = 7;
 // Of the device, whose three events have one counter: one of the first two is 1 in each cycle.
 constexpr uint16_t kDeviceIdle = 7, kDeviceBusy = 8, kDeviceMore = 9;
 // Of the device, with a counter for each: one of them is 1 in each cycle.
-constexpr uint16_t kReads = 10, kWrites = 11, kEvents = 12;
+constexpr uint16_t kReads = 10, kWrites = 11, kAllEvents = 12;
 
-UlcSpec Unit(const std::string& name, uint32_t counters, uint16_t first, uint16_t end) {
+UlcSpec UnitOf(const std::string& name, uint32_t counters, uint16_t first, uint16_t end) {
   UlcSpec unit{.name = name, .inputs = {}, .period = 2, .lanes = 512, .counters = counters};
   for (uint16_t event = first; event < end; ++event) unit.inputs.push_back({.wire = event, .meaning = {event, 0}});
   return unit;
 }
 
-PipelineConfig Config() {
-  PipelineConfig config{.slices = 2, .events = kEvents};
+PipelineConfig ScopesConfig() {
+  PipelineConfig config{.slices = 2, .events = kAllEvents};
   config.trigger_period = 97;
   config.commit_period = 150, config.hypervisor_commit_period = 170;
   for (uint8_t slice = 0; slice < 2; ++slice) {
-    UlcSpec core = Unit("core", 3, kIdle, kSliceEvents);
-    core.inputs[kTotal].wire = kBusy;
-    core.inputs.push_back({.wire = kPart, .meaning = {kTotal, 0}});
+    UlcSpec core = UnitOf("core", 3, kSliceIdle, kSliceEvents);
+    core.inputs[kSliceTotal].wire = kSliceBusy;
+    core.inputs.push_back({.wire = kSlicePart, .meaning = {kSliceTotal, 0}});
     config.ccus.push_back({.name = "slice", .channel = slice, .ulcs = {core}});
   }
   config.ccus.push_back(
       {.name = "device",
        .channel = kDeviceChannel,
-       .ulcs = {Unit("dram", 1, kDeviceIdle, kReads), Unit("link", kUlcCountersMax, kReads, kEvents)}});
-  config.relations = {{.kind = Relation::Kind::kCycles, .members = {kIdle, kBusy}},
-                      {.kind = Relation::Kind::kSum, .members = {kBusy, kPart}, .whole = kTotal},
+       .ulcs = {UnitOf("dram", 1, kDeviceIdle, kReads), UnitOf("link", kUlcCountersMax, kReads, kAllEvents)}});
+  config.relations = {{.kind = Relation::Kind::kCycles, .members = {kSliceIdle, kSliceBusy}},
+                      {.kind = Relation::Kind::kSum, .members = {kSliceBusy, kSlicePart}, .whole = kSliceTotal},
                       {.kind = Relation::Kind::kCycles, .members = {kDeviceIdle, kDeviceBusy}},
                       {.kind = Relation::Kind::kCycles, .members = {kReads, kWrites}}};
   config.rotation.emplace();
   config.rotation->seed = 1;
-  config.rotation->fixed = mailbox::EmptySet(kEvents);
-  mailbox::Insert(kBusy, config.rotation->fixed);
+  config.rotation->fixed = mailbox::EmptySet(kAllEvents);
+  mailbox::Insert(kSliceBusy, config.rotation->fixed);
   config.rotation->settings.stable_slot = config.rotation->settings.fluctuating_slot = 64;
   config.rotation->settings.adapt = false;
   return config;
 }
 
 sim::PackedWires Wires() {
-  sim::PackedWires wires(kEvents, kCycles);
-  wires.ExtendTo(kCycles);
-  for (uint64_t cycle = 0; cycle < kCycles; ++cycle) {
-    wires.Set(cycle % 3 == 0 ? kBusy : kIdle, cycle);
+  sim::PackedWires wires(kAllEvents, kRecordedCycles);
+  wires.ExtendTo(kRecordedCycles);
+  for (uint64_t cycle = 0; cycle < kRecordedCycles; ++cycle) {
+    wires.Set(cycle % 3 == 0 ? kSliceBusy : kSliceIdle, cycle);
     wires.Set(cycle % 5 == 0 ? kDeviceBusy : kDeviceIdle, cycle);
     wires.Set(cycle % 7 == 0 ? kReads : kWrites, cycle);
-    if (cycle % 2 == 0) wires.Set(kPart, cycle);
-    if (cycle % 11 == 0) wires.Set(kMore, cycle);
+    if (cycle % 2 == 0) wires.Set(kSlicePart, cycle);
+    if (cycle % 11 == 0) wires.Set(kSliceMore, cycle);
   }
   return wires;
 }
@@ -73,11 +74,11 @@ sim::PackedWires Wires() {
 class RotationScopesTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto chip = Chip::Create(Config());
+    auto chip = Chip::Create(ScopesConfig());
     ASSERT_TRUE(chip.ok()) << chip.status();
     chip_ = *std::move(chip);
     const CounterPlan& plan = chip_->rotation_plans()[0].counters;
-    ASSERT_TRUE(plan.IsDerived(kIdle) && plan.IsDerived(kTotal));
+    ASSERT_TRUE(plan.IsDerived(kSliceIdle) && plan.IsDerived(kSliceTotal));
     ASSERT_NE(plan.IsDerived(kDeviceIdle), plan.IsDerived(kDeviceBusy));
     for (uint8_t slice = 0; slice < 2; ++slice) {
       vms_.push_back(chip_->memory().Create(slice + 1, mailbox::kNoContext));
@@ -87,7 +88,7 @@ class RotationScopesTest : public testing::Test {
     for (uint8_t slice = 0; slice < 2; ++slice) {
       chip_->SwitchTo(slice, Binding{.vm = vms_[slice], .context = std::nullopt});
     }
-    for (const uint64_t cycle : {uint64_t{333}, uint64_t{1000}, kCycles}) {
+    for (const uint64_t cycle : {uint64_t{333}, uint64_t{1000}, kRecordedCycles}) {
       chip_->AdvanceTo(cycle);
       chip_->Latch();
     }
@@ -103,9 +104,9 @@ class RotationScopesTest : public testing::Test {
   static uint64_t Truth(uint16_t event) {
     uint64_t truth = 0;
     const sim::PackedWires wires = Wires();
-    for (uint64_t cycle = 0; cycle < kCycles; ++cycle) {
-      if (event == kTotal) {
-        truth += (wires.Bit(kBusy, cycle) ? 1 : 0) + (wires.Bit(kPart, cycle) ? 1 : 0);
+    for (uint64_t cycle = 0; cycle < kRecordedCycles; ++cycle) {
+      if (event == kSliceTotal) {
+        truth += (wires.Bit(kSliceBusy, cycle) ? 1 : 0) + (wires.Bit(kSlicePart, cycle) ? 1 : 0);
       } else {
         truth += wires.Bit(event, cycle) ? 1 : 0;
       }
@@ -122,15 +123,15 @@ TEST_F(RotationScopesTest, TheDeviceHasWhatItsVmsHave) {
   for (uint16_t event = 0; event < kSliceEvents; ++event) {
     EXPECT_EQ(Count(0, event), Count(vms_[0], event) + Count(vms_[1], event)) << event;
     EXPECT_LE(Count(vms_[0], event), Truth(event)) << event;
-    if (event == kBusy) continue;
+    if (event == kSliceBusy) continue;
     EXPECT_GE(Upper(vms_[0], event), Truth(event)) << event;
     EXPECT_GE(Upper(0, event), 2 * Truth(event)) << event;
   }
-  EXPECT_EQ(Count(vms_[0], kIdle), Truth(kIdle)) << "of a fixed event";
+  EXPECT_EQ(Count(vms_[0], kSliceIdle), Truth(kSliceIdle)) << "of a fixed event";
 }
 
 TEST_F(RotationScopesTest, WhatTheDeviceCountsIsOfNoVm) {
-  for (uint16_t event = kSliceEvents; event < kEvents; ++event) {
+  for (uint16_t event = kSliceEvents; event < kAllEvents; ++event) {
     EXPECT_EQ(Count(vms_[0], event), 0) << event;
     EXPECT_LE(Count(0, event), Truth(event)) << event;
   }

@@ -9,10 +9,10 @@
 namespace sideband::mcu {
 namespace {
 
-constexpr uint64_t kSlot = 100;
+constexpr uint64_t kTurnSlot = 100;
 
 // Eight events on two counters of each of two slices: four sets.
-PipelineConfig Config() {
+PipelineConfig FourSetConfig() {
   PipelineConfig config{.slices = 2, .events = 8};
   for (uint8_t slice = 0; slice < config.slices; ++slice) {
     UlcSpec ulc{.name = "ulc", .inputs = {}, .period = 2, .lanes = 512, .counters = 2};
@@ -22,7 +22,7 @@ PipelineConfig Config() {
   }
   config.rotation.emplace();
   config.rotation->fixed = mailbox::EmptySet(config.events);
-  config.rotation->settings.stable_slot = config.rotation->settings.fluctuating_slot = kSlot;
+  config.rotation->settings.stable_slot = config.rotation->settings.fluctuating_slot = kTurnSlot;
   config.rotation->settings.adapt = false;
   return config;
 }
@@ -43,7 +43,7 @@ class RotationTurnsTest : public ::testing::Test {
     turns.Begin(channel, kLeaf, {.cycle = now_, .domains = {}});
     for (int slot = 0; slot < 40; ++slot) {
       sets.push_back(turns.select(channel));
-      now_ += kSlot;
+      now_ += kTurnSlot;
       turns.EndSlot(channel, {.cycle = now_, .domains = {}});
     }
     turns.EndResidency(channel, {.cycle = now_, .domains = {}});
@@ -55,7 +55,7 @@ class RotationTurnsTest : public ::testing::Test {
   static constexpr BlockId kBlock = 3;
   const RotationLeaf kLeaf = {
       .block = kBlock, .generation = 1, .others = {}, .identity = {.vm = 1, .context = 0, .generation = 1}};
-  const PipelineConfig config_ = Config();
+  const PipelineConfig config_ = FourSetConfig();
   uint64_t now_ = 0;
 };
 

@@ -16,7 +16,7 @@ constexpr size_t kWordEvents = 64;
 
 using Meanings = std::set<std::pair<uint16_t, uint8_t>>;
 
-void Add(std::span<const EventShare> shares, Meanings& meanings) {
+void AddMeanings(std::span<const EventShare> shares, Meanings& meanings) {
   for (const EventShare& share : shares) meanings.emplace(share.event, share.shift);
 }
 
@@ -50,12 +50,12 @@ std::vector<SwitchedKind> SwitchedKinds(const CcuSpec& ccu) {
 size_t CcuCounters(const CcuSpec& ccu) {
   Meanings always, all;
   for (const UlcSpec& ulc : ccu.ulcs) {
-    if (!ulc.is_switched()) Add(UnmaskedOf(ulc), always);
+    if (!ulc.is_switched()) AddMeanings(UnmaskedOf(ulc), always);
   }
   all = always;
   size_t switched = 0;
   for (const SwitchedKind& kind : SwitchedKinds(ccu)) {
-    Add(kind.sources, all);
+    AddMeanings(kind.sources, all);
     switched += kind.counters;
   }
   return std::min(all.size(), always.size() + switched);

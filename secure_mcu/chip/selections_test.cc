@@ -31,33 +31,33 @@ class Beats final : public sim::WireSource {
 
 // Events 0 to 2 are single wires of gate group 0; 3 is one of group 1, and 4 a number of two digits of it. A unit has
 // all of them and three counters. Event 5 is always counted; 6 and 7 are the running cycles of the groups.
-constexpr uint32_t kEvents = 8;
+constexpr uint32_t kSelectionEvents = 8;
 constexpr uint16_t kNumber = 4, kAlways = 5, kRunning = 6;
-const EventSet kFirst = {0b00111}, kSecond = {0b11000};
+const EventSet kFirstSelection = {0b00111}, kSecondSelection = {0b11000};
 
-CounterInput Input(sim::WireId wire, uint16_t event, std::optional<uint8_t> group, uint8_t shift = 0) {
+CounterInput GroupInput(sim::WireId wire, uint16_t event, std::optional<uint8_t> group, uint8_t shift = 0) {
   return {.wire = wire, .meaning = {event, shift}, .group = group};
 }
 
 UlcSpec SwitchedUnit(const std::string& name) {
   return {.name = name,
-          .inputs = {Input(1, 0, 0), Input(2, 1, 0), Input(3, 2, 0), Input(4, 3, 1), Input(5, kNumber, 1),
-                     Input(6, kNumber, 1, 1)},
+          .inputs = {GroupInput(1, 0, 0), GroupInput(2, 1, 0), GroupInput(3, 2, 0), GroupInput(4, 3, 1),
+                     GroupInput(5, kNumber, 1), GroupInput(6, kNumber, 1, 1)},
           .counters = 3};
 }
 
-PipelineConfig Config() {
-  PipelineConfig config{.slices = 1, .events = kEvents};
+PipelineConfig SelectionsConfig() {
+  PipelineConfig config{.slices = 1, .events = kSelectionEvents};
   config.trigger_period = 700;
   config.commit_period = 1100;
   config.gate_groups.resize(2);
-  config.ccus = {
-      {.name = "slice0.ccu0", .channel = 0, .ulcs = {SwitchedUnit("sm.0"), SwitchedUnit("sm.1")}},
-      {.name = "slice0.ccu1",
-       .channel = 0,
-       .ulcs = {{.name = "l2.0",
-                 .inputs = {Input(8, kAlways, std::nullopt), Input(0, kRunning, 0), Input(0, kRunning + 1, 1)}}}}};
-  config.selections = {kFirst, kSecond};
+  config.ccus = {{.name = "slice0.ccu0", .channel = 0, .ulcs = {SwitchedUnit("sm.0"), SwitchedUnit("sm.1")}},
+                 {.name = "slice0.ccu1",
+                  .channel = 0,
+                  .ulcs = {{.name = "l2.0",
+                            .inputs = {GroupInput(8, kAlways, std::nullopt), GroupInput(0, kRunning, 0),
+                                       GroupInput(0, kRunning + 1, 1)}}}}};
+  config.selections = {kFirstSelection, kSecondSelection};
   return config;
 }
 
@@ -76,7 +76,7 @@ void AddExpected(sim::CycleRange range, int selection, std::vector<uint64_t>& co
 
 class SelectionsTest : public testing::Test {
  protected:
-  SelectionsTest() : chip_(*Chip::Create(Config())) {
+  SelectionsTest() : chip_(*Chip::Create(SelectionsConfig())) {
     vm1_ = chip_->memory().Create(1, mailbox::kNoContext);
     vm2_ = chip_->memory().Create(2, mailbox::kNoContext);
     chip_->vm_control(vm2_).selection = 1;
@@ -88,9 +88,9 @@ class SelectionsTest : public testing::Test {
     return {counters.begin(), counters.end()};
   }
   std::vector<uint64_t> LiveCounts(BlockId block) const {
-    std::vector<uint16_t> events(kEvents);
+    std::vector<uint16_t> events(kSelectionEvents);
     std::iota(events.begin(), events.end(), uint16_t{0});
-    std::vector<uint64_t> sums(kEvents);
+    std::vector<uint64_t> sums(kSelectionEvents);
     chip_->AddLiveCounts(block, events, sums);
     return sums;
   }
@@ -102,7 +102,7 @@ class SelectionsTest : public testing::Test {
 };
 
 TEST_F(SelectionsTest, EachVmCountsWhatItChose) {
-  std::vector<uint64_t> expected1(kEvents), expected2(kEvents), both(kEvents);
+  std::vector<uint64_t> expected1(kSelectionEvents), expected2(kSelectionEvents), both(kSelectionEvents);
   uint64_t cycle = 0;
   for (const uint64_t stay : {1000, 1, 77, 2500, 512, 4096}) {
     for (const BlockId vm : {vm1_, vm2_}) {
@@ -117,13 +117,13 @@ TEST_F(SelectionsTest, EachVmCountsWhatItChose) {
   chip_->Latch();
   EXPECT_EQ(Counts(vm1_), expected1);
   EXPECT_EQ(Counts(vm2_), expected2);
-  for (size_t i = 0; i < kEvents; ++i) both[i] = expected1[i] + expected2[i];
+  for (size_t i = 0; i < kSelectionEvents; ++i) both[i] = expected1[i] + expected2[i];
   EXPECT_EQ(Counts(0), both);
   EXPECT_EQ(chip_->stats().mmu_faults, 0u);
 }
 
 TEST_F(SelectionsTest, AChangeOfTheControlBlockWaitsForTheNextSwitch) {
-  std::vector<uint64_t> expected(kEvents);
+  std::vector<uint64_t> expected(kSelectionEvents);
   chip_->SwitchTo(0, Binding{.vm = vm1_, .context = {}});
   chip_->vm_control(vm1_).selection = 1;
   chip_->AdvanceTo(3000);
@@ -136,7 +136,7 @@ TEST_F(SelectionsTest, AChangeOfTheControlBlockWaitsForTheNextSwitch) {
 }
 
 TEST_F(SelectionsTest, OneBeyondTheOthersSelectsNothing) {
-  std::vector<uint64_t> expected(kEvents);
+  std::vector<uint64_t> expected(kSelectionEvents);
   chip_->vm_control(vm1_).selection = mailbox::kSelectionsMax - 1;
   chip_->SwitchTo(0, Binding{.vm = vm1_, .context = {}});
   chip_->AdvanceTo(3000);
@@ -146,12 +146,12 @@ TEST_F(SelectionsTest, OneBeyondTheOthersSelectsNothing) {
 }
 
 TEST_F(SelectionsTest, NewOnesHoldForResidentsAtOnce) {
-  std::vector<uint64_t> expected(kEvents);
+  std::vector<uint64_t> expected(kSelectionEvents);
   chip_->SwitchTo(0, Binding{.vm = vm1_, .context = {}});
   chip_->AdvanceTo(1234);
   AddExpected({0, 1234}, 0, expected);
   chip_->Latch();
-  const std::vector<EventSet> swapped = {kSecond, kFirst};
+  const std::vector<EventSet> swapped = {kSecondSelection, kFirstSelection};
   ASSERT_TRUE(chip_->CheckSelections(swapped).ok());
   chip_->SetSelections(swapped);
   EXPECT_EQ(chip_->selections(), swapped);
@@ -175,7 +175,7 @@ TEST_F(SelectionsTest, ARecordWithAnotherSelectionFaultsIsFlaggedAndGoesNowhere)
   chip_->Latch();
   EXPECT_GT(chip_->stats().mmu_faults, 0u);
   EXPECT_EQ(Counts(vm1_), before);
-  EXPECT_EQ(Counts(vm2_), std::vector<uint64_t>(kEvents));
+  EXPECT_EQ(Counts(vm2_), std::vector<uint64_t>(kSelectionEvents));
   EXPECT_EQ(Counts(0), device) << "nor is it the device's";
   EXPECT_EQ(Flags(vm1_), mailbox::kFlagMmuFault);
   EXPECT_EQ(Flags(0), mailbox::kFlagMmuFault);
@@ -188,7 +188,7 @@ TEST_F(SelectionsTest, ASwitchBindsTheRightOneAgain) {
   chip_->SwitchTo(0, Binding{.vm = vm2_, .context = {}});
   chip_->AdvanceTo(1000);
   chip_->Latch();
-  std::vector<uint64_t> expected(kEvents);
+  std::vector<uint64_t> expected(kSelectionEvents);
   AddExpected({0, 1000}, 1, expected);
   EXPECT_EQ(Counts(vm2_), expected);
 }
@@ -198,44 +198,44 @@ TEST_F(SelectionsTest, MistakesAreNamed) {
     std::vector<EventSet> sets;
     const char* message;
   } kCases[] = {
-      {{kFirst, {0b100111}}, "selection 1: event 5 is not selectable"},
+      {{kFirstSelection, {0b100111}}, "selection 1: event 5 is not selectable"},
       {{{uint64_t{1} << 8}}, "selection 0: event 8 is not of this chip"},
       {{{0b00011}},
        "selection 0: event 0 is selected and event 2 is not: a selection has all selectable events of a group or none"},
       {{{0b11111}}, "selection 0: the events of unit sm.0 need 6 counters, it has 3"},
       {{{}}, "selection 0: 0 words, must be 1"},
-      {std::vector<EventSet>(17, kFirst), "number of selections is 17, must be from 0 to 16"},
+      {std::vector<EventSet>(17, kFirstSelection), "number of selections is 17, must be from 0 to 16"},
   };
   for (const auto& test : kCases) {
     const absl::Status status = chip_->CheckSelections(test.sets);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_EQ(status.message(), test.message);
   }
-  EXPECT_TRUE(chip_->CheckSelections(std::vector<EventSet>{kSecond, {0}}).ok()) << "nothing is a choice, too";
+  EXPECT_TRUE(chip_->CheckSelections(std::vector<EventSet>{kSecondSelection, {0}}).ok()) << "nothing is a choice, too";
 }
 
 TEST_F(SelectionsTest, AConfigurationOfSelectionsIsValidated) {
-  PipelineConfig config = Config();
+  PipelineConfig config = SelectionsConfig();
   config.selections = {{0b1}};
   EXPECT_FALSE(Chip::Create(config).ok());
   config.selections.clear();
   EXPECT_EQ(Chip::Create(config).status().message(), "slice0.ccu0: sm.0: number of counters is 6, must be from 1 to 3");
-  config = Config();
+  config = SelectionsConfig();
   config.ccus[0].channel = kDeviceChannel;
   EXPECT_FALSE(Chip::Create(config).ok()) << "the device's units have no resident";
-  config = Config();
+  config = SelectionsConfig();
   config.ccus[0].ulcs[0].counters = 46;
   EXPECT_EQ(Chip::Create(config).status().message(), "slice0.ccu0: sm.0: counters is 46, must be from 1 to 45");
 }
 
 TEST(SelectableEventsTest, BanksAreAsLargeAsAnySelectionNeeds) {
-  const PipelineConfig config = Config();
+  const PipelineConfig config = SelectionsConfig();
   EXPECT_EQ(CcuCounters(config.ccus[0]), 3u) << "two units alike share the counters";
   EXPECT_EQ(CcuCounters(config.ccus[1]), 3u);
   CcuSpec ccu = config.ccus[0];
   ccu.ulcs[1].inputs.pop_back();
   EXPECT_EQ(CcuCounters(ccu), 6u) << "two kinds of units";
-  ccu.ulcs.push_back({.inputs = {Input(0, 0, std::nullopt)}});
+  ccu.ulcs.push_back({.inputs = {GroupInput(0, 0, std::nullopt)}});
   EXPECT_EQ(CcuCounters(ccu), 6u) << "there are no more meanings";
   EXPECT_EQ(SwitchedKinds(ccu).size(), 2u);
 }

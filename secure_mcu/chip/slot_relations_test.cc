@@ -12,8 +12,8 @@ namespace {
 
 using mailbox::Relation;
 
-constexpr uint64_t kCycles = 100;
-constexpr absl::uint128 kMost = kCycles * kGainScale;
+constexpr uint64_t kSlotCycles = 100;
+constexpr absl::uint128 kMost = kSlotCycles * kGainScale;
 using Counts = std::vector<uint64_t>;
 
 // Four events of one wire each. Set 0 has all of them, set 1 the first, set 2 the last, set 3 the second and the last.
@@ -43,7 +43,7 @@ class SlotRelationsTest : public ::testing::Test {
     return relations.Leave(set, event, lengths_, counts);
   }
 
-  const SlotLengths lengths_{.enabled = {kCycles}, .running = {kCycles}};
+  const SlotLengths lengths_{.enabled = {kSlotCycles}, .running = {kSlotCycles}};
   const Relation cycles_ = {.members = {0, 1}};                                                  // 0 + 1 = cycles
   const Relation sum_ = {.kind = Relation::Kind::kSum, .members = {0, 1}, .whole = 3};           // 0 + 1 = 3
   const Relation at_most_ = {.kind = Relation::Kind::kAtMost, .members = {0}, .whole = 3};       // 3 <= 0

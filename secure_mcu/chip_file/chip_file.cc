@@ -31,7 +31,6 @@ namespace {
 // The sizes of the SMBPBI identity fields.
 constexpr size_t kSerialMax = 16;
 constexpr size_t kPartNumberMax = 24;
-constexpr absl::Duration kTimeMax = absl::Hours(24);
 constexpr absl::Duration kQuantumMin = absl::Microseconds(100);
 
 // Reads `pipeline` too: the limits on its rates depend on `device.clock_hz`.

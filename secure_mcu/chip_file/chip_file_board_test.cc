@@ -4,18 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "secure_mcu/chip_file/chip_file.h"
+#include "secure_mcu/chip_file/loaded_text.h"
 
 namespace sideband::mcu {
 namespace {
 
-constexpr char kChip[] = R"(device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}
+constexpr char kBoardChip[] = R"(device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}
 domains:
   - {name: sm, hz: 900000000, levels: [300000000, 600000000]}
   - {name: fixed, hz: 900000000}
@@ -27,14 +26,10 @@ vms:
     contexts: [{name: train, slice: 0, phases: [{kind: gemm, time: 2ms}]}]
 )";
 
-absl::StatusOr<ChipFile> Load(const std::string& rest) {
-  const std::string path = testing::TempDir() + "board_chip.yaml";
-  std::ofstream(path) << kChip << rest;
-  return LoadChipFile(path);
-}
+absl::StatusOr<ChipFile> LoadBoard(const std::string& rest) { return LoadText(kBoardChip + rest); }
 
 TEST(ChipFileBoardTest, WithoutTheKeyThereIsNothing) {
-  const auto file = Load("");
+  const auto file = LoadBoard("");
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_FALSE(file->board.thermal || file->board.power_limit || file->board.memory || file->board.ecc);
   EXPECT_EQ(file->board.throttled_domain, 0u);
@@ -42,7 +37,7 @@ TEST(ChipFileBoardTest, WithoutTheKeyThereIsNothing) {
 }
 
 TEST(ChipFileBoardTest, ReadsEverything) {
-  const auto file = Load(R"(power: {idle_w: 20, time_constant: 250ms}
+  const auto file = LoadBoard(R"(power: {idle_w: 20, time_constant: 250ms}
 board:
   name: Example 100
   thermal: {target_c: 60, software_slowdown_c: 70, slowdown_c: 75, shutdown_c: 80, memory_slowdown_c: 85}
@@ -95,18 +90,18 @@ TEST(ChipFileBoardTest, AMistakeIsNamedWithItsRange) {
            {"{pcie: {generation: 6}}", "generation"},
            {"{memory: {events: [dram_red_cycles]}}", "did you mean 'dram_read_cycles'?"},
            {"5", "expected a mapping"}}) {
-    const absl::Status status = Load(absl::StrCat("board: ", text, "\n")).status();
+    const absl::Status status = LoadBoard(absl::StrCat("board: ", text, "\n")).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
     EXPECT_THAT(std::string(status.message()), testing::HasSubstr(error)) << text;
-    EXPECT_THAT(std::string(status.message()), testing::HasSubstr("board_chip.yaml:11:")) << text;
+    EXPECT_THAT(std::string(status.message()), testing::HasSubstr("chip.yaml:11:")) << text;
   }
 }
 
 TEST(ChipFileBoardTest, TheTimeConstantHasARange) {
   for (const char* const time : {"0s", "0.5ms", "2h"}) {
-    EXPECT_FALSE(Load(absl::StrCat("power: {time_constant: ", time, "}\n")).ok()) << time;
+    EXPECT_FALSE(LoadBoard(absl::StrCat("power: {time_constant: ", time, "}\n")).ok()) << time;
   }
-  EXPECT_TRUE(Load("power: {time_constant: 1ms}\n").ok());
+  EXPECT_TRUE(LoadBoard("power: {time_constant: 1ms}\n").ok());
 }
 
 }  // namespace

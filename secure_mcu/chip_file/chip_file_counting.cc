@@ -9,11 +9,10 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
+#include "secure_mcu/chip_file/chip_file_gates.h"
 
 namespace sideband::mcu {
 namespace {
-
-constexpr uint64_t kIdentifierMax = 65'535;
 
 absl::StatusOr<uint64_t> ReadVector(const YamlMap& map, const std::string& key, uint64_t otherwise,
                                     const ChipFile& file) {
@@ -80,7 +79,7 @@ absl::StatusOr<bool> ReadPrivate(const YamlMap& map, bool otherwise, const ChipF
 }
 
 // The first selection is that of VMs that choose none.
-absl::StatusOr<uint8_t> ReadSelection(const YamlMap& map, const ChipFile& file) {
+absl::StatusOr<uint8_t> ReadVmSelection(const YamlMap& map, const ChipFile& file) {
   const auto node = map.Find("selection");
   if (!node) return uint8_t{0};
   SIDEBAND_ASSIGN_OR_RETURN(const std::string name, node->String());
@@ -114,7 +113,7 @@ absl::StatusOr<VmControl> ReadCounting(const YamlMap& vm, bool confidential, con
   SIDEBAND_ASSIGN_OR_RETURN(control.pinned, ReadVector(map, "pinned", control.pinned, file));
   SIDEBAND_ASSIGN_OR_RETURN(control.guest_access, ReadGuestAccess(map));
   SIDEBAND_RETURN_IF_ERROR(ReadImages(map, file, control));
-  SIDEBAND_ASSIGN_OR_RETURN(control.selection, ReadSelection(map, file));
+  SIDEBAND_ASSIGN_OR_RETURN(control.selection, ReadVmSelection(map, file));
   return control;
 }
 

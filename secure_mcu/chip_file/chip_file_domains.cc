@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t kHzMin = 1000;
 constexpr uint64_t kHzMax = 100'000'000'000;
 constexpr double kPpmMax = sim::DomainClock::kTolerancePpbMax / 1000.0;
-constexpr absl::Duration kTimeMax = absl::Hours(24 * 365);
+constexpr absl::Duration kInstantMax = absl::Hours(24 * 365);
 constexpr uint64_t kWireNsMax = 1'000'000;
 constexpr uint64_t kSyncEdgesMax = 16;
 constexpr uint64_t kSchedulerIdMax = 65'535;
@@ -35,7 +35,7 @@ uint64_t SeedOf(const std::string& name) {
 
 absl::StatusOr<sim::Instant> ReadInstant(const YamlMap& map, const std::string& key, uint64_t clock_hz) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, map.Get(key));
-  SIDEBAND_ASSIGN_OR_RETURN(const absl::Duration time, DurationValue(node, key, {absl::ZeroDuration(), kTimeMax}));
+  SIDEBAND_ASSIGN_OR_RETURN(const absl::Duration time, DurationValue(node, key, {absl::ZeroDuration(), kInstantMax}));
   return sim::Instant(absl::ToInt64Nanoseconds(time)) * clock_hz * (1 << sim::kInstantBits) / 1'000'000'000;
 }
 

@@ -4,11 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include "secure_mcu/chip_file/chip_file.h"
+#include "secure_mcu/chip_file/loaded_text.h"
 #include "secure_mcu/chip_file/unit_plan.h"
 
 namespace sideband::mcu {
@@ -17,33 +16,19 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string Path() { return testing::TempDir() + "domains.yaml"; }
-
 // `domains` are on line 3, and `units` on the line after what follows.
-std::string Chip(const std::string& keys, const std::string& units = "  - {name: sm, events: [busy], domain: sm}\n") {
+std::string DomainsChip(const std::string& keys,
+                        const std::string& units = "  - {name: sm, events: [busy], domain: sm}\n") {
   return "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
          "slices: 2\n" +
          keys + "units:\n" + units + "vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: []}]\n";
 }
 
-absl::StatusOr<ChipFile> Load(const std::string& text) {
-  std::ofstream(Path()) << text;
-  return LoadChipFile(Path());
-}
-
-// The error, without the path of the chip file.
-std::string Refused(const std::string& text) {
-  const absl::Status status = Load(text).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
-  const std::string message(status.message());
-  return message.starts_with(Path()) ? message.substr(Path().size()) : message;
-}
-
 TEST(ChipFileDomainsTest, ReadsADomain) {
-  const auto file = Load(
-      Chip("domains: [{name: sm, hz: 1400000000, ppm: -37.5, wander_ppb_per_s: 50, steps: [{at: 1ms, hz: 700000000}],\n"
-           "  gated: [{from: 2ms, to: 3ms}], announces: false, wire_ns: [5, 50], sync_edges: 3}]\n"
-           "scheduler: {id: 7, domain: sm, reference_delay_ns: 40}\n"));
+  const auto file = LoadText(DomainsChip(
+      "domains: [{name: sm, hz: 1400000000, ppm: -37.5, wander_ppb_per_s: 50, steps: [{at: 1ms, hz: 700000000}],\n"
+      "  gated: [{from: 2ms, to: 3ms}], announces: false, wire_ns: [5, 50], sync_edges: 3}]\n"
+      "scheduler: {id: 7, domain: sm, reference_delay_ns: 40}\n"));
   ASSERT_TRUE(file.ok()) << file.status();
   ASSERT_EQ(file->pipeline.domains.size(), 1u);
   const DomainSpec& domain = file->pipeline.domains[0];
@@ -68,8 +53,9 @@ TEST(ChipFileDomainsTest, ReadsADomain) {
 }
 
 TEST(ChipFileDomainsTest, UnitsOfOtherDomainsHaveOtherCollectionUnits) {
-  const auto file = Load(Chip("domains: [{name: sm, hz: 1400000000}]\n",
-                              "  - {name: sm, events: [busy], domain: sm}\n  - {name: l2, events: [hits]}\n"));
+  const auto file =
+      LoadText(DomainsChip("domains: [{name: sm, hz: 1400000000}]\n",
+                           "  - {name: sm, events: [busy], domain: sm}\n  - {name: l2, events: [hits]}\n"));
   ASSERT_TRUE(file.ok()) << file.status();
   const UnitPlan plan = *PlanUnits(*file);
   ASSERT_EQ(plan.ccus.size(), 6u) << "two for each slice, and that of its resident cycles";
@@ -78,11 +64,11 @@ TEST(ChipFileDomainsTest, UnitsOfOtherDomainsHaveOtherCollectionUnits) {
 }
 
 TEST(ChipFileDomainsTest, AClockIsSharedWhereUnitsAre) {
-  const auto file =
-      Load(Chip("domains: [{name: sm, hz: 1400000000}, {name: l2, hz: 900000000}, {name: dram, hz: 800000000}]\n"
-                "shared_units: [{name: l2, events: [hits], domain: l2}]\n"
-                "device_units: [{name: dram, events: [reads], domain: dram}]\n"
-                "device_workload: {phases: [{kind: gemm, time: 1ms}]}\n"));
+  const auto file = LoadText(
+      DomainsChip("domains: [{name: sm, hz: 1400000000}, {name: l2, hz: 900000000}, {name: dram, hz: 800000000}]\n"
+                  "shared_units: [{name: l2, events: [hits], domain: l2}]\n"
+                  "device_units: [{name: dram, events: [reads], domain: dram}]\n"
+                  "device_workload: {phases: [{kind: gemm, time: 1ms}]}\n"));
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_FALSE(file->pipeline.domains[0].is_shared);
   EXPECT_TRUE(file->pipeline.domains[1].is_shared);
@@ -108,40 +94,42 @@ TEST(ChipFileDomainsTest, MistakesHaveFileAndLine) {
       {"domains: [{name: sm, hz: 1000}]\nscheduler: {domain: pll}\n", ":4: no domain 'pll'"},
       {"domains: [{name: sm, hz: 1000}]\nscheduler: {id: 65536}\n", ":4: id is 65536,"},
   };
-  for (const auto& [keys, error] : kCases) EXPECT_THAT(Refused(Chip(keys)), StartsWith(error)) << keys;
+  for (const auto& [keys, error] : kCases) EXPECT_THAT(RefusalOf(DomainsChip(keys)), StartsWith(error)) << keys;
 }
 
 TEST(ChipFileDomainsTest, ATriggerLineHasANameAndAWire) {
   const std::string units = "  - {name: sm, events: [busy]}\n";
-  const auto file = Load(Chip("trigger_line: rack\ntrigger_wire_ns: [10, 50]\n", units));
+  const auto file = LoadText(DomainsChip("trigger_line: rack\ntrigger_wire_ns: [10, 50]\n", units));
   ASSERT_TRUE(file.ok()) << file.status();
   ASSERT_TRUE(file->trigger_line.has_value());
   EXPECT_EQ(file->trigger_line->name, "rack");
   EXPECT_EQ(file->trigger_line->wire_min_ns, 10u);
   EXPECT_EQ(file->trigger_line->wire_max_ns, 50u);
-  EXPECT_THAT(Refused(Chip("trigger_line: a b\n", units)), StartsWith(":3: trigger_line 'a b' has characters"));
-  EXPECT_THAT(Refused(Chip("trigger_line: rack\ntrigger_wire_ns: 5\n", units)), StartsWith(":4: "));
-  EXPECT_THAT(Refused(Chip("trigger_wire_ns: [1, 2]\n", units)),
+  EXPECT_THAT(RefusalOf(DomainsChip("trigger_line: a b\n", units)),
+              StartsWith(":3: trigger_line 'a b' has characters"));
+  EXPECT_THAT(RefusalOf(DomainsChip("trigger_line: rack\ntrigger_wire_ns: 5\n", units)), StartsWith(":4: "));
+  EXPECT_THAT(RefusalOf(DomainsChip("trigger_wire_ns: [1, 2]\n", units)),
               StartsWith(":3: trigger_wire_ns needs a trigger_line"));
 }
 
 TEST(ChipFileDomainsTest, ASchedulerNeedsDomains) {
-  EXPECT_THAT(Refused(Chip("scheduler: {id: 1}\n", "  - {name: sm, events: [busy]}\n")),
+  EXPECT_THAT(RefusalOf(DomainsChip("scheduler: {id: 1}\n", "  - {name: sm, events: [busy]}\n")),
               HasSubstr(":3: a scheduler needs 'domains'"));
 }
 
 TEST(ChipFileDomainsTest, ANamedCollectionUnitIsInOneDomain) {
   const std::string units =
       "  - {name: sm, events: [busy], domain: sm, ccu: near}\n  - {name: l2, events: [hits], ccu: near}\n";
-  EXPECT_THAT(Refused(Chip("domains: [{name: sm, hz: 1000}]\n", units)),
+  EXPECT_THAT(RefusalOf(DomainsChip("domains: [{name: sm, hz: 1000}]\n", units)),
               StartsWith(":6: collection unit 'near' is in another clock domain than unit 'l2'"));
 }
 
 TEST(ChipFileDomainsTest, ThereAreSixtyFourMonitorsAtMost) {
-  std::string chip = Chip("domains: [{name: sm, hz: 1000}, {name: l2, hz: 1000}]\n",
-                          "  - {name: sm, events: [busy], domain: sm}\n  - {name: l2, events: [hits], domain: l2}\n");
+  std::string chip =
+      DomainsChip("domains: [{name: sm, hz: 1000}, {name: l2, hz: 1000}]\n",
+                  "  - {name: sm, events: [busy], domain: sm}\n  - {name: l2, events: [hits], domain: l2}\n");
   chip.replace(chip.find("slices: 2"), 9, "slices: 33");
-  EXPECT_THAT(Refused(chip), StartsWith(":3: number of domains, each on its slices and on the device, is 66"));
+  EXPECT_THAT(RefusalOf(chip), StartsWith(":3: number of domains, each on its slices and on the device, is 66"));
 }
 
 }  // namespace

@@ -18,8 +18,6 @@ namespace sideband::mcu {
 namespace {
 
 constexpr absl::Duration kExitEveryMin = absl::Microseconds(10);
-constexpr absl::Duration kExitEveryMax = absl::Hours(24);
-constexpr uint64_t kIdentifierMax = 65'535;
 
 // A group's name is part of an event's.
 absl::StatusOr<std::string> ReadGroupName(const YamlMap& map) {
@@ -82,9 +80,9 @@ absl::Status ReadHost(const YamlMap& root, ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"exit_every", "exit_time", "seed", "phases", "vary"}));
   HostFileSpec host;
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode every, map.Get("exit_every"));
-  SIDEBAND_ASSIGN_OR_RETURN(host.exit_every, DurationValue(every, "exit_every", {kExitEveryMin, kExitEveryMax}));
+  SIDEBAND_ASSIGN_OR_RETURN(host.exit_every, DurationValue(every, "exit_every", {kExitEveryMin, kTimeMax}));
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode time, map.Get("exit_time"));
-  SIDEBAND_ASSIGN_OR_RETURN(host.exit_time, DurationValue(time, "exit_time", {absl::Nanoseconds(1), kExitEveryMax}));
+  SIDEBAND_ASSIGN_OR_RETURN(host.exit_time, DurationValue(time, "exit_time", {absl::Nanoseconds(1), kTimeMax}));
   if (host.exit_time >= host.exit_every) return time.Error("exit_time must be shorter than exit_every");
   SIDEBAND_ASSIGN_OR_RETURN(host.workload, ReadWorkload(map));
   file.host = std::move(host);

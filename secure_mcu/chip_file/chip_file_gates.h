@@ -5,6 +5,7 @@
 #ifndef SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_FILE_GATES_H_
 #define SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_FILE_GATES_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "secure_mcu/chip_file/chip_spec.h"
 
 namespace sideband::mcu {
+
+inline constexpr uint64_t kIdentifierMax = 65'535;  // of a gate
 
 // The events of the slices' units, with repetitions.
 std::vector<std::string> EventsOfSlices(const ChipFile& file);

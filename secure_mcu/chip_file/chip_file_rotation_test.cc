@@ -9,7 +9,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "secure_mcu/chip_file/chip_file.h"
+#include "secure_mcu/chip_file/loaded_text.h"
 
 namespace sideband::mcu {
 namespace {
@@ -18,16 +18,13 @@ using mailbox::Relation;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string Path(const std::string& name = "chip.yaml") { return testing::TempDir() + name; }
+std::string RotationPath() { return testing::TempDir() + "rotation.yaml"; }
 
-void Write(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-}
+void WriteRotation(const std::string& text) { std::ofstream(RotationPath()) << text; }
 
 // Two units on lines 4 and 5, of which the first has six events and four counters; a device unit on line 7. `keys`
 // begin on line 9.
-std::string Chip(const std::string& keys, const std::string& fixed = "") {
+std::string RotationChip(const std::string& keys, const std::string& fixed = "") {
   return "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
          "slices: 2\n"
          "units:\n"
@@ -41,28 +38,19 @@ std::string Chip(const std::string& keys, const std::string& fixed = "") {
          keys + "vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: []}]\n";
 }
 
-absl::StatusOr<ChipFile> Load(const std::string& text) {
-  Write(Path(), text);
-  return LoadChipFile(Path());
-}
-
-// The error, without the path of the chip file.
 std::string Refused(const std::string& keys, const std::string& fixed = "") {
-  const absl::Status status = Load(Chip(keys, fixed)).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  const std::string message(status.message());
-  return message.starts_with(Path()) ? message.substr(Path().size()) : message;
+  return RefusalOf(RotationChip(keys, fixed));
 }
 
 TEST(ChipFileRotationTest, ReadsARotation) {
-  const auto file =
-      Load(Chip("rotation: {slots: {stable: 1ms}, weights: {hits: 2}, instructions: busy, dead_cycles: 7, seed: 5, "
-                "slots_min: 30us}\n"
-                "relations:\n"
-                "  - {sum: [busy, idle], of: resident_cycles, times: 2}\n"
-                "  - {event: memory, is_sum_of: [loads, stores]}\n"
-                "  - {event: hits, at_most: l2_reads}\n",
-                ", fixed: [busy]"));
+  const auto file = LoadText(
+      RotationChip("rotation: {slots: {stable: 1ms}, weights: {hits: 2}, instructions: busy, dead_cycles: 7, seed: 5, "
+                   "slots_min: 30us}\n"
+                   "relations:\n"
+                   "  - {sum: [busy, idle], of: resident_cycles, times: 2}\n"
+                   "  - {event: memory, is_sum_of: [loads, stores]}\n"
+                   "  - {event: hits, at_most: l2_reads}\n",
+                   ", fixed: [busy]"));
   ASSERT_TRUE(file.ok()) << file.status();
   ASSERT_TRUE(file->pipeline.rotation.has_value());
   const RotationSpec& rotation = *file->pipeline.rotation;
@@ -80,23 +68,22 @@ TEST(ChipFileRotationTest, ReadsARotation) {
 }
 
 TEST(ChipFileRotationTest, ReadsARotationOfItsOwnFile) {
-  Write(Path("rotation.yaml"), "profile: two-set\nslots: {stable: 2ms, fluctuating: 1ms}\n");
-  const auto file = Load(Chip("rotation: {file: rotation.yaml}\n"));
+  WriteRotation("profile: two-set\nslots: {stable: 2ms, fluctuating: 1ms}\n");
+  const auto file = LoadText(RotationChip("rotation: {file: rotation.yaml}\n"));
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->pipeline.rotation->settings.profile, mailbox::RotationProfile::kTwoSet);
   EXPECT_EQ(file->pipeline.rotation->settings.fluctuating_slot, 1'000'000u);
 
-  Write(Path("rotation.yaml"), "step: 2\nslots: {stable: 2x}\n");
-  EXPECT_THAT(Refused("rotation: {file: rotation.yaml}\n"), StartsWith(Path("rotation.yaml") + ":2: 'stable' must be"));
-  Write(Path("rotation.yaml"), "\nweights:\n  hit: 1\n");
+  WriteRotation("step: 2\nslots: {stable: 2x}\n");
+  EXPECT_THAT(Refused("rotation: {file: rotation.yaml}\n"), StartsWith(RotationPath() + ":2: 'stable' must be"));
+  WriteRotation("\nweights:\n  hit: 1\n");
+  EXPECT_EQ(Refused("rotation: {file: rotation.yaml}\n"), RotationPath() + ":3: no event 'hit' (did you mean 'hits'?)");
+  WriteRotation("\nslots: {stable: 4us}\n");
   EXPECT_EQ(Refused("rotation: {file: rotation.yaml}\n"),
-            Path("rotation.yaml") + ":3: no event 'hit' (did you mean 'hits'?)");
-  Write(Path("rotation.yaml"), "\nslots: {stable: 4us}\n");
-  EXPECT_EQ(Refused("rotation: {file: rotation.yaml}\n"),
-            Path("rotation.yaml") + ":2: stable slot (cycles) is 4000, must be from 4088 to 1000000000000");
+            RotationPath() + ":2: stable slot (cycles) is 4000, must be from 4088 to 1000000000000");
   EXPECT_THAT(Refused("rotation: {file: rotation.yaml, step: 2}\n"), HasSubstr(":9: "));
-  const absl::Status nowhere = Load(Chip("rotation: {file: nowhere.yaml}\n")).status();
-  EXPECT_THAT(std::string(nowhere.message()), StartsWith(Path("nowhere.yaml")));
+  const absl::Status nowhere = LoadText(RotationChip("rotation: {file: nowhere.yaml}\n")).status();
+  EXPECT_THAT(std::string(nowhere.message()), StartsWith(testing::TempDir() + "nowhere.yaml"));
 }
 
 TEST(ChipFileRotationTest, HasNoneWithoutTheKey) {
@@ -115,8 +102,8 @@ TEST(ChipFileRotationTest, DeviceUnitsCannotSelect) {
       "  - {name: dram, counters: 1, events: [dram_reads, dram_writes]}\n"
       "device_workload: {phases: [{kind: gemm, time: 1ms}]}\n"
       "vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: []}]\n";
-  EXPECT_EQ(Load(text).status().message(),
-            Path() +
+  EXPECT_EQ(LoadText(text).status().message(),
+            ChipPath() +
                 ":4: unit 'dram': number of counters is 2, must be from 1 to 1; with 'rotation' its events take "
                 "turns");
 }
@@ -145,35 +132,35 @@ TEST(ChipFileRotationTest, AMistakeIsNamed) {
 
 TEST(ChipFileRotationTest, AMistakeInFixedEventsIsAtTheirLine) {
   const auto refused = [](const std::string& of_sm, const std::string& of_l2, const std::string& of_dram) {
-    const std::string message(Load("device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
-                                   "rotation: {file: rotation.yaml}\n"
-                                   "units:\n"
-                                   "  - name: sm\n"
-                                   "    counters: 2\n"
-                                   "    events: [a, b, c]\n"
-                                   "    fixed:\n"
-                                   "      " +
-                                   of_sm +
-                                   "\n"
-                                   "  - name: l2\n"
-                                   "    events: [d, e]\n"
-                                   "    fixed: " +
-                                   of_l2 +
-                                   "\n"
-                                   "device_units:\n"
-                                   "  - name: dram\n"
-                                   "    counters: 1\n"
-                                   "    events: [f, g]\n"
-                                   "    fixed: " +
-                                   of_dram +
-                                   "\n"
-                                   "device_workload: {phases: [{kind: gemm, time: 1ms}]}\n"
-                                   "vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: []}]\n")
+    const std::string message(LoadText("device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
+                                       "rotation: {file: rotation.yaml}\n"
+                                       "units:\n"
+                                       "  - name: sm\n"
+                                       "    counters: 2\n"
+                                       "    events: [a, b, c]\n"
+                                       "    fixed:\n"
+                                       "      " +
+                                       of_sm +
+                                       "\n"
+                                       "  - name: l2\n"
+                                       "    events: [d, e]\n"
+                                       "    fixed: " +
+                                       of_l2 +
+                                       "\n"
+                                       "device_units:\n"
+                                       "  - name: dram\n"
+                                       "    counters: 1\n"
+                                       "    events: [f, g]\n"
+                                       "    fixed: " +
+                                       of_dram +
+                                       "\n"
+                                       "device_workload: {phases: [{kind: gemm, time: 1ms}]}\n"
+                                       "vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: []}]\n")
                                   .status()
                                   .message());
-    return message.substr(std::min(Path().size(), message.size()));
+    return message.substr(std::min(ChipPath().size(), message.size()));
   };
-  Write(Path("rotation.yaml"), "slots: {stable: 1ms}\n");
+  WriteRotation("slots: {stable: 1ms}\n");
   EXPECT_EQ(refused("[a, c]", "[]", "[f]"),
             ":8: the fixed events of unit sm.0 need 2 counters, it has 2: one at least must be left");
   EXPECT_THAT(refused("[b]", "[]", "[f]"), StartsWith(":16: the fixed events of unit dram"));
@@ -195,8 +182,8 @@ TEST(ChipFileRotationTest, MoreThan64SetsAreRefused) {
         "rotation: {adapt: false}\n"
         "vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: []}]\n");
   };
-  EXPECT_TRUE(Load(text(65)).ok());
-  EXPECT_EQ(Load(text(66)).status().message(), Path() + ":5: the events need 65 counter sets, of at most 64");
+  EXPECT_TRUE(LoadText(text(65)).ok());
+  EXPECT_EQ(LoadText(text(66)).status().message(), ChipPath() + ":5: the events need 65 counter sets, of at most 64");
 }
 
 TEST(ChipFileRotationTest, AMistakenRelationIsNamed) {
@@ -220,10 +207,11 @@ TEST(ChipFileRotationTest, NeedsWhatCanTurn) {
   const auto with = [&](const std::string& counters) {
     return std::string(text).replace(text.find("COUNTERS"), 8, counters);
   };
-  EXPECT_EQ(Load(with("")).status().message(), Path() + ":4: a rotation needs a unit with more events than counters");
-  EXPECT_EQ(Load(with(", counters: 7")).status().message(),
-            Path() + ":4: event 'wide' needs 8 counters of unit sm.0, which has 7 for events that take turns");
-  EXPECT_TRUE(Load(with(", counters: 8")).ok());
+  EXPECT_EQ(LoadText(with("")).status().message(),
+            ChipPath() + ":4: a rotation needs a unit with more events than counters");
+  EXPECT_EQ(LoadText(with(", counters: 7")).status().message(),
+            ChipPath() + ":4: event 'wide' needs 8 counters of unit sm.0, which has 7 for events that take turns");
+  EXPECT_TRUE(LoadText(with(", counters: 8")).ok());
 }
 
 TEST(ChipFileRotationTest, NeedsUnits) {
@@ -232,7 +220,7 @@ TEST(ChipFileRotationTest, NeedsUnits) {
       "waveform: {trace: t, signals: s, schedule: c}\n"
       "rotation: {}\n"
       "vms: []\n";
-  EXPECT_EQ(Load(text).status().message(), Path() + ":3: 'rotation' needs units, whose events it is about");
+  EXPECT_EQ(LoadText(text).status().message(), ChipPath() + ":3: 'rotation' needs units, whose events it is about");
 }
 
 }  // namespace

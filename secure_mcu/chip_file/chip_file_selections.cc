@@ -15,7 +15,8 @@
 namespace sideband::mcu {
 namespace {
 
-absl::Status ReadEvent(const YamlNode& node, const std::vector<std::string>& known, SelectionFileSpec& selection) {
+absl::Status ReadSelectedEvent(const YamlNode& node, const std::vector<std::string>& known,
+                               SelectionFileSpec& selection) {
   SIDEBAND_ASSIGN_OR_RETURN(const std::string event, node.String());
   if (std::ranges::find(known, event) == known.end()) {
     return node.Error(absl::StrCat("no unit of a slice has an event '", event, "'", DidYouMean(event, known)));
@@ -40,7 +41,7 @@ absl::Status ReadSelection(const YamlNode& node, const std::vector<std::string>&
   }
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode list, map.Get("events"));
   SIDEBAND_ASSIGN_OR_RETURN(const auto events, list.List());
-  for (const YamlNode& event : events) SIDEBAND_RETURN_IF_ERROR(ReadEvent(event, known, selection));
+  for (const YamlNode& event : events) SIDEBAND_RETURN_IF_ERROR(ReadSelectedEvent(event, known, selection));
   file.selections.push_back(std::move(selection));
   return absl::OkStatus();
 }

@@ -20,7 +20,6 @@ constexpr absl::Duration kPhaseMin = absl::Microseconds(1);
 constexpr absl::Duration kBurstMin = absl::Microseconds(1);
 constexpr double kVaryMax = 0.5;
 constexpr absl::Duration kLifetimeMin = absl::Milliseconds(1);
-constexpr absl::Duration kTimeMax = absl::Hours(24);
 
 // One time, or the least and the most.
 absl::StatusOr<BurstTimes> ReadBurstTimes(const YamlNode& node, absl::string_view what) {

@@ -7,10 +7,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "proto/base/yaml.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 
 namespace sideband::mcu {
+
+// Of what tenants do, and of what is done with them.
+inline constexpr absl::Duration kTimeMax = absl::Hours(24);
 
 absl::Status ReadVms(const YamlMap& root, ChipFile& file);
 

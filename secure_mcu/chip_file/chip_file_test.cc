@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "secure_mcu/chip_file/loaded_text.h"
 
 namespace sideband::mcu {
 namespace {
@@ -94,15 +94,8 @@ vms:
 power: {event_pj: {slice3_l2_read: 2}}
 )";
 
-std::string Path() { return testing::TempDir() + "chip.yaml"; }
-
-absl::StatusOr<ChipFile> Load(const std::string& text) {
-  std::ofstream(Path()) << text;
-  return LoadChipFile(Path());
-}
-
 TEST(ChipFileTest, ReadsTheDeviceAndItsPipeline) {
-  const auto file = Load(kChip);
+  const auto file = LoadText(kChip);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->pipeline.slices, 2u);
   EXPECT_EQ(file->pipeline.clock_hz, 1'000'000u);
@@ -117,7 +110,7 @@ TEST(ChipFileTest, ReadsTheDeviceAndItsPipeline) {
 }
 
 TEST(ChipFileTest, ReadsUnits) {
-  const auto file = Load(kChip);
+  const auto file = LoadText(kChip);
   ASSERT_TRUE(file.ok()) << file.status();
   const UnitFileSpec& sm = file->units[0];
   EXPECT_EQ(sm.count, 2u);
@@ -140,12 +133,12 @@ TEST(ChipFileTest, ReadsUnits) {
 }
 
 TEST(ChipFileTest, TheExtensionIsOfVersionTwoUnlessTheFileSaysOtherwise) {
-  EXPECT_EQ(Load(kChip)->extension, mailbox::ExtensionVersion::kTwo);
-  EXPECT_EQ(Load(absl::StrCat(kChip, "extension: 2\n"))->extension, mailbox::ExtensionVersion::kTwo);
-  EXPECT_EQ(Load(absl::StrCat(kChip, "extension: 1\n"))->extension, mailbox::ExtensionVersion::kOne);
-  EXPECT_EQ(Load(absl::StrCat(kChip, "extension: off\n"))->extension, std::nullopt);
+  EXPECT_EQ(LoadText(kChip)->extension, mailbox::ExtensionVersion::kTwo);
+  EXPECT_EQ(LoadText(absl::StrCat(kChip, "extension: 2\n"))->extension, mailbox::ExtensionVersion::kTwo);
+  EXPECT_EQ(LoadText(absl::StrCat(kChip, "extension: 1\n"))->extension, mailbox::ExtensionVersion::kOne);
+  EXPECT_EQ(LoadText(absl::StrCat(kChip, "extension: off\n"))->extension, std::nullopt);
   for (const char* wrong : {"0", "3", "on", "two"}) {
-    const absl::Status status = Load(absl::StrCat(kChip, "extension: ", wrong, "\n")).status();
+    const absl::Status status = LoadText(absl::StrCat(kChip, "extension: ", wrong, "\n")).status();
     EXPECT_TRUE(absl::StrContains(status.message(), "key 'extension' must be off, 1 or 2")) << status;
   }
 }
@@ -155,7 +148,7 @@ TEST(ChipFileTest, ReadsBurstsAndVariation) {
   const std::string steady = "phases: [{kind: gemm, time: 2ms}";
   text.replace(text.find(steady), steady.size(),
                "vary: 0.02, phases: [{kind: update, time: 2ms, bursty: {on: [3us, 20us]}}");
-  const auto file = Load(text);
+  const auto file = LoadText(text);
   ASSERT_TRUE(file.ok()) << file.status();
   const WorkloadFileSpec& workload = *file->vms[0].contexts[0].workload;
   EXPECT_EQ(workload.vary_per_mille, 20u);
@@ -168,7 +161,7 @@ TEST(ChipFileTest, ReadsBurstsAndVariation) {
 }
 
 TEST(ChipFileTest, ReadsTenants) {
-  const auto file = Load(kChip);
+  const auto file = LoadText(kChip);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->device_workload->phases[0].kind, sim::PhaseKind::kCopy);
   ASSERT_EQ(file->vms.size(), 2u);
@@ -185,9 +178,9 @@ TEST(ChipFileTest, ReadsTenants) {
 }
 
 TEST(ChipFileTest, ReadsCounting) {
-  EXPECT_FALSE(Load(kChip)->vms[1].counting.useren);
+  EXPECT_FALSE(LoadText(kChip)->vms[1].counting.useren);
   const auto with = [](const std::string& counting) {
-    return Load(absl::StrReplaceAll(kChip, {{"confidential: true", "counting: " + counting}}));
+    return LoadText(absl::StrReplaceAll(kChip, {{"confidential: true", "counting: " + counting}}));
   };
   EXPECT_TRUE(with("{useren: true}")->vms[1].counting.useren);
   EXPECT_FALSE(with("{}")->vms[1].counting.useren);
@@ -197,7 +190,7 @@ TEST(ChipFileTest, ReadsCounting) {
 
 TEST(ChipFileTest, ConfidentialVmsArePrivateUnlessTheFileSaysOtherwise) {
   const auto with = [](const std::string& counting, const std::string& keys) {
-    return Load(absl::StrCat(
+    return LoadText(absl::StrCat(
         absl::StrReplaceAll(kChip, {{"confidential: true", "confidential: true\n    counting: " + counting}}), keys));
   };
   const struct {
@@ -228,7 +221,7 @@ TEST(ChipFileTest, ConfidentialVmsArePrivateUnlessTheFileSaysOtherwise) {
 
 TEST(ChipFileTest, ADeviceMaySeal) {
   const auto with = [](const std::string& keys, const std::string& counting = "{}") {
-    return Load(absl::StrCat(
+    return LoadText(absl::StrCat(
         absl::StrReplaceAll(kChip, {{"confidential: true", "confidential: true\n    counting: " + counting}}), keys));
   };
   const auto file = with("sealing: keys/sealing.yaml\n");
@@ -243,7 +236,7 @@ TEST(ChipFileTest, ADeviceMaySeal) {
 }
 
 TEST(ChipFileTest, AnOpenVmMayBePrivateToo) {
-  const auto file = Load(absl::StrReplaceAll(kChip, {{"confidential: true", "counting: {private: true}"}}));
+  const auto file = LoadText(absl::StrReplaceAll(kChip, {{"confidential: true", "counting: {private: true}"}}));
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_TRUE(file->vms[1].counting.is_private);
   EXPECT_FALSE(file->vms[1].confidential);
@@ -255,11 +248,11 @@ std::string WithGates(const std::string& gates, const std::string& counting = "{
 
 TEST(ChipFileTest, ReadsGateGroupsAndTheHost) {
   const auto file =
-      Load(WithGates("gate_groups:\n"
-                     "  - {name: sm, events: [sm_active_cycles], identifier: 7}\n"
-                     "  - {name: memory, events: [tensor_active_cycles], guest: false, host: true}\n"
-                     "host: {exit_every: 1ms, exit_time: 50us, phases: [{kind: copy, time: 1ms}]}",
-                     "{ids: [7, 9], allowed: [memory], pinned: [sm]}"));
+      LoadText(WithGates("gate_groups:\n"
+                         "  - {name: sm, events: [sm_active_cycles], identifier: 7}\n"
+                         "  - {name: memory, events: [tensor_active_cycles], guest: false, host: true}\n"
+                         "host: {exit_every: 1ms, exit_time: 50us, phases: [{kind: copy, time: 1ms}]}",
+                         "{ids: [7, 9], allowed: [memory], pinned: [sm]}"));
   ASSERT_TRUE(file.ok()) << file.status();
   ASSERT_EQ(file->gate_groups.size(), 2u);
   EXPECT_EQ(file->pipeline.gate_groups[0].identifier, 7);
@@ -277,7 +270,7 @@ TEST(ChipFileTest, ReadsGateGroupsAndTheHost) {
 
 TEST(ChipFileTest, ReadsWhatAGuestMayChangeAndWhatEntriesLoad) {
   const auto counting = [](const std::string& fields) {
-    return Load(
+    return LoadText(
         WithGates("gate_groups:\n"
                   "  - {name: sm, events: [sm_active_cycles]}\n"
                   "  - {name: memory, events: [tensor_active_cycles]}",
@@ -304,7 +297,7 @@ TEST(ChipFileTest, ReadsWhatAGuestMayChangeAndWhatEntriesLoad) {
 
 TEST(ChipFileTest, AMistakeInGatesIsNamed) {
   const auto message = [](const std::string& gates, const std::string& counting = "{}") {
-    return std::string(Load(WithGates(gates, counting)).status().message());
+    return std::string(LoadText(WithGates(gates, counting)).status().message());
   };
   const auto group = [&](const std::string& fields) { return message("gate_groups: [{" + fields + "}]"); };
   EXPECT_THAT(group("name: SM, events: [sm_active_cycles]"), testing::HasSubstr("characters other than a-z"));
@@ -329,16 +322,16 @@ TEST(ChipFileTest, AMistakeInGatesIsNamed) {
 }
 
 TEST(ChipFileTest, ReadsMemory) {
-  EXPECT_FALSE(Load(kChip)->memory.has_value());
+  EXPECT_FALSE(LoadText(kChip)->memory.has_value());
   const auto file =
-      Load(absl::StrReplaceAll(kChip, {{"gap: 0s", "memory: {total_mib: 16777216, reserved_mib: 16777116}"},
-                                       {"slice: 1,", "slice: 1, memory_mib: 100,"}}));
+      LoadText(absl::StrReplaceAll(kChip, {{"gap: 0s", "memory: {total_mib: 16777216, reserved_mib: 16777116}"},
+                                           {"slice: 1,", "slice: 1, memory_mib: 100,"}}));
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->memory->reserved_mib, 16777116u);
   EXPECT_EQ(file->vms[0].contexts[0].memory_mib, 0u);
   EXPECT_EQ(file->vms[0].contexts[1].memory_mib, 100u);
-  EXPECT_EQ(Load(absl::StrReplaceAll(kWaveformChip,
-                                     {{"vms:", "memory: {total_mib: 5}\nvms:"}, {"slice: 0", "memory_mib: 5"}}))
+  EXPECT_EQ(LoadText(absl::StrReplaceAll(kWaveformChip,
+                                         {{"vms:", "memory: {total_mib: 5}\nvms:"}, {"slice: 0", "memory_mib: 5"}}))
                 ->vms[0]
                 .contexts[0]
                 .memory_mib,
@@ -346,8 +339,8 @@ TEST(ChipFileTest, ReadsMemory) {
 }
 
 TEST(ChipFileTest, ReadsComplement) {
-  EXPECT_EQ(Load(kChip)->complement, ComplementPolicy());
-  const auto file = Load(absl::StrCat(kChip, "complement: {power: withhold, clocks: allow, energy: exclude}\n"));
+  EXPECT_EQ(LoadText(kChip)->complement, ComplementPolicy());
+  const auto file = LoadText(absl::StrCat(kChip, "complement: {power: withhold, clocks: allow, energy: exclude}\n"));
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->complement, (ComplementPolicy{.power = Complement::kWithhold, .clocks = Complement::kAllow}));
 }
@@ -358,13 +351,13 @@ TEST(ChipFileTest, AMistakeInComplementIsNamed) {
            {"{pover: allow}",
             "complement: unknown class 'pover', must be counters, utilisation, power, energy, temperature or clocks"},
            {"allow", "expected a mapping (key: value)"}}) {
-    const absl::Status status = Load(absl::StrCat(kChip, "complement: ", text, "\n")).status();
+    const absl::Status status = LoadText(absl::StrCat(kChip, "complement: ", text, "\n")).status();
     EXPECT_THAT(std::string(status.message()), testing::HasSubstr(error));
   }
 }
 
 TEST(ChipFileTest, AWaveformsEventsAreNotKnownYet) {
-  const auto file = Load(kWaveformChip);
+  const auto file = LoadText(kWaveformChip);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->waveform->trace, testing::TempDir() + "t");
   EXPECT_FALSE(file->vms[0].contexts[0].lifetime.has_value());
@@ -379,9 +372,9 @@ struct Mistake {
 void ExpectMistakes(const char* chip, const std::vector<Mistake>& mistakes) {
   for (const Mistake& mistake : mistakes) {
     ASSERT_NE(std::string(chip).find(mistake.from), std::string::npos) << mistake.from;
-    const auto file = Load(absl::StrReplaceAll(chip, {{mistake.from, mistake.to}}));
+    const auto file = LoadText(absl::StrReplaceAll(chip, {{mistake.from, mistake.to}}));
     ASSERT_FALSE(file.ok()) << mistake.message;
-    EXPECT_EQ(std::string(file.status().message()), Path() + mistake.message);
+    EXPECT_EQ(std::string(file.status().message()), ChipPath() + mistake.message);
   }
 }
 
@@ -503,7 +496,7 @@ gate_groups: [{name: l2, events: [l2_hit_cycles]}]
 )";
 
 TEST(ChipFileTest, ReadsSharedUnits) {
-  const auto file = Load(kSharedChip);
+  const auto file = LoadText(kSharedChip);
   ASSERT_TRUE(file.ok()) << file.status();
   ASSERT_EQ(file->shared_units.size(), 2u);
   EXPECT_EQ(file->shared_units[0].count, 4u);
@@ -519,7 +512,7 @@ TEST(ChipFileTest, SharedUnitsMayHaveMoreEventsThanCounters) {
       kSharedChip, {{"events: [dram_read_cycles]", "counters: 1, events: [dram_read_cycles, dram_write_cycles]"},
                     {"gate_groups: [", selections + "gate_groups: [{name: r, events: [dram_read_cycles]}, "
                                                     "{name: w, events: [dram_write_cycles]}, "}});
-  const auto file = Load(chip);
+  const auto file = LoadText(chip);
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->pipeline.selections, (std::vector<mailbox::EventSet>{{0b00100}, {0b01000}}));
   ExpectMistakes(chip.c_str(), {{"{name: w, events: [dram_write_cycles]}, ", "",
@@ -635,7 +628,7 @@ TEST(ChipFileTest, AMistakeBesideAWaveformHasItsLine) {
 }
 
 TEST(ChipFileTest, ReadsProgramsAndMakesUnitsOfTheirMachines) {
-  const auto file = Load(kProgramChip);
+  const auto file = LoadText(kProgramChip);
   ASSERT_TRUE(file.ok()) << file.status();
   ASSERT_EQ(file->programs.size(), 2u);
   const ProgramFileSpec& reader = file->programs[0];
@@ -662,7 +655,7 @@ TEST(ChipFileTest, ReadsProgramsAndMakesUnitsOfTheirMachines) {
 
 TEST(ChipFileTest, OneProgramIsThatOfEverySlice) {
   const auto file =
-      Load("device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\nslices: 3\nprogram: {hex: /a/b.hex, cores: 8}\n");
+      LoadText("device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\nslices: 3\nprogram: {hex: /a/b.hex, cores: 8}\n");
   ASSERT_TRUE(file.ok()) << file.status();
   ASSERT_EQ(file->programs.size(), 3u);
   EXPECT_EQ(file->programs[2].hex, "/a/b.hex");
@@ -695,8 +688,8 @@ TEST(ChipFileTest, AMistakeInAProgramHasItsLine) {
 }
 
 TEST(ChipFileTest, AChipCountsSomething) {
-  EXPECT_EQ(Load("device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n").status().message(),
-            Path() + ":1: key 'units', 'waveform' or 'program' is missing");
+  EXPECT_EQ(LoadText("device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n").status().message(),
+            ChipPath() + ":1: key 'units', 'waveform' or 'program' is missing");
 }
 
 // A chip with these units.
@@ -711,18 +704,19 @@ std::string Events(int from, int count) {
 }
 
 TEST(ChipFileTest, MoreThan45CountersAreRefusedWithTheirUnit) {
-  EXPECT_TRUE(Load(ChipOf("  - {name: a, events: [" + Events(0, 45) + "]}\n")).ok());
+  EXPECT_TRUE(LoadText(ChipOf("  - {name: a, events: [" + Events(0, 45) + "]}\n")).ok());
   const std::string message =
       ":4: unit 'a': number of counters is 46, must be from 1 to 45; with 'rotation' its events take turns, with "
       "'selections' each VM has some of them";
-  EXPECT_EQ(Load(ChipOf("  - {name: a, events: [" + Events(0, 46) + "]}\n")).status().message(), Path() + message);
+  EXPECT_EQ(LoadText(ChipOf("  - {name: a, events: [" + Events(0, 46) + "]}\n")).status().message(),
+            ChipPath() + message);
   // 44 events of one wire, and a number of six digits, five of which share a counter.
-  EXPECT_EQ(Load(ChipOf("  - {name: a, events: [" + Events(0, 44) + ", {name: n, bits: 6, count: prescaled}]}\n"))
+  EXPECT_EQ(LoadText(ChipOf("  - {name: a, events: [" + Events(0, 44) + ", {name: n, bits: 6, count: prescaled}]}\n"))
                 .status()
                 .message(),
-            Path() + message);
+            ChipPath() + message);
   EXPECT_TRUE(
-      Load(ChipOf("  - {name: a, events: [" + Events(0, 44) + ", {name: n, bits: 5, count: prescaled}]}\n")).ok());
+      LoadText(ChipOf("  - {name: a, events: [" + Events(0, 44) + ", {name: n, bits: 5, count: prescaled}]}\n")).ok());
 }
 
 // A unit with sources for six counters, of which it has four, and a unit that has a counter for each.
@@ -744,26 +738,26 @@ constexpr char kSelections[] =
     "selections: [{name: tlb, events: [tlb_hits, tlb_misses]}, {name: tensor, events: [tensor_cycles, bytes]}]";
 
 TEST(ChipFileTest, ReadsSelections) {
-  const auto file = Load(WithSelections(kSelections, "{selection: tensor}"));
+  const auto file = LoadText(WithSelections(kSelections, "{selection: tensor}"));
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->units[0].ulc.counters, 4u);
   EXPECT_EQ(file->units[1].ulc.counters, 45u);
   EXPECT_EQ(file->vms[0].counting.selection, 1);
   // Events in the order of the units.
   EXPECT_EQ(file->pipeline.selections, (std::vector<mailbox::EventSet>{{0b00011}, {0b01100}}));
-  const auto first = Load(WithSelections(kSelections));
+  const auto first = LoadText(WithSelections(kSelections));
   EXPECT_EQ(first->vms[0].counting.selection, 0);
 }
 
 TEST(ChipFileTest, AMistakeInSelectionsIsNamed) {
   const auto message = [](const std::string& selections, const std::string& counting = "{}",
                           const std::string& counters = "counters: 4, ") {
-    return std::string(Load(WithSelections(selections, counting, counters)).status().message());
+    return std::string(LoadText(WithSelections(selections, counting, counters)).status().message());
   };
   const auto of = [&](const std::string& events) {
     return message("selections: [{name: a, events: [" + events + "]}]");
   };
-  EXPECT_EQ(message(""), Path() +
+  EXPECT_EQ(message(""), ChipPath() +
                              ":4: unit 'sm': number of counters is 6, must be from 1 to 4; with 'rotation' its "
                              "events take turns, with 'selections' each VM has some of them");
   EXPECT_EQ(of(""), "") << "nothing is a choice, too";
@@ -790,10 +784,10 @@ TEST(ChipFileTest, AMistakeInSelectionsIsNamed) {
 TEST(ChipFileTest, ASelectableEventNeedsAGroupOfItsKind) {
   const auto message = [](const std::string& from, const std::string& to) {
     const std::string chip = absl::StrReplaceAll(WithSelections(kSelections), {{from, to}});
-    return std::string(Load(chip).status().message());
+    return std::string(LoadText(chip).status().message());
   };
   EXPECT_EQ(message(", events: [bytes, tensor_cycles]", ", events: [bytes]"),
-            Path() +
+            ChipPath() +
                 ":4: event 'tensor_cycles' is selectable and has no gate group, whose running cycles would tell a "
                 "count of 0 from none");
   EXPECT_THAT(message(", events: [bytes, tensor_cycles]", ", events: [l2_reads, bytes, tensor_cycles]"),
@@ -803,11 +797,11 @@ TEST(ChipFileTest, ASelectableEventNeedsAGroupOfItsKind) {
 
 TEST(ChipFileTest, TheSerialiserMustFinishWithinAPeriod) {
   const std::string events = Events(0, 45);
-  EXPECT_TRUE(Load(ChipOf("  - {name: a, period: 407, events: [" + events + "]}\n")).ok());
-  EXPECT_EQ(Load(ChipOf("  - {name: b, events: [x]}\n  - {name: sm, period: 100, events: [" + events + "]}\n"))
+  EXPECT_TRUE(LoadText(ChipOf("  - {name: a, period: 407, events: [" + events + "]}\n")).ok());
+  EXPECT_EQ(LoadText(ChipOf("  - {name: b, events: [x]}\n  - {name: sm, period: 100, events: [" + events + "]}\n"))
                 .status()
                 .message(),
-            Path() +
+            ChipPath() +
                 ":5: unit 'sm': the serialiser cannot finish in a period: (2 + 45 counters x 9 bits) / 1 lanes = "
                 "407 cycles > period 100");
 }
@@ -818,15 +812,15 @@ TEST(ChipFileTest, MoreThan4096EventsAreRefusedAtTheFirstTooMany) {
     absl::StrAppend(&units, "  - {name: u", unit, ", events: [", Events(unit * 41, 41), "]}\n");
   }
   // 99 units of 41 events are 4059 events, so the 38th event of the hundredth unit exceeds the limit.
-  EXPECT_EQ(Load(ChipOf(units)).status().message(), Path() + ":103: more than 4096 events");
+  EXPECT_EQ(LoadText(ChipOf(units)).status().message(), ChipPath() + ":103: more than 4096 events");
 }
 
 TEST(ChipFileTest, MoreThan65535CollectionUnitsAreRefused) {
   std::string units;
   for (int unit = 0; unit < 13; ++unit) absl::StrAppend(&units, "  - {name: u", unit, ", count: 4096, events: [e]}\n");
-  const auto file = Load(ChipOf(units, 64));
+  const auto file = LoadText(ChipOf(units, 64));
   // 59 slices of 1110 packed collection units are 65490; the remaining 45 are too few for the 86 of the next unit.
-  EXPECT_EQ(file.status().message(), Path() + ":4: more than 65535 collection units");
+  EXPECT_EQ(file.status().message(), ChipPath() + ":4: more than 65535 collection units");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ absl::StatusOr<bool> ReadPrescaled(const YamlMap& map) {
 }
 
 // A name, or {name, bits, count}, or {name, of}.
-absl::StatusOr<UnitEventSpec> ReadEvent(const YamlNode& node) {
+absl::StatusOr<UnitEventSpec> ReadUnitEvent(const YamlNode& node) {
   UnitEventSpec event{.line = node.line()};
   if (node.is_map()) {
     SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "bits", "count", "of"}));
@@ -78,7 +78,7 @@ absl::Status ReadEvents(const YamlMap& map, UnitFileSpec& unit) {
   if (nodes.empty()) return list.Error(absl::StrCat("unit '", unit.name, "' has no event"));
   std::set<std::string> names;
   for (const YamlNode& node : nodes) {
-    SIDEBAND_ASSIGN_OR_RETURN(UnitEventSpec event, ReadEvent(node));
+    SIDEBAND_ASSIGN_OR_RETURN(UnitEventSpec event, ReadUnitEvent(node));
     SIDEBAND_RETURN_IF_ERROR(CopySource(node, unit, event));
     if (!names.insert(event.name).second) {
       return node.Error(absl::StrCat("event '", event.name, "' is listed twice in unit '", unit.name, "'"));

@@ -9,7 +9,7 @@
 namespace sideband::mcu {
 namespace {
 
-ChipFile Chip(std::vector<UnitFileSpec> units, uint32_t slices = 1) {
+ChipFile ChipOfUnits(std::vector<UnitFileSpec> units, uint32_t slices = 1) {
   ChipFile file{.path = "chip.yaml"};
   file.pipeline.slices = slices;
   file.units = std::move(units);
@@ -23,10 +23,10 @@ std::vector<std::string> CcuNames(const UnitPlan& plan) {
 }
 
 TEST(UnitPlanTest, UnitsWithoutANameArePackedAndOthersShare) {
-  ChipFile file = Chip({{.name = "a", .count = 50, .events = {{.name = "x"}}},
-                        {.name = "b", .events = {{.name = "y"}}, .ccu = "m"},
-                        {.name = "c", .events = {{.name = "x"}}},
-                        {.name = "d", .events = {{.name = "y"}}, .ccu = "m"}});
+  ChipFile file = ChipOfUnits({{.name = "a", .count = 50, .events = {{.name = "x"}}},
+                               {.name = "b", .events = {{.name = "y"}}, .ccu = "m"},
+                               {.name = "c", .events = {{.name = "x"}}},
+                               {.name = "d", .events = {{.name = "y"}}, .ccu = "m"}});
   file.ccus = {{.name = "m", .threshold = 90'000'000}};
   file.threshold = 50'000'000;
   const auto plan = PlanUnits(file);
@@ -41,7 +41,7 @@ TEST(UnitPlanTest, UnitsWithoutANameArePackedAndOthersShare) {
 }
 
 TEST(UnitPlanTest, AThresholdThatWouldBeReachedTooOftenIsRefused) {
-  ChipFile file = Chip({{.name = "a", .count = 3, .events = {{.name = "x"}}}});
+  ChipFile file = ChipOfUnits({{.name = "a", .count = 3, .events = {{.name = "x"}}}});
   file.pipeline_line = 7;
   file.threshold = 33'065;
   EXPECT_EQ(
@@ -56,7 +56,7 @@ TEST(UnitPlanTest, AThresholdThatWouldBeReachedTooOftenIsRefused) {
 
 // Each instance has a unit-level counter for each slice that shares it, on a collection unit of that slice.
 TEST(UnitPlanTest, ASharedUnitHasCountersForEachSlice) {
-  ChipFile file = Chip({{.name = "sm", .events = {{.name = "x"}}, .ccu = "m"}}, 3);
+  ChipFile file = ChipOfUnits({{.name = "sm", .events = {{.name = "x"}}, .ccu = "m"}}, 3);
   file.shared_units = {{.name = "l2", .count = 2, .events = {{.name = "hits"}, {.name = "x"}}},
                        {.name = "mc", .events = {{.name = "reads"}}, .ccu = "m", .slices = {0, 2}}};
   file.ccus = {{.name = "m", .threshold = 90'000'000}};
@@ -78,7 +78,7 @@ TEST(UnitPlanTest, ASharedUnitHasCountersForEachSlice) {
 }
 
 TEST(UnitPlanTest, SharedEventsSayThatTheyAre) {
-  ChipFile file = Chip({{.name = "sm", .events = {{.name = "x"}}}}, 2);
+  ChipFile file = ChipOfUnits({{.name = "sm", .events = {{.name = "x"}}}}, 2);
   file.shared_units = {{.name = "l2", .events = {{.name = "l2_hit_cycles"}}}};
   const auto plan = PlanUnits(file);
   ASSERT_TRUE(plan.ok()) << plan.status();
@@ -91,7 +91,7 @@ TEST(UnitPlanTest, SharedEventsSayThatTheyAre) {
 }
 
 TEST(UnitPlanTest, AMistakeInASharedUnitHasItsLine) {
-  ChipFile file = Chip({{.name = "sm", .events = {{.name = "x"}}}}, 2);
+  ChipFile file = ChipOfUnits({{.name = "sm", .events = {{.name = "x"}}}}, 2);
   file.shared_units = {{.name = "l2", .count = 3, .events = {{.name = "hits"}}, .ccu = "m", .line = 9}};
   file.ccus = {{.name = "m", .threshold = 1, .line = 12}};
   EXPECT_EQ(std::string(PlanUnits(file).status().message()),
@@ -108,9 +108,9 @@ TEST(UnitPlanTest, AMistakeInASharedUnitHasItsLine) {
 }
 
 TEST(UnitPlanTest, AUnitIsOnTheSlicesThatItNames) {
-  ChipFile file = Chip({{.name = "a", .events = {{.name = "x"}}},
-                        {.name = "b", .events = {{.name = "y"}}, .ccu = "m", .slices = {0, 2}}},
-                       3);
+  ChipFile file = ChipOfUnits({{.name = "a", .events = {{.name = "x"}}},
+                               {.name = "b", .events = {{.name = "y"}}, .ccu = "m", .slices = {0, 2}}},
+                              3);
   file.device_units = {{.name = "pcie", .events = {{.name = "tx"}}, .ccu = "m"}};
   const auto plan = PlanUnits(file);
   ASSERT_TRUE(plan.ok()) << plan.status();
@@ -125,9 +125,9 @@ TEST(UnitPlanTest, AUnitIsOnTheSlicesThatItNames) {
 
 TEST(UnitPlanTest, AnEventIsMaskedWhereEveryUnitMasksIt) {
   const auto plan =
-      PlanUnits(Chip({{.name = "a", .events = {{.name = "x", .masked = true}, {.name = "y", .masked = true}}},
-                      {.name = "b", .events = {{.name = "x"}, {.name = "z"}}},
-                      {.name = "c", .events = {{.name = "y", .masked = true}}}}));
+      PlanUnits(ChipOfUnits({{.name = "a", .events = {{.name = "x", .masked = true}, {.name = "y", .masked = true}}},
+                             {.name = "b", .events = {{.name = "x"}, {.name = "z"}}},
+                             {.name = "c", .events = {{.name = "y", .masked = true}}}}));
   ASSERT_TRUE(plan.ok()) << plan.status();
   std::map<std::string, bool> masked;
   for (const mailbox::EventInfo& event : plan->events.events()) masked[event.name] = event.masked;
@@ -135,7 +135,7 @@ TEST(UnitPlanTest, AnEventIsMaskedWhereEveryUnitMasksIt) {
 }
 
 TEST(UnitPlanTest, AFullNumberHasACounterPerDigit) {
-  const auto plan = PlanUnits(Chip({{.name = "a", .events = {{.name = "w"}, {.name = "n", .bits = 3}}}}));
+  const auto plan = PlanUnits(ChipOfUnits({{.name = "a", .events = {{.name = "w"}, {.name = "n", .bits = 3}}}}));
   ASSERT_TRUE(plan.ok()) << plan.status();
   const auto& inputs = plan->ccus[0].ulcs[0].inputs;
   ASSERT_EQ(inputs.size(), 4u);
@@ -148,10 +148,10 @@ TEST(UnitPlanTest, AFullNumberHasACounterPerDigit) {
 }
 
 TEST(UnitPlanTest, FiveDigitsOfAPrescaledNumberShareACounter) {
-  const auto plan = PlanUnits(
-      Chip({{.name = "a",
-             .count = 2,
-             .events = {{.name = "n", .bits = 7, .prescaled = true}, {.name = "s", .bits = 2, .prescaled = true}}}}));
+  const auto plan = PlanUnits(ChipOfUnits(
+      {{.name = "a",
+        .count = 2,
+        .events = {{.name = "n", .bits = 7, .prescaled = true}, {.name = "s", .bits = 2, .prescaled = true}}}}));
   ASSERT_TRUE(plan.ok()) << plan.status();
   const auto& inputs = plan->ccus[0].ulcs[1].inputs;  // second instance: its wires start at 9
   ASSERT_EQ(inputs.size(), 4u);
@@ -168,7 +168,7 @@ TEST(UnitPlanTest, FiveDigitsOfAPrescaledNumberShareACounter) {
 
 TEST(UnitPlanTest, AMaskedEventIsInTheTableButNotAdded) {
   const auto plan =
-      PlanUnits(Chip({{.name = "a", .events = {{.name = "x", .bits = 2, .masked = true}, {.name = "y"}}}}));
+      PlanUnits(ChipOfUnits({{.name = "a", .events = {{.name = "x", .bits = 2, .masked = true}, {.name = "y"}}}}));
   ASSERT_TRUE(plan.ok()) << plan.status();
   const auto& inputs = plan->ccus[0].ulcs[0].inputs;
   EXPECT_TRUE(inputs[0].masked && inputs[1].masked);
@@ -177,7 +177,7 @@ TEST(UnitPlanTest, AMaskedEventIsInTheTableButNotAdded) {
 }
 
 TEST(UnitPlanTest, WhatIsPlannedIsValid) {
-  const ChipFile file = Chip({{.name = "a", .count = 200, .events = {{.name = "x", .bits = 32}}}}, 64);
+  const ChipFile file = ChipOfUnits({{.name = "a", .count = 200, .events = {{.name = "x", .bits = 32}}}}, 64);
   const auto plan = PlanUnits(file);
   ASSERT_TRUE(plan.ok()) << plan.status();
   PipelineConfig config = file.pipeline;
@@ -187,7 +187,7 @@ TEST(UnitPlanTest, WhatIsPlannedIsValid) {
 }
 
 TEST(UnitPlanTest, AChipOfAWaveformHasAnEmptyPlan) {
-  const auto plan = PlanUnits(Chip({}));
+  const auto plan = PlanUnits(ChipOfUnits({}));
   ASSERT_TRUE(plan.ok());
   EXPECT_TRUE(plan->ccus.empty());
   EXPECT_TRUE(plan->events.events().empty());

@@ -13,12 +13,12 @@
 namespace sideband::mcu {
 namespace {
 
-struct Flags {
+struct DescribeFlags {
   std::string chip_file;
   std::string format = "tree";
 };
 
-absl::Status Run(const Flags& flags) {
+absl::Status RunDescribeCommand(const DescribeFlags& flags) {
   SIDEBAND_ASSIGN_OR_RETURN(const ChipFile file, LoadChipFile(flags.chip_file));
   SIDEBAND_ASSIGN_OR_RETURN(const Description description, Describe(file));
   return PrintText(flags.format == "json" ? FormatJson(description) : FormatTree(description));
@@ -27,7 +27,7 @@ absl::Status Run(const Flags& flags) {
 }  // namespace
 
 Command AddDescribeCommand(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<DescribeFlags>();
   CLI::App* const command =
       app.add_subcommand("describe", "Show what a chip file's device is made of, and what it moves and stores");
   command->add_option("--chip", flags->chip_file, "What the device is and does (YAML)")->type_name("FILE")->required();
@@ -35,7 +35,7 @@ Command AddDescribeCommand(CLI::App& app) {
       ->check(CLI::IsMember({"tree", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();
-  return {command, [flags] { return Run(*flags); }};
+  return {command, [flags] { return RunDescribeCommand(*flags); }};
 }
 
 }  // namespace sideband::mcu

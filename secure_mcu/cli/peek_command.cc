@@ -17,7 +17,7 @@ namespace {
 constexpr absl::Duration kIntervalMin = absl::Milliseconds(1);
 constexpr absl::Duration kIntervalMax = absl::Hours(1);
 
-struct Flags {
+struct PeekFlags {
   PeekOptions options;
   std::string format = "table";
   std::string watch;
@@ -34,7 +34,7 @@ absl::Status SetWatch(const std::string& text, PeekOptions& options) {
   return absl::OkStatus();
 }
 
-absl::Status Run(const Flags& flags) {
+absl::Status RunPeekCommand(const PeekFlags& flags) {
   PeekOptions options = flags.options;
   options.json = flags.format == "json";
   options.print = PrintText;
@@ -52,7 +52,7 @@ absl::Status Run(const Flags& flags) {
 }  // namespace
 
 Command AddPeekCommand(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<PeekFlags>();
   CLI::App* const command = app.add_subcommand("peek-shm", "Read a VM's own counters as a guest does");
   command->add_option("file", flags->options.file, "The view: FOLDER/VM.sbv of `serve --guest-views FOLDER`")
       ->required();
@@ -62,7 +62,7 @@ Command AddPeekCommand(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--watch", flags->watch, "Again at this interval, for example 500ms, until interrupted")
       ->type_name("DURATION");
-  return {command, [flags] { return Run(*flags); }};
+  return {command, [flags] { return RunPeekCommand(*flags); }};
 }
 
 }  // namespace sideband::mcu

@@ -17,7 +17,7 @@
 namespace sideband::mcu {
 namespace {
 
-struct Flags {
+struct ReplayFlags {
   ReplayInputs inputs;
   std::string format = "json";
   std::string switch_trace;
@@ -33,7 +33,7 @@ absl::Status CannotWrite(const std::string& path) {
   return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
 }
 
-absl::StatusOr<ReplayResult> ReplayObserved(const Flags& flags, ReplayObservers observers) {
+absl::StatusOr<ReplayResult> ReplayObserved(const ReplayFlags& flags, ReplayObservers observers) {
   if (flags.switch_trace.empty()) return Replay(flags.inputs, observers);
   std::ofstream file(flags.switch_trace);
   if (!file) return CannotWrite(flags.switch_trace);
@@ -43,7 +43,7 @@ absl::StatusOr<ReplayResult> ReplayObserved(const Flags& flags, ReplayObservers 
   return result;
 }
 
-absl::Status Run(const Flags& flags) {
+absl::Status RunReplayCommand(const ReplayFlags& flags) {
   const bool interactive = isatty(STDERR_FILENO) != 0;
   ReplayObservers observers;
   if (interactive) observers.progress = ShowProgress;
@@ -61,7 +61,7 @@ absl::Status Run(const Flags& flags) {
 }  // namespace
 
 Command AddReplayCommand(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ReplayFlags>();
   CLI::App* const command = app.add_subcommand("replay", "Run a waveform through the counter pipeline to its end");
   command->add_option("--signals", flags->inputs.signals, "Which signal feeds which event (JSON)")
       ->type_name("FILE")
@@ -98,7 +98,7 @@ Command AddReplayCommand(CLI::App& app) {
       ->add_option("--switch-trace", flags->switch_trace,
                    "Write each step of each context switch to this file as a line of JSON")
       ->type_name("FILE");
-  return {command, [flags] { return Run(*flags); }};
+  return {command, [flags] { return RunReplayCommand(*flags); }};
 }
 
 }  // namespace sideband::mcu

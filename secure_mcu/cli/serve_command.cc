@@ -16,12 +16,12 @@
 namespace sideband::mcu {
 namespace {
 
-struct Flags {
+struct ServeFlags {
   ServeOptions options;
   std::string persona = "sideband";
 };
 
-absl::Status Run(const Flags& flags) {
+absl::Status RunServeCommand(const ServeFlags& flags) {
   ServeOptions options = flags.options;
   SIDEBAND_ASSIGN_OR_RETURN(options.persona, ParsePersona(flags.persona));
   // Boot ids of different starts must differ.
@@ -36,7 +36,7 @@ absl::Status Run(const Flags& flags) {
 }  // namespace
 
 Command AddServeCommand(CLI::App& app) {
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ServeFlags>();
   CLI::App* const command = app.add_subcommand("serve", "Serve an emulated device on a virtual bus");
   command
       ->add_option("--chip", flags->options.chips,
@@ -70,7 +70,7 @@ Command AddServeCommand(CLI::App& app) {
                    "Fault plan for the bus (YAML, see sim/bus_faults/README.md); change_catalog is rejected, and a "
                    "delay is reported to the controller as a stretched clock")
       ->type_name("FILE");
-  return {command, [flags] { return Run(*flags); }};
+  return {command, [flags] { return RunServeCommand(*flags); }};
 }
 
 }  // namespace sideband::mcu

@@ -7,7 +7,7 @@ namespace sideband::mcu {
 namespace {
 
 // Two slices; the second has an additional unit.
-ChipFile Tiny() {
+ChipFile TinyChip() {
   ChipFile file{.path = "tiny.yaml", .serial = "S"};
   file.pipeline = {.slices = 2,
                    .clock_hz = 1000,
@@ -26,7 +26,7 @@ ChipFile Tiny() {
 }
 
 TEST(DescribeTest, EqualSiblingsAreFolded) {
-  const auto description = Describe(Tiny());
+  const auto description = Describe(TinyChip());
   ASSERT_TRUE(description.ok()) << description.status();
   ASSERT_EQ(description->slices.size(), 2u) << "the second slice has one collection unit more";
   const CcuGroup& ccu = description->slices[0].ccus[0];
@@ -41,7 +41,7 @@ TEST(DescribeTest, EqualSiblingsAreFolded) {
 }
 
 TEST(DescribeTest, EqualSlicesAreFolded) {
-  ChipFile file = Tiny();
+  ChipFile file = TinyChip();
   file.units.pop_back();
   file.device_units = {{.name = "pcie", .events = {{.name = "tx"}}, .ulc = file.units[0].ulc}};
   const auto description = Describe(file);
@@ -54,7 +54,7 @@ TEST(DescribeTest, EqualSlicesAreFolded) {
 
 // A shared unit has counters for each slice.
 TEST(DescribeTest, SharedUnitsAreCountedOnceForEachSlice) {
-  ChipFile file = Tiny();
+  ChipFile file = TinyChip();
   const auto without = Describe(file);
   file.shared_units = {{.name = "mc", .count = 2, .events = {{.name = "r"}, {.name = "w"}}, .ulc = file.units[0].ulc}};
   const auto with = Describe(file);
@@ -69,7 +69,7 @@ TEST(DescribeTest, SharedUnitsAreCountedOnceForEachSlice) {
 }
 
 TEST(DescribeTest, TotalsByHand) {
-  const auto description = Describe(Tiny());
+  const auto description = Describe(TinyChip());
   ASSERT_TRUE(description.ok()) << description.status();
   EXPECT_EQ(description->events, 2u);
   EXPECT_EQ(description->blocks, 4u) << "the hypervisor's, one VM's and two contexts'";
@@ -90,7 +90,7 @@ TEST(DescribeTest, TotalsByHand) {
 }
 
 TEST(DescribeTest, AContextThatIsAloneWithoutAGapStays) {
-  ChipFile file = Tiny();
+  ChipFile file = TinyChip();
   file.vms[0].contexts.pop_back();
   EXPECT_GT(Describe(file)->flat.switches, 0u);
   file.gap = absl::ZeroDuration();
@@ -98,7 +98,7 @@ TEST(DescribeTest, AContextThatIsAloneWithoutAGapStays) {
 }
 
 TEST(DescribeTest, TheOutOfBandChannelIsShownWhereThereIsOne) {
-  ChipFile file = Tiny();
+  ChipFile file = TinyChip();
   EXPECT_EQ(Describe(file)->reduction_channels.size(), 2u);
   file.pipeline.out_of_band_commit_period = 100;
   EXPECT_EQ(Describe(file)->reduction_channels.back().name, "out of band");

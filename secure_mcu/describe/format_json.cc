@@ -57,7 +57,7 @@ Json TreeJson(const Description& description) {
 }
 
 // null if a term is 0.
-Json Ratio(uint64_t dividend, uint64_t divisor) {
+Json RatioJson(uint64_t dividend, uint64_t divisor) {
   if (divisor == 0 || dividend == 0) return nullptr;
   return static_cast<double>(dividend) / static_cast<double>(divisor);
 }
@@ -78,7 +78,7 @@ Json ReadPathJson(const Description& description) {
           {"interconnect", read_path.interconnect},
           {"managers", read_path.managers},
           {"total", read_path.total()},
-          {"flip_flops_ratio", Ratio(read_path.total(), description.registers.total())}};
+          {"flip_flops_ratio", RatioJson(read_path.total(), description.registers.total())}};
 }
 
 Json GatesJson(const Description& description) {
@@ -87,14 +87,14 @@ Json GatesJson(const Description& description) {
           {"groups", gates.groups},
           {"hosts", gates.hosts},
           {"total", gates.total()},
-          {"flip_flops_ratio", Ratio(gates.total(), description.registers.total())},
+          {"flip_flops_ratio", RatioJson(gates.total(), description.registers.total())},
           {"replicated", description.replicated()}};
 }
 
 Json SelectsJson(const Description& description) {
   return {{"registers", description.selects.registers},
           {"total", description.selects.bits},
-          {"flip_flops_ratio", Ratio(description.selects.bits, description.registers.total())}};
+          {"flip_flops_ratio", RatioJson(description.selects.bits, description.registers.total())}};
 }
 
 Json RotationJson(const RotationDescription& rotation) {
@@ -150,9 +150,9 @@ Json FlatJson(const Description& description) {
           {"flip_flops", flat.registers},
           {"polls", flat.polls},
           {"switches", flat.switches},
-          {"flip_flops_ratio", Ratio(flat.registers, description.registers.total())},
-          {"bits_beyond_ccu_ratio", Ratio(flat.moved(), traffic.beyond_ccu())},
-          {"bits_ratio", Ratio(flat.moved(), traffic.beyond_ccu() + traffic.ulc_to_ccu)}};
+          {"flip_flops_ratio", RatioJson(flat.registers, description.registers.total())},
+          {"bits_beyond_ccu_ratio", RatioJson(flat.moved(), traffic.beyond_ccu())},
+          {"bits_ratio", RatioJson(flat.moved(), traffic.beyond_ccu() + traffic.ulc_to_ccu)}};
 }
 
 Json SnapshotJson(const mailbox::SnapshotCost& cost) {

@@ -40,7 +40,7 @@ std::string PeriodText(uint64_t cycles, uint64_t clock_hz) {
 }
 
 // "-" if a term is 0.
-std::string Ratio(uint64_t dividend, uint64_t divisor) {
+std::string RatioText(uint64_t dividend, uint64_t divisor) {
   if (divisor == 0 || dividend == 0) return "-";
   return absl::StrFormat("%.3g", static_cast<double>(dividend) / static_cast<double>(divisor));
 }
@@ -203,7 +203,7 @@ void AppendReadPath(const Description& description, std::string& text) {
                                {"total", read_path.total()}},
               text);
   absl::StrAppendFormat(&text, "  %-46s %22s\n", "times the pipeline's",
-                        Ratio(read_path.total(), description.registers.total()));
+                        RatioText(read_path.total(), description.registers.total()));
 }
 
 void AppendGates(const Description& description, std::string& text) {
@@ -216,7 +216,7 @@ void AppendGates(const Description& description, std::string& text) {
                                {"total", gates.total()}},
               text);
   absl::StrAppendFormat(&text, "  %-46s %22s\n", "times the pipeline's",
-                        Ratio(gates.total(), description.registers.total()));
+                        RatioText(gates.total(), description.registers.total()));
   absl::StrAppendFormat(&text, "  %-46s %22s\n", "instead of them, a counter for each wire and VM",
                         Grouped(description.replicated()));
 }
@@ -227,7 +227,7 @@ void AppendSelects(const Description& description, std::string& text) {
   AppendTable("flip-flops of the select registers",
               std::vector<Row>{{"registers", selects.registers}, {"total", selects.bits}}, text);
   absl::StrAppendFormat(&text, "  %-46s %22s\n", "times the pipeline's",
-                        Ratio(selects.bits, description.registers.total()));
+                        RatioText(selects.bits, description.registers.total()));
 }
 
 void AppendTotals(const Description& description, std::string& text) {
@@ -264,11 +264,11 @@ void AppendFlat(const Description& description, std::string& text) {
               text);
   const Traffic& traffic = description.traffic;
   absl::StrAppendFormat(&text, "  %-46s %22s\n", "flip-flops, times the pipeline's",
-                        Ratio(flat.registers, description.registers.total()));
+                        RatioText(flat.registers, description.registers.total()));
   absl::StrAppendFormat(&text, "  %-46s %22s\n", "bits, times those beyond the collection units",
-                        Ratio(flat.moved(), traffic.beyond_ccu()));
+                        RatioText(flat.moved(), traffic.beyond_ccu()));
   absl::StrAppendFormat(&text, "  %-46s %22s\n", "bits, times all that the pipeline moves",
-                        Ratio(flat.moved(), traffic.beyond_ccu() + traffic.ulc_to_ccu));
+                        RatioText(flat.moved(), traffic.beyond_ccu() + traffic.ulc_to_ccu));
 }
 
 // The longest snapshot is the first one after a start; later snapshots omit most unchanged data.

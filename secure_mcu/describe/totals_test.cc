@@ -8,7 +8,7 @@ namespace {
 
 // Two slices with a collection unit each. Slice 0 has two unit-level counters of one event, and a third of a prescaled
 // number of seven digits and a masked wire. Slice 1 has a unit-level counter of nine events.
-PipelineConfig Tiny() {
+PipelineConfig TinyPipeline() {
   const UlcSpec one{.name = "a", .inputs = {{.wire = 0, .meaning = {0, 0}}}, .counter_bits = 4, .period = 10};
   const UlcSpec number{.name = "n",
                        .inputs = {{.wire = 1, .meaning = {1, 0}, .digits = 5},
@@ -34,7 +34,7 @@ PipelineConfig Tiny() {
 TEST(TotalsTest, ARecordHasWhatRecordHNames) { EXPECT_EQ(kRecordBits, 317u); }
 
 TEST(TotalsTest, RegistersByHand) {
-  const Registers registers = CountRegisters(Tiny());
+  const Registers registers = CountRegisters(TinyPipeline());
   EXPECT_EQ(registers.ulc_counters, 4u + 4 + 4 * 9 + 9 * 5);
   EXPECT_EQ(registers.prescalers, 6u);
   EXPECT_EQ(registers.serialisers, (2u + 4) + (2 + 4) + (2 + 36) + (2 + 45));
@@ -47,14 +47,14 @@ TEST(TotalsTest, RegistersByHand) {
 }
 
 TEST(TotalsTest, TheOutOfBandChannelIsOneMore) {
-  PipelineConfig config = Tiny();
+  PipelineConfig config = TinyPipeline();
   config.out_of_band_commit_period = 100;
   EXPECT_EQ(CountRegisters(config).reduction_channels, 4u * 10 * 64);
   EXPECT_EQ(CountTraffic(config, std::vector<double>{0, 0}).rc_to_memory, 640u * (2 * 2 * 2 + 4 + 10));
 }
 
 TEST(TotalsTest, TrafficByHand) {
-  const Traffic traffic = CountTraffic(Tiny(), std::vector<double>{5, 0});
+  const Traffic traffic = CountTraffic(TinyPipeline(), std::vector<double>{5, 0});
   EXPECT_EQ(traffic.ulc_to_ccu, 2u * 6 * 100 + 38 * 10 + 47 * 20);
   EXPECT_EQ(traffic.ccu_to_buffer, (1u + 2) * 317 * 10);
   EXPECT_EQ(traffic.switches, 5u * ((1 + 1) * 317 + 2 * 10 * 64));
@@ -63,7 +63,7 @@ TEST(TotalsTest, TrafficByHand) {
 }
 
 TEST(TotalsTest, AFlatDesignByHand) {
-  const FlatDesign flat = CountFlat(Tiny(), std::vector<double>{5, 0});
+  const FlatDesign flat = CountFlat(TinyPipeline(), std::vector<double>{5, 0});
   EXPECT_EQ(flat.wires, 1u + 1 + 7 + 9) << "without the masked one";
   EXPECT_EQ(flat.registers, 18u * 64);
   EXPECT_EQ(flat.polls, 18u * 64 * 10);
@@ -71,7 +71,7 @@ TEST(TotalsTest, AFlatDesignByHand) {
 }
 
 TEST(TotalsTest, APeriodOfNoneMovesNothing) {
-  PipelineConfig config = Tiny();
+  PipelineConfig config = TinyPipeline();
   config.trigger_period = config.commit_period = config.hypervisor_commit_period = 0;
   EXPECT_EQ(CountTraffic(config, std::vector<double>{0, 0}).beyond_ccu(), 0u);
   EXPECT_EQ(CountFlat(config, std::vector<double>{0, 0}).moved(), 0u);
@@ -79,7 +79,7 @@ TEST(TotalsTest, APeriodOfNoneMovesNothing) {
 
 // virtual-counters.md's own figures, of a unit with 45 counters of 64 sources.
 TEST(TotalsTest, SelectRegistersByHand) {
-  PipelineConfig config = Tiny();
+  PipelineConfig config = TinyPipeline();
   EXPECT_EQ(CountSelects(config), SelectRegisters()) << "no selections, no registers";
   UlcSpec unit{.name = "sm.0", .counter_bits = 9, .period = 511};
   for (uint16_t event = 0; event < 64; ++event) unit.inputs.push_back({.wire = event, .meaning = {event, 0}});
@@ -99,7 +99,7 @@ TEST(TotalsTest, SelectRegistersByHand) {
 
 // virtual-counters.md's own figure, of the large chip with as many groups as there can be.
 TEST(TotalsTest, GatesByHand) {
-  PipelineConfig config = Tiny();
+  PipelineConfig config = TinyPipeline();
   EXPECT_EQ(CountGates(config).total(), 0u) << "no groups, no gates";
   config.slices = 8;
   config.gate_groups.resize(64);

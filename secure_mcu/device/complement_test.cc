@@ -28,7 +28,7 @@ using mailbox::MailboxStatus;
 using mailbox::Opcode;
 
 // The secret VM has turns on both slices, beside the open one; one of its contexts ends and starts again.
-constexpr char kChip[] = R"(
+constexpr char kComplementChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 slices: 2
 units:
@@ -58,12 +58,12 @@ power: {idle_w: 1, event_pj: {sm_active_cycles: 9000000, dram_read_cycles: 90000
 KEYS
 )";
 
-struct Secret {
+struct SecretTenant {
   const char* seed;
   const char* work;
   const char* memory_mib;
 };
-constexpr Secret kBusy = {"3", "gemm", "500"}, kIdle = {"77", "idle", "7"};
+constexpr SecretTenant kBusy = {"3", "gemm", "500"}, kIdle = {"77", "idle", "7"};
 
 // One answer: a reply, and the windows that it opened.
 struct Answer {
@@ -85,13 +85,13 @@ bool IsSame(const Answer& a, const Answer& b) {
 
 class Served {
  public:
-  Served(const Secret& secret, const std::string& keys, const std::string& quantum) {
+  Served(const SecretTenant& secret, const std::string& keys, const std::string& quantum) {
     const std::string path = absl::StrCat(testing::TempDir(), "complement.yaml");
-    std::ofstream(path) << absl::StrReplaceAll(kChip, {{"SEED", secret.seed},
-                                                       {"WORK", secret.work},
-                                                       {"MIB", secret.memory_mib},
-                                                       {"KEYS", keys},
-                                                       {"QUANTUM", quantum}});
+    std::ofstream(path) << absl::StrReplaceAll(kComplementChip, {{"SEED", secret.seed},
+                                                                 {"WORK", secret.work},
+                                                                 {"MIB", secret.memory_mib},
+                                                                 {"KEYS", keys},
+                                                                 {"QUANTUM", quantum}});
     const ChipFile file = *LoadChipFile(path);
     device_ = *LiveDevice::Create(file, 42, [this] { return elapsed; });
     firmware_ = std::make_unique<FirmwarePair>(*device_, PowerModel(device_->power()), Persona::kSideband,

@@ -29,7 +29,7 @@ using mailbox::MailboxStatus;
 using mailbox::Opcode;
 
 // A cycle a microsecond. Both VMs take turns on slice 0; vm3 has slice 1.
-constexpr char kChip[] = R"(
+constexpr char kConfigChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 slices: 2
 units:
@@ -60,7 +60,7 @@ class ConfiguredDevice {
  public:
   ConfiguredDevice() {
     const std::string path = testing::TempDir() + "config.yaml";
-    std::ofstream(path) << kChip;
+    std::ofstream(path) << kConfigChip;
     device_ = *LiveDevice::Create(*LoadChipFile(path), 42, [this] { return elapsed_; });
     commands_ = std::make_unique<SnapshotCommands>(*device_, mailbox::ExtensionVersion::kTwo);
   }

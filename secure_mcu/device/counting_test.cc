@@ -19,7 +19,7 @@ namespace sideband::mcu {
 namespace {
 
 // A cycle a microsecond. vm1 has slice 0 for itself, vm2 slice 1.
-constexpr char kChip[] = R"(
+constexpr char kCountingChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 slices: 2
 units:
@@ -40,12 +40,12 @@ quantum: 3ms
 gap: 0s
 )";
 
-constexpr char kGates[] = R"(
+constexpr char kTwoGates[] = R"(
 gate_groups:
   - {name: guest, events: [sm_active_cycles]}
   - {name: host, events: [host_sm_active_cycles], guest: false, host: true}
 )";
-constexpr char kHost[] = R"(
+constexpr char kExits[] = R"(
 host: {exit_every: 1ms, exit_time: 100us, seed: 9, phases: [{kind: attention, time: 333us}]}
 )";
 
@@ -56,7 +56,7 @@ using Counts = std::map<std::string, uint64_t>;
 class CountingTest : public testing::Test {
  protected:
   void Start(const std::string& gates, const std::string& vm1 = "", const std::string& vm2 = "") {
-    StartChip(absl::StrReplaceAll(kChip, {{"GATES", gates}, {"VM1", vm1}, {"VM2", vm2}}));
+    StartChip(absl::StrReplaceAll(kCountingChip, {{"GATES", gates}, {"VM1", vm1}, {"VM2", vm2}}));
   }
   void StartChip(const std::string& chip) {
     const std::string path = testing::TempDir() + "counting.yaml";
@@ -86,7 +86,7 @@ uint64_t HostCycles(uint64_t cycle) {
 }
 
 TEST_F(CountingTest, CoverageIsTheTimeThatThePlanGave) {
-  Start(absl::StrCat(kGates, kHost));
+  Start(absl::StrCat(kTwoGates, kExits));
   for (const uint64_t cycle : {500, 1000, 1037, 1100, 10'050, 54'321}) {
     Counts counts = CountsAt(cycle);
     EXPECT_EQ(counts["resident_cycles"], cycle);
@@ -97,7 +97,7 @@ TEST_F(CountingTest, CoverageIsTheTimeThatThePlanGave) {
 
 // V4
 TEST_F(CountingTest, GuestAndHostAddUpToBoth) {
-  Start(absl::StrCat(kGates, kHost));
+  Start(absl::StrCat(kTwoGates, kExits));
   for (const uint64_t cycle : {999, 1050, 7777, 100'000}) {
     Counts counts = CountsAt(cycle);
     EXPECT_EQ(counts["sm_active_cycles"] + counts["host_sm_active_cycles"], counts["any_sm_active_cycles"]) << cycle;
@@ -108,9 +108,9 @@ TEST_F(CountingTest, GuestAndHostAddUpToBoth) {
 // V3
 TEST_F(CountingTest, TheHostsWorkIsHiddenFromTheGuest) {
   for (const uint64_t cycle : {1'234, 40'099, 123'456}) {
-    Start(absl::StrCat(kGates, kHost));
+    Start(absl::StrCat(kTwoGates, kExits));
     Counts disturbed = CountsAt(cycle);
-    Start(kGates);
+    Start(kTwoGates);
     Counts alone = CountsAt(cycle - HostCycles(cycle));
     EXPECT_EQ(disturbed["sm_active_cycles"], alone["sm_active_cycles"]) << cycle;
     EXPECT_EQ(alone["host_sm_active_cycles"], 0u);
@@ -118,10 +118,10 @@ TEST_F(CountingTest, TheHostsWorkIsHiddenFromTheGuest) {
 }
 
 TEST_F(CountingTest, WithoutGroupsTheHostsWorkIsItsResidents) {
-  Start(kHost);
+  Start(kExits);
   Counts counts = CountsAt(50'000);
   EXPECT_EQ(counts["sm_active_cycles"], counts["any_sm_active_cycles"]);
-  Start(absl::StrCat(kGates, kHost));
+  Start(absl::StrCat(kTwoGates, kExits));
   EXPECT_EQ(CountsAt(50'000)["any_sm_active_cycles"], counts["any_sm_active_cycles"]);
 }
 
@@ -145,7 +145,7 @@ gate_groups:
 }
 
 TEST_F(CountingTest, WhatTheOperatorDoesNotAllowIsClosed) {
-  Start(kGates, "allowed: [host]", "allowed: [], pinned: [guest]");
+  Start(kTwoGates, "allowed: [host]", "allowed: [], pinned: [guest]");
   EXPECT_EQ(CountsAt(5000, 1)["sm_active_cycles"], 0u);
   EXPECT_GT(CountsAt(5000, 2)["sm_active_cycles"], 0u);
 }
@@ -194,7 +194,7 @@ std::string WithEnoughCounters() {
 }
 
 constexpr const char* kTlb[] = {"tlb_hits", "tlb_misses", "tlb_latency"};
-constexpr const char* kTensor[] = {"tensor_ops", "tensor_active_cycles"};
+constexpr const char* kTensorEvents[] = {"tensor_ops", "tensor_active_cycles"};
 
 // V12: the same counters of a slice count TLB events of one VM and tensor events of the other, exactly.
 TEST_F(CountingTest, EachVmCountsItsOwnEventsOnTheSameCounters) {
@@ -208,7 +208,7 @@ TEST_F(CountingTest, EachVmCountsItsOwnEventsOnTheSameCounters) {
       EXPECT_GT(of_vm1[event], 0u) << event;
       EXPECT_EQ(of_vm2[event], 0u) << event;
     }
-    for (const char* event : kTensor) {
+    for (const char* event : kTensorEvents) {
       EXPECT_EQ(of_vm2[event], all2[event]) << event;
       EXPECT_EQ(of_vm2[event] > 0, cycle > 4000) << event;
       EXPECT_EQ(of_vm1[event], 0u) << event;

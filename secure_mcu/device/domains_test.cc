@@ -20,7 +20,7 @@
 namespace sideband::mcu {
 namespace {
 
-constexpr char kChip[] =
+constexpr char kDomainsChip[] =
     "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
     "gap: 0ms\n"
     "domains:\n"
@@ -39,7 +39,7 @@ class DomainsTest : public testing::Test {
  protected:
   DomainsTest() {
     const std::string path = testing::TempDir() + "device_domains.yaml";
-    std::ofstream(path) << kChip;
+    std::ofstream(path) << kDomainsChip;
     file_ = *LoadChipFile(path);
     device_ = *LiveDevice::Create(file_, /*boot_id=*/1, [this] { return elapsed_; });
   }
@@ -127,8 +127,8 @@ TEST_F(DomainsTest, TheTimelineHasWhatTheGridLeft) {
 TEST(AmbiguousGridTest, IsRefused) {
   const std::string path = testing::TempDir() + "slow_domain.yaml";
   std::ofstream(path) << absl::StrReplaceAll(
-      kChip, {{"{name: sm, hz: 700000000, ppm: 37", "{name: sm, hz: 2000, sync_edges: 2, ppm: 37"},
-              {", steps: [{at: 2ms, hz: 1400000000}]", ""}});
+      kDomainsChip, {{"{name: sm, hz: 700000000, ppm: 37", "{name: sm, hz: 2000, sync_edges: 2, ppm: 37"},
+                     {", steps: [{at: 2ms, hz: 1400000000}]", ""}});
   const auto device = *LiveDevice::Create(*LoadChipFile(path), /*boot_id=*/1, [] { return absl::ZeroDuration(); });
   // The bar is a period of half a millisecond of that clock, and a little more.
   EXPECT_TRUE(absl::IsInvalidArgument(device->SetTriggerGrid(900'000)));

@@ -16,7 +16,7 @@ namespace {
 
 // At 1 MHz a cycle is a microsecond. Slice 0: a job of vm1 and one of vm2, by turns of 10 ms; the hypervisor runs for
 // the first 100 us of each millisecond.
-constexpr char kChip[] = R"(
+constexpr char kGuestCountingChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 units: [{name: sm, events: [a, b, c, {name: of_host, of: a}]}]
 gate_groups:
@@ -37,16 +37,17 @@ quantum: 10ms
 gap: 0s
 )";
 
-enum Page : size_t { kVm1, kVm1Job, kVm2, kVm2Job };
-constexpr uint64_t kThread = 1;
-constexpr uint64_t kPinned = 0b0010, kAllowed = 0b0011, kHost = 0b1000;
 constexpr uint32_t kGateOffsets[] = {
     hpc::kGateVectorOffset,  hpc::kGateControlOffset,       hpc::kGateSelectionOffset,     hpc::kGateIdsOffset,
     hpc::kGateContextOffset, hpc::kGateContextVectorOffset, hpc::kGateContextControlOffset};
 
 class GuestCountingTest : public testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override { Start(kChip); }
+  enum Page : size_t { kVm1, kVm1Job, kVm2, kVm2Job };
+  static constexpr uint64_t kThread = 1;
+  static constexpr uint64_t kPinned = 0b0010, kAllowed = 0b0011, kHost = 0b1000;
+
+  void SetUp() override { Start(kGuestCountingChip); }
 
   void Start(const std::string& chip) {
     registers_.reset();
@@ -132,7 +133,8 @@ TEST_P(GuestCountingTest, ASupervisorHasThemWholeAndByHalves) {
 // Three events for two counters; `two` is pinned.
 TEST_P(GuestCountingTest, ItsSelection) {
   elapsed_ = {};
-  Start(absl::StrReplaceAll(kChip, {{"units: [{name: sm,", "extension: 2\nunits: [{name: sm, counters: 3,"}}) +
+  Start(absl::StrReplaceAll(kGuestCountingChip,
+                            {{"units: [{name: sm,", "extension: 2\nunits: [{name: sm, counters: 3,"}}) +
         "selections: [{name: ab, events: [a, b]}, {name: bc, events: [b, c]}, {name: ac, events: [a, c]}]\n");
   for (const uint64_t refused : {uint64_t{2}, uint64_t{3}, ~uint64_t{0}}) {
     EXPECT_TRUE(Write(kVm1, hpc::kGateSelectionOffset, refused));

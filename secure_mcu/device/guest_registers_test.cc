@@ -11,7 +11,7 @@ namespace sideband::mcu {
 namespace {
 
 // Slice 0: a job of vm1 and one of vm2, by turns of 10 ms. Slice 1: vm1's second job, for ever.
-constexpr char kChip[] = R"(
+constexpr char kGuestRegistersChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 slices: 2
 units: [{name: sm, events: [sm_active_cycles]}]
@@ -32,15 +32,15 @@ quantum: 10ms
 gap: 0s
 )";
 
-enum Page : size_t { kVm1, kVm1Job, kVm1Second, kVm2, kVm2Job, kVm3 };
-constexpr uint64_t kBitmap = 0b11;  // sm_active_cycles, resident_cycles
-constexpr uint64_t kThread = 1, kOther = 2;
-
 class GuestRegistersTest : public testing::Test {
  protected:
+  enum Page : size_t { kVm1, kVm1Job, kVm1Second, kVm2, kVm2Job, kVm3 };
+  static constexpr uint64_t kBitmap = 0b11;  // sm_active_cycles, resident_cycles
+  static constexpr uint64_t kThread = 1, kOther = 2;
+
   void SetUp() override {
     const std::string path = testing::TempDir() + "guest_registers.yaml";
-    std::ofstream(path) << kChip;
+    std::ofstream(path) << kGuestRegistersChip;
     device_ = *LiveDevice::Create(*LoadChipFile(path), 42, [this] { return elapsed_; });
     registers_ = std::make_unique<GuestRegisters>(*device_);
     elapsed_ = absl::Milliseconds(1);

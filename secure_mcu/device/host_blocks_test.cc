@@ -20,7 +20,7 @@ using mailbox::kHypervisorVm;
 using mailbox::kNoContext;
 
 // A cycle a microsecond. vm1 has turns of 3 ms on slice 0, a millisecond apart; nobody has slice 1.
-constexpr char kChip[] = R"(
+constexpr char kHostBlocksChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 extension: VERSION
 slices: 2
@@ -51,10 +51,10 @@ host: {exit_every: 1ms, exit_time: 100us, seed: 9, phases: [{kind: attention, ti
 using Scope = std::pair<uint16_t, uint16_t>;
 using Counts = std::map<std::string, uint64_t>;  // by event
 
-constexpr Scope kDevice = {kHypervisorVm, kNoContext}, kHost0 = {kHypervisorVm, 0}, kHost1 = {kHypervisorVm, 1},
-                kVm1 = {1, kNoContext};
+constexpr Scope kDeviceBlock = {kHypervisorVm, kNoContext}, kHost0Block = {kHypervisorVm, 0},
+                kHost1Block = {kHypervisorVm, 1}, kVm1Block = {1, kNoContext};
 
-struct Chip {
+struct ChipKeys {
   std::string gates = kGates;
   std::string host = kHost;
   std::string gap = "1ms";
@@ -63,10 +63,10 @@ struct Chip {
 
 class HostBlocksTest : public testing::Test {
  protected:
-  void Start(const Chip& chip) {
+  void Start(const ChipKeys& chip) {
     const std::string path = testing::TempDir() + "host_blocks.yaml";
     std::ofstream(path) << absl::StrReplaceAll(
-        kChip, {{"GATES", chip.gates}, {"HOST", chip.host}, {"GAP", chip.gap}, {"VERSION", chip.version}});
+        kHostBlocksChip, {{"GATES", chip.gates}, {"HOST", chip.host}, {"GAP", chip.gap}, {"VERSION", chip.version}});
     elapsed_ = absl::ZeroDuration();
     device_ = *LiveDevice::Create(*LoadChipFile(path), 42, [this] { return elapsed_; });
   }
@@ -99,12 +99,12 @@ TEST_F(HostBlocksTest, TimeIsThatWithoutAResident) {
   Start({});
   for (const uint64_t cycle : {0, 500, 3000, 3100, 4000, 54'321}) {
     auto blocks = CountsAt(cycle);
-    EXPECT_EQ(blocks[kHost0]["resident_cycles"], IdleCycles(cycle)) << cycle;
-    EXPECT_EQ(blocks[kHost0]["group_host_running_cycles"], IdleCycles(cycle)) << cycle;
-    EXPECT_EQ(blocks[kHost0]["group_guest_running_cycles"], 0u) << cycle;
-    EXPECT_EQ(blocks[kHost1]["resident_cycles"], cycle);
-    EXPECT_EQ(blocks[kVm1]["resident_cycles"], cycle - IdleCycles(cycle)) << cycle;
-    EXPECT_EQ(blocks[kVm1]["group_host_running_cycles"], ExitCycles(cycle)) << cycle;
+    EXPECT_EQ(blocks[kHost0Block]["resident_cycles"], IdleCycles(cycle)) << cycle;
+    EXPECT_EQ(blocks[kHost0Block]["group_host_running_cycles"], IdleCycles(cycle)) << cycle;
+    EXPECT_EQ(blocks[kHost0Block]["group_guest_running_cycles"], 0u) << cycle;
+    EXPECT_EQ(blocks[kHost1Block]["resident_cycles"], cycle);
+    EXPECT_EQ(blocks[kVm1Block]["resident_cycles"], cycle - IdleCycles(cycle)) << cycle;
+    EXPECT_EQ(blocks[kVm1Block]["group_host_running_cycles"], ExitCycles(cycle)) << cycle;
   }
 }
 
@@ -113,15 +113,16 @@ TEST_F(HostBlocksTest, TheDeviceIsTheSumOfItsVmsAndHosts) {
   Start({});
   for (const uint64_t cycle : {1, 999, 3050, 7777, 100'000}) {
     auto blocks = CountsAt(cycle);
-    for (const auto& [event, count] : blocks[kDevice]) {
+    for (const auto& [event, count] : blocks[kDeviceBlock]) {
       if (event == "pcie_tx_cycles") continue;
-      EXPECT_EQ(count, blocks[kVm1][event] + blocks[kHost0][event] + blocks[kHost1][event]) << event << " at " << cycle;
+      EXPECT_EQ(count, blocks[kVm1Block][event] + blocks[kHost0Block][event] + blocks[kHost1Block][event])
+          << event << " at " << cycle;
     }
-    EXPECT_EQ(blocks[kHost1]["pcie_tx_cycles"], 0u) << "device scope is nobody's";
+    EXPECT_EQ(blocks[kHost1Block]["pcie_tx_cycles"], 0u) << "device scope is nobody's";
     for (const auto& [scope, counts] : blocks) {
       EXPECT_EQ(counts.at("sm_active_cycles") + counts.at("host_sm_active_cycles"), counts.at("any_sm_active_cycles"));
     }
-    EXPECT_EQ(blocks[kHost0]["host_sm_active_cycles"], blocks[kHost0]["any_sm_active_cycles"]);
+    EXPECT_EQ(blocks[kHost0Block]["host_sm_active_cycles"], blocks[kHost0Block]["any_sm_active_cycles"]);
   }
 }
 
@@ -130,10 +131,12 @@ TEST_F(HostBlocksTest, TheWorkIsOneWhereverItIsCounted) {
   Start({});
   for (const uint64_t cycle : {3500, 12'345, 87'654}) {
     auto blocks = CountsAt(cycle);
-    const uint64_t of_slice0 = blocks[kHost0]["host_sm_active_cycles"] + blocks[kVm1]["host_sm_active_cycles"];
+    const uint64_t of_slice0 =
+        blocks[kHost0Block]["host_sm_active_cycles"] + blocks[kVm1Block]["host_sm_active_cycles"];
     Start({});
-    EXPECT_EQ(of_slice0, CountsAt(IdleCycles(cycle) + ExitCycles(cycle))[kHost1]["host_sm_active_cycles"]) << cycle;
-    EXPECT_GT(blocks[kHost0]["host_sm_active_cycles"], 0u);
+    EXPECT_EQ(of_slice0, CountsAt(IdleCycles(cycle) + ExitCycles(cycle))[kHost1Block]["host_sm_active_cycles"])
+        << cycle;
+    EXPECT_GT(blocks[kHost0Block]["host_sm_active_cycles"], 0u);
     Start({});
   }
 }
@@ -145,16 +148,16 @@ TEST_F(HostBlocksTest, TheHostsWorkIsHiddenFromTheGuest) {
     auto disturbed = CountsAt(cycle);
     Start({.host = "", .gap = "0s"});
     auto alone = CountsAt(cycle - IdleCycles(cycle) - ExitCycles(cycle));
-    EXPECT_EQ(disturbed[kVm1]["sm_active_cycles"], alone[kVm1]["sm_active_cycles"]) << cycle;
+    EXPECT_EQ(disturbed[kVm1Block]["sm_active_cycles"], alone[kVm1Block]["sm_active_cycles"]) << cycle;
   }
 }
 
 TEST_F(HostBlocksTest, WithoutGroupsAllIsCounted) {
   Start({.gates = ""});
   auto blocks = CountsAt(54'321);
-  EXPECT_EQ(blocks[kHost0]["resident_cycles"], IdleCycles(54'321));
-  EXPECT_GT(blocks[kHost0]["sm_active_cycles"], 0u);
-  EXPECT_EQ(blocks[kHost0]["sm_active_cycles"], blocks[kHost0]["host_sm_active_cycles"]);
+  EXPECT_EQ(blocks[kHost0Block]["resident_cycles"], IdleCycles(54'321));
+  EXPECT_GT(blocks[kHost0Block]["sm_active_cycles"], 0u);
+  EXPECT_EQ(blocks[kHost0Block]["sm_active_cycles"], blocks[kHost0Block]["host_sm_active_cycles"]);
 }
 
 TEST_F(HostBlocksTest, APeekIsWhatALatchWouldBe) {
@@ -198,12 +201,12 @@ TEST_F(HostBlocksTest, TheCatalogueNamesThem) {
 
 // V13
 TEST_F(HostBlocksTest, WithoutAHostAndInVersionOneThereAreNone) {
-  for (const Chip& chip : {Chip{.host = ""}, Chip{.version = "1"}}) {
+  for (const ChipKeys& chip : {ChipKeys{.host = ""}, ChipKeys{.version = "1"}}) {
     Start(chip);
     EXPECT_TRUE(device_->catalog().host_blocks.empty());
     auto blocks = CountsAt(3500);
     EXPECT_EQ(blocks.size(), 3u);
-    EXPECT_EQ(blocks[kDevice]["any_sm_active_cycles"], blocks[kVm1]["any_sm_active_cycles"]);
+    EXPECT_EQ(blocks[kDeviceBlock]["any_sm_active_cycles"], blocks[kVm1Block]["any_sm_active_cycles"]);
     EXPECT_FALSE(device_->PeekBlock(kHypervisorVm, 0).has_value());
     EXPECT_FALSE(device_->BlockCounters(kHypervisorVm, 0).has_value());
   }

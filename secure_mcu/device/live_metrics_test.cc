@@ -20,7 +20,7 @@ namespace {
 
 using mailbox::MailboxStatus;
 
-constexpr char kChip[] = R"(
+constexpr char kMetricsChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 slices: 2
 pipeline: {trigger_period: 1000, commit_period: 4000, hypervisor_commit_period: 2000}
@@ -71,7 +71,7 @@ class LiveMetricsTest : public testing::Test {
 
 // Right after a latch the blocks are current, so both sides have the same counts.
 TEST_F(LiveMetricsTest, BetweenTwoCapturesIsWhatTwoLatchesSay) {
-  PowerOn(kChip);
+  PowerOn(kMetricsChip);
   elapsed_ = absl::Milliseconds(500);
   const mailbox::Snapshot begin = device_->Latch();
   Run(kCapture);
@@ -96,7 +96,7 @@ TEST_F(LiveMetricsTest, BetweenTwoCapturesIsWhatTwoLatchesSay) {
 
 // Committed counts are up to a period old; over the time between two commits no count is lost.
 TEST_F(LiveMetricsTest, WithoutALatchTheCommitsAreEnough) {
-  PowerOn(kChip);
+  PowerOn(kMetricsChip);
   for (const int ms : {1003, 1107, 2001}) {
     elapsed_ = absl::Milliseconds(ms);
     const double device = Run(kSm), partition = Run(kSm, 1), instance = Run(kSm, 0x81, 0x0000);
@@ -108,7 +108,7 @@ TEST_F(LiveMetricsTest, WithoutALatchTheCommitsAreEnough) {
 
 TEST_F(LiveMetricsTest, AConfidentialVmIsNotInTheDevicesValue) {
   for (const char* const is_private : {"true", "false"}) {
-    std::string chip = kChip;
+    std::string chip = kMetricsChip;
     chip.replace(chip.find("    contexts: [{name: a, slice: 1"), 0,
                  std::string("    confidential: true\n    counting: {private: ") + is_private + "}\n");
     elapsed_ = absl::ZeroDuration();

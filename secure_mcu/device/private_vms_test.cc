@@ -21,7 +21,7 @@ namespace sideband::mcu {
 namespace {
 
 // The secret VM has turns on both slices, beside the open one.
-constexpr char kChip[] = R"(
+constexpr char kPrivateVmsChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 slices: 2
 units: [{name: sm, count: 3, events: [sm_active_cycles]}]
@@ -56,7 +56,8 @@ struct Rig {
   explicit Rig(const Secret& secret) {
     const std::string path = absl::StrCat(testing::TempDir(), "private_vms.yaml");
     std::ofstream(path) << absl::StrReplaceAll(
-        kChip, {{"SEED", secret.seed}, {"WORK", secret.work}, {"COUNTING", secret.counting}, {"KEYS", secret.keys}});
+        kPrivateVmsChip,
+        {{"SEED", secret.seed}, {"WORK", secret.work}, {"COUNTING", secret.counting}, {"KEYS", secret.keys}});
     device = *LiveDevice::Create(*LoadChipFile(path), 42, [this] { return elapsed; });
     monitor.emplace(*device);
     board.emplace(*device, PowerModel(device->power()));

@@ -20,7 +20,7 @@ constexpr uint64_t kValues = 1, kUnavailable = 2, kRefused = 3;
 constexpr size_t kWires = 10;  // all that the threads read
 constexpr std::array<std::array<size_t, 3>, 2> kRead = {{{0, 1, 4}, {2, 6, 9}}};
 constexpr uint64_t kReadings = 40;
-constexpr uint64_t kCyclesMax = 3'000'000;
+constexpr uint64_t kReaderCyclesMax = 3'000'000;
 
 struct Reading {
   uint64_t outcome, attempts, stamp;
@@ -59,7 +59,7 @@ class Ledger {
   void RunToEnd() {
     device_.AdvanceTo(0);
     Note();
-    while (!device_.machine(0).halted() && device_.now() < kCyclesMax) {
+    while (!device_.machine(0).halted() && device_.now() < kReaderCyclesMax) {
       device_.AdvanceTo(device_.now() + 1);
       Pass();
       Note();

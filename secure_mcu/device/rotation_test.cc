@@ -24,7 +24,7 @@ namespace sideband::mcu {
 namespace {
 
 // Eleven events of an SM, of which one is always counted.
-constexpr char kChip[] = R"(
+constexpr char kRotationChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 100000000}
 slices: 1
 units:
@@ -49,7 +49,7 @@ gap: 0s
 class RotationTest : public testing::Test {
  protected:
   std::unique_ptr<LiveDevice> Start(const std::string& counters, const std::string& rotation,
-                                    const std::string& chip = kChip) {
+                                    const std::string& chip = kRotationChip) {
     const std::string path = testing::TempDir() + "/chip.yaml";
     std::ofstream(path) << absl::StrReplaceAll(chip, {{"COUNTERS", counters}, {"ROTATION", rotation}});
     const auto file = LoadChipFile(path);
@@ -133,7 +133,7 @@ TEST_F(RotationTest, EnabledCyclesAreThoseOfTheResident) {
 // Law 3. A relation saves the counter that is missing: the plan has one set.
 TEST_F(RotationTest, OneSetIsAsWithoutARotation) {
   const std::string chip =
-      absl::StrReplaceAll(kChip, {{"j_cycles, ipc_cycles", "ipc_cycles, {name: same_cycles, of: ipc_cycles}"}});
+      absl::StrReplaceAll(kRotationChip, {{"j_cycles, ipc_cycles", "ipc_cycles, {name: same_cycles, of: ipc_cycles}"}});
   const std::string rotation =
       "relations: [{event: same_cycles, is_sum_of: [ipc_cycles]}]\n"
       "rotation: {slots: {stable: 50us, fluctuating: 50us}}";

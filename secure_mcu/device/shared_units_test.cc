@@ -24,7 +24,7 @@ using mailbox::kHypervisorVm;
 using mailbox::kNoContext;
 
 // A cycle a microsecond. Slice 0 has contexts of vm1 and vm2 by turns, slice 1 one of vm2.
-constexpr char kChip[] = R"(
+constexpr char kSharedUnitsChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 slices: 2
 units:
@@ -56,9 +56,9 @@ gap: 300us
 
 using Scope = std::pair<uint16_t, uint16_t>;
 using Counts = std::map<std::string, uint64_t>;  // by event
-constexpr Scope kDevice = {kHypervisorVm, kNoContext}, kVm1 = {1, kNoContext}, kVm2 = {2, kNoContext};
+constexpr Scope kDeviceScope = {kHypervisorVm, kNoContext}, kVm1Scope = {1, kNoContext}, kVm2Scope = {2, kNoContext};
 
-// What is counted of the shared unit, from the text of kChip alone.
+// What is counted of the shared unit, from the text of kSharedUnitsChip alone.
 class Truth {
  public:
   std::map<Scope, Counts> CountTo(uint64_t cycles) {
@@ -94,7 +94,7 @@ class Truth {
     const bool is_host = !is_resident || (now_ >= 1000 && now_ % 1000 < 100);
     Worker& worker = is_host ? hosts_[slice] : place.worker;
     const Counts gain = Gain(worker.workload, worker.own_cycles++, is_host);
-    Add(gain, blocks_[kDevice]);
+    Add(gain, blocks_[kDeviceScope]);
     if (!is_resident) return Add(gain, blocks_[{kHypervisorVm, slice}]);
     Add(gain, blocks_[place.context]);
     Add(gain, blocks_[{place.context.first, kNoContext}]);
@@ -132,7 +132,7 @@ class SharedUnitsTest : public testing::Test {
  protected:
   void Start(const std::string& key = "shared_units:", const std::string& confidential = "false") {
     const std::string path = testing::TempDir() + "shared_units.yaml";
-    std::ofstream(path) << absl::StrReplaceAll(kChip, {{"SHARED", key}, {"CONFIDENTIAL", confidential}});
+    std::ofstream(path) << absl::StrReplaceAll(kSharedUnitsChip, {{"SHARED", key}, {"CONFIDENTIAL", confidential}});
     const auto file = LoadChipFile(path);
     ASSERT_TRUE(file.ok()) << file.status();
     elapsed_ = absl::ZeroDuration();
@@ -174,17 +174,17 @@ TEST_F(SharedUnitsTest, ARequestIsCountedForTheResidentOfItsSlice) {
 TEST_F(SharedUnitsTest, ModesContextsAndVmsAddUp) {
   Start();
   auto blocks = CountsAt(43'210);
-  for (const auto& [event, count] : blocks[kDevice]) {
+  for (const auto& [event, count] : blocks[kDeviceScope]) {
     const uint64_t of_hosts = blocks[{kHypervisorVm, 0}][event] + blocks[{kHypervisorVm, 1}][event];
-    EXPECT_EQ(count, blocks[kVm1][event] + blocks[kVm2][event] + of_hosts) << event;
+    EXPECT_EQ(count, blocks[kVm1Scope][event] + blocks[kVm2Scope][event] + of_hosts) << event;
     const uint64_t of_vm2 = blocks[{2, 0}][event] + blocks[{2, 1}][event];
-    EXPECT_EQ(blocks[kVm2][event], of_vm2) << event;
+    EXPECT_EQ(blocks[kVm2Scope][event], of_vm2) << event;
   }
   for (const auto& [scope, counts] : blocks) {
     EXPECT_EQ(counts.at("any_l2_hit_cycles"), counts.at("l2_hit_cycles") + counts.at("host_l2_hit_cycles"));
   }
-  EXPECT_GT(blocks[kVm1]["host_l2_hit_cycles"], 0u);
-  EXPECT_GT(blocks[kVm2]["l2_bytes"], 0u);
+  EXPECT_GT(blocks[kVm1Scope]["host_l2_hit_cycles"], 0u);
+  EXPECT_GT(blocks[kVm2Scope]["l2_bytes"], 0u);
 }
 
 // What a slice counts of a shared unit is what it would count of one of its own: sharing moves no count.
@@ -203,8 +203,8 @@ TEST_F(SharedUnitsTest, APrivateVmIsNotInTheDevicesBlock) {
   auto expected = truth.CountTo(23'456);
   for (const std::string event : {"l2_hit_cycles", "any_l2_hit_cycles", "l2_bytes"}) {
     const uint64_t of_hosts = blocks[{kHypervisorVm, 0}][event] + blocks[{kHypervisorVm, 1}][event];
-    EXPECT_EQ(blocks[kDevice][event], expected[kVm1][event] + of_hosts) << event;
-    EXPECT_EQ(blocks[kVm2][event], expected[kVm2][event]) << event;
+    EXPECT_EQ(blocks[kDeviceScope][event], expected[kVm1Scope][event] + of_hosts) << event;
+    EXPECT_EQ(blocks[kVm2Scope][event], expected[kVm2Scope][event]) << event;
   }
 }
 
@@ -284,10 +284,10 @@ TEST_F(RecordedTest, EachTurnOfTheTraceCountsTheSame) {
     EXPECT_EQ((blocks[{1, 0}]["l2_requests"]), 23 * turns) << "even cycles from 4 to 48";
     EXPECT_EQ((blocks[{2, 0}]["l2_requests"]), 23 * turns) << "even cycles from 54 to 98";
     EXPECT_EQ((blocks[{2, 1}]["l2_requests"]), 45 * turns) << "odd cycles below 90";
-    EXPECT_EQ(blocks[kVm2]["l2_requests"], 68 * turns);
-    EXPECT_EQ(blocks[kDevice]["l2_requests"], 91 * turns);
-    EXPECT_EQ(blocks[kDevice]["unattributed_l2_requests"], 9 * turns) << "late ones, and with nobody on slice 1";
-    EXPECT_EQ(blocks[kVm2]["unattributed_l2_requests"], 0u);
+    EXPECT_EQ(blocks[kVm2Scope]["l2_requests"], 68 * turns);
+    EXPECT_EQ(blocks[kDeviceScope]["l2_requests"], 91 * turns);
+    EXPECT_EQ(blocks[kDeviceScope]["unattributed_l2_requests"], 9 * turns) << "late ones, and with nobody on slice 1";
+    EXPECT_EQ(blocks[kVm2Scope]["unattributed_l2_requests"], 0u);
   }
   const auto& events = device_->catalog().events;
   EXPECT_EQ(events[0].description,
@@ -300,8 +300,8 @@ TEST_F(RecordedTest, NoRequestOfAPrivateVmIsInTheDevicesBlock) {
   for (const uint64_t turns : {1, 3}) {
     auto blocks = CountsAt(100 * turns);
     EXPECT_EQ((blocks[{1, 0}]["l2_requests"]), 23 * turns);
-    EXPECT_EQ(blocks[kDevice]["l2_requests"], 23 * turns);
-    EXPECT_EQ(blocks[kDevice]["unattributed_l2_requests"], 2 * turns) << "the late ones of vm1 alone";
+    EXPECT_EQ(blocks[kDeviceScope]["l2_requests"], 23 * turns);
+    EXPECT_EQ(blocks[kDeviceScope]["unattributed_l2_requests"], 2 * turns) << "the late ones of vm1 alone";
   }
 }
 

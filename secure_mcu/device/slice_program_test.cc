@@ -18,7 +18,7 @@ using riscv::CoreEvent;
 using riscv::SliceEvent;
 
 constexpr char kExample[] = "sim/riscv/readers/chip.yaml";
-constexpr uint64_t kCyclesMax = 2'000'000;
+constexpr uint64_t kProgramCyclesMax = 2'000'000;
 
 // Of threads.S.
 uint64_t ThreadsArgument(uint64_t time_slice, uint64_t readings, uint64_t module = 0) {
@@ -37,7 +37,7 @@ struct DataAccesses {
 
 DataAccesses RunCost(uint64_t way, uint64_t words) {
   ProgramDevice device(Cost(way, words));
-  while (!device.machine(0).halted() && device.now() < kCyclesMax) device.AdvanceTo(device.now() + 1000);
+  while (!device.machine(0).halted() && device.now() < kProgramCyclesMax) device.AdvanceTo(device.now() + 1000);
   const riscv::Machine& machine = device.machine(0);
   EXPECT_TRUE(machine.halted());
   EXPECT_EQ(machine.core(0).halt()->reason, riscv::Halt::Reason::kExited);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t kPicosecondsPerSecond = 1'000'000'000'000;
 
-ChipFile Chip(const std::string& name, uint64_t clock_hz) {
+ChipFile LineChip(const std::string& name, uint64_t clock_hz) {
   const std::string path = testing::TempDir() + name + "_line.yaml";
   std::ofstream(path) << "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: " << clock_hz << "}\n"
                       << "trigger_line: rack\n"
@@ -35,7 +35,7 @@ ChipFile Chip(const std::string& name, uint64_t clock_hz) {
 class Rack {
  public:
   Rack(uint64_t hz_a, uint64_t hz_b, absl::Duration later) : hz_a_(hz_a), hz_b_(hz_b), later_(later), elapsed_(later) {
-    const ChipFile a = Chip("a", hz_a), b = Chip("b", hz_b);
+    const ChipFile a = LineChip("a", hz_a), b = LineChip("b", hz_b);
     a_ = *LiveDevice::Create(a, 1, [this] { return elapsed_; });
     b_ = *LiveDevice::Create(b, 2, [this] { return elapsed_ - later_; });
     a_->Connect(line_, *a.trigger_line, absl::ZeroDuration());

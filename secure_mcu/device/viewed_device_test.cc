@@ -12,7 +12,7 @@
 namespace sideband::mcu {
 namespace {
 
-constexpr char kChip[] = R"(
+constexpr char kViewedChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 units: [{name: sm, events: [sm_active_cycles]}]
 gate_groups: [{name: sm, events: [sm_active_cycles]}]
@@ -30,7 +30,7 @@ class ViewedDeviceTest : public testing::Test {
  protected:
   void SetUp() override {
     const std::string path = testing::TempDir() + "viewed.yaml";
-    std::ofstream(path) << kChip;
+    std::ofstream(path) << kViewedChip;
     folder_ = testing::TempDir() + "views";
     std::filesystem::create_directories(folder_);
     device_ = *LiveDevice::Create(*LoadChipFile(path), 42, [this] { return elapsed_; });

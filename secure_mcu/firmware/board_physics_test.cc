@@ -14,7 +14,7 @@ namespace {
 using mailbox::MaskOf;
 using mailbox::ThrottleReason;
 
-constexpr uint64_t kWindowNs = 100'000'000;
+constexpr uint64_t kPowerWindowNs = 100'000'000;
 constexpr uint32_t kThermal = MaskOf(ThrottleReason::kSoftwareThermal);
 constexpr uint32_t kPowerCap = MaskOf(ThrottleReason::kSoftwarePowerCap);
 constexpr uint32_t kHardware = MaskOf(ThrottleReason::kHardwareSlowdown) | MaskOf(ThrottleReason::kHardwareThermal);
@@ -32,13 +32,13 @@ class BoardPhysicsTest : public testing::Test {
                                .ambient_c = 20,
                                .c_per_watt = 1,
                                .time_constant_s = 0.5,
-                               .window_ns = kWindowNs}),
+                               .window_ns = kPowerWindowNs}),
                    spec);
   }
   // A window of work, or of rest.
   void Pass(bool is_busy = true) {
     if (is_busy) gpu_.Count(1, 0, "sm_active_cycles", gpu_.clock->hz / 10);
-    gpu_.time_ns += kWindowNs;
+    gpu_.time_ns += kPowerWindowNs;
     board_->physics.Tick();
   }
   uint32_t reasons() const { return board_->state.throttle_reasons; }
@@ -136,8 +136,8 @@ TEST_F(BoardPhysicsTest, ViolationsAreTheTimeOfReasons) {
   EXPECT_EQ(reasons(), kPowerCap);
   for (int i = 0; i < 10; ++i) Pass();
   const auto& violations = board_->state.violation_ns;
-  EXPECT_EQ(violations[static_cast<size_t>(mailbox::Violation::kSoftwarePower)], 10 * kWindowNs);
-  EXPECT_EQ(violations[static_cast<size_t>(mailbox::Violation::kSoftware)], 10 * kWindowNs);
+  EXPECT_EQ(violations[static_cast<size_t>(mailbox::Violation::kSoftwarePower)], 10 * kPowerWindowNs);
+  EXPECT_EQ(violations[static_cast<size_t>(mailbox::Violation::kSoftware)], 10 * kPowerWindowNs);
   EXPECT_EQ(violations[static_cast<size_t>(mailbox::Violation::kSoftwareThermal)], 0u);
   EXPECT_EQ(violations[static_cast<size_t>(mailbox::Violation::kHardware)], 0u);
 }
@@ -155,7 +155,7 @@ TEST_F(BoardPhysicsTest, WithoutLevelsNothingIsLowered) {
   gpu_.clock.reset();
   for (int i = 0; i < 20; ++i) {
     gpu_.Count(1, 0, "sm_active_cycles", kTop / 10);
-    gpu_.time_ns += kWindowNs;
+    gpu_.time_ns += kPowerWindowNs;
     board_->physics.Tick();
   }
   EXPECT_GT(temperature_c(), 25);

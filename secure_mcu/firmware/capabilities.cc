@@ -21,7 +21,7 @@ using mailbox::ThermParam;
 // Numeric fields; facts sheet, 3.2.
 constexpr uint32_t kTemperatureIsS24p8 = 8 << 8;
 constexpr uint32_t kScratchPagesCode = std::countr_zero(ScratchMemory::kPages) - 1;
-constexpr uint32_t kScratchPages = kScratchPagesCode << 2;
+constexpr uint32_t kScratchPagesField = kScratchPagesCode << 2;
 
 constexpr uint32_t kIdentityItems = 0x7FFF;  // items with a bit in dword 1
 
@@ -127,7 +127,7 @@ uint32_t NumericFields(uint8_t dword, uint32_t identity_items) {
     case 1:
       return identity_items & kIdentityItems;
     case 2:
-      return kScratchPages;
+      return kScratchPagesField;
     default:
       return 0;
   }

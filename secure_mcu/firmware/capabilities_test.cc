@@ -22,7 +22,7 @@ namespace {
 using mailbox::MailboxStatus;
 using mailbox::Opcode;
 
-constexpr uint8_t kAsync = 0x10, kPoll = 0xFF;
+constexpr uint8_t kAsync = 0x10, kAsyncPoll = 0xFF;
 
 // A capability of the facts sheet, 3.2, and its command.
 struct Capability {
@@ -127,8 +127,8 @@ class CapabilitiesTest : public testing::TestWithParam<Kind> {
   }
   bool Answers(uint8_t opcode, uint8_t arg1, uint8_t arg2) {
     const Reply reply = Run(opcode, arg1, arg2);
-    if (opcode != kAsync || arg1 == kPoll) return reply.status == MailboxStatus::kSuccess;
-    const Reply poll = Run(kAsync, kPoll, static_cast<uint8_t>(reply.data));
+    if (opcode != kAsync || arg1 == kAsyncPoll) return reply.status == MailboxStatus::kSuccess;
+    const Reply poll = Run(kAsync, kAsyncPoll, static_cast<uint8_t>(reply.data));
     return poll.status == MailboxStatus::kSuccess && poll.data == 0;
   }
   uint32_t Dword(uint8_t dword) { return Run(0x01, dword, 0).data; }
@@ -166,7 +166,7 @@ bool IsAnnounced(uint8_t opcode, uint8_t arg1) {
       0x12,        // power connector: no capability
   };
   if (always.count(opcode)) return true;
-  if (opcode == kAsync && (arg1 == kPoll || arg1 == 0x0D)) return true;  // clock limits: no capability
+  if (opcode == kAsync && (arg1 == kAsyncPoll || arg1 == 0x0D)) return true;  // clock limits: no capability
   // One capability for all arguments.
   static const std::set<uint8_t>& whole =
       *new std::set<uint8_t>{0x07, 0x0C, 0x14, 0x16, 0x17, 0x1A, 0x1C, 0x1E, 0x20, 0x21, 0x26, 0x28};

@@ -10,7 +10,7 @@ using mailbox::BoardEvent;
 using mailbox::MailboxStatus;
 
 constexpr uint8_t kWrite = 0, kRead = 1;
-constexpr uint8_t kPages = 0, kPending = 1, kMask = 2;
+constexpr uint8_t kScratchPages = 0, kPending = 1, kMask = 2;
 
 class EventRegistersTest : public testing::Test {
  protected:
@@ -80,10 +80,10 @@ TEST_F(EventRegistersTest, EachSetOfRegistersHasItsOwnPendingEvents) {
 }
 
 TEST_F(EventRegistersTest, SelectsTheScratchPages) {
-  EXPECT_EQ(registers_.Access(kWrite, kPages, 0x0201).status, MailboxStatus::kSuccess);
+  EXPECT_EQ(registers_.Access(kWrite, kScratchPages, 0x0201).status, MailboxStatus::kSuccess);
   EXPECT_EQ(scratch_.pages(), 0x0201u);
-  EXPECT_EQ(registers_.Access(kRead, kPages, 0).data, 0x0201u);
-  EXPECT_EQ(registers_.Access(kWrite, kPages, 4).status, MailboxStatus::kErrData);
+  EXPECT_EQ(registers_.Access(kRead, kScratchPages, 0).data, 0x0201u);
+  EXPECT_EQ(registers_.Access(kWrite, kScratchPages, 4).status, MailboxStatus::kErrData);
 }
 
 TEST_F(EventRegistersTest, WhatIsNotThere) {

@@ -16,7 +16,7 @@ using mailbox::SysId;
 constexpr uint16_t kDeviceId = 0x0001;
 constexpr char kFirmwareVersion[] = "1.0.0";
 
-Bytes Number(uint16_t value) { return {static_cast<uint8_t>(value), static_cast<uint8_t>(value >> 8)}; }
+Bytes Word(uint16_t value) { return {static_cast<uint8_t>(value), static_cast<uint8_t>(value >> 8)}; }
 
 Bytes Dword(uint32_t value) {
   ByteWriter out;
@@ -34,8 +34,8 @@ IdentityItems::IdentityItems(const DeviceIdentity& identity, Persona persona)
     : items_{{Key(SysId::kBoardPartNumber), Text(SysId::kBoardPartNumber, identity.part_number)},
              {Key(SysId::kSerialNumber), Text(SysId::kSerialNumber, identity.serial)},
              {Key(SysId::kFirmwareVersion), Text(SysId::kFirmwareVersion, kFirmwareVersion)},
-             {Key(SysId::kVendorId), Number(VendorId(persona))},
-             {Key(SysId::kDeviceId), Number(kDeviceId)},
+             {Key(SysId::kVendorId), Word(VendorId(persona))},
+             {Key(SysId::kDeviceId), Word(kDeviceId)},
              {Key(SysId::kGuid), Bytes(identity.uuid.bytes.begin(), identity.uuid.bytes.end())}} {
   if (!identity.name.empty()) items_[Key(SysId::kMarketingName)] = Text(SysId::kMarketingName, identity.name);
   if (identity.memory_mib) items_[Key(SysId::kMaxDramCapacity)] = Dword(*identity.memory_mib);

@@ -17,14 +17,14 @@ using mailbox::BoardEvent;
 using Dwords = std::vector<uint32_t>;
 
 // The types of one limit, which the board's power and the module's have in common.
-struct Kind {
+struct LimitKind {
   const char* name;
   AsyncType get, set, info;
   PowerLimitState BoardState::*state;
   BoardEvent event;
   uint32_t overhead_mw;
 };
-constexpr Kind kKinds[] = {
+constexpr LimitKind kKinds[] = {
     {"power", AsyncType::kGetPowerLimit, AsyncType::kSetPowerLimit, AsyncType::kPowerLimitInfo,
      &BoardState::power_limit, BoardEvent::kPowerLimitSet, 0},
     {"module", AsyncType::kGetModuleLimit, AsyncType::kSetModuleLimit, AsyncType::kModuleLimitInfo,
@@ -55,7 +55,7 @@ class LimitRequestsTest : public testing::Test {
 };
 
 TEST_F(LimitRequestsTest, TheDefaultIsInForceUntilAnotherLimitIsAskedFor) {
-  for (const Kind& kind : kKinds) {
+  for (const LimitKind& kind : kKinds) {
     const uint32_t default_mw = 350'000 + kind.overhead_mw;
     EXPECT_EQ(limits_.CarryOut(kind.get, 0).dwords, (Dwords{0, mailbox::kNoLimit, default_mw})) << kind.name;
     EXPECT_EQ(Set(kind.set, mailbox::kLimitPersists, 200'000, 9), AsyncStatus::kSuccess) << kind.name;
@@ -68,7 +68,7 @@ TEST_F(LimitRequestsTest, TheDefaultIsInForceUntilAnotherLimitIsAskedFor) {
 }
 
 TEST_F(LimitRequestsTest, LimitsAreInTheirRange) {
-  for (const Kind& kind : kKinds) {
+  for (const LimitKind& kind : kKinds) {
     const uint32_t least = 100'000 + kind.overhead_mw, most = 400'000 + kind.overhead_mw;
     EXPECT_EQ(limits_.CarryOut(kind.info, 0).dwords, (Dwords{least, most, 350'000 + kind.overhead_mw})) << kind.name;
     EXPECT_EQ(Set(kind.set, 0, least), AsyncStatus::kSuccess) << kind.name;
@@ -89,7 +89,7 @@ TEST_F(LimitRequestsTest, OneLimitLeavesTheOther) {
 }
 
 TEST_F(LimitRequestsTest, ParametersThatAreWrong) {
-  for (const Kind& kind : kKinds) {
+  for (const LimitKind& kind : kKinds) {
     EXPECT_EQ(Set(kind.set, 1 << 2, 200'000), AsyncStatus::kInvalidArgument) << kind.name << ": an undefined flag";
     EXPECT_EQ(Set(kind.set, 1u << 31 | mailbox::kLimitClears, 200'000), AsyncStatus::kInvalidArgument) << kind.name;
     EXPECT_EQ(limits_.CarryOut(kind.set, 254).status, AsyncStatus::kInvalidOffset) << kind.name;

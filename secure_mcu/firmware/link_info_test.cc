@@ -90,7 +90,7 @@ struct PageCase {
   uint8_t page;
   MailboxStatus status;
 };
-constexpr PageCase kPages[] = {
+constexpr PageCase kPageCases[] = {
     // 16 links a page: two pages.
     {16, NvlinkItem::kStateV2, 0, MailboxStatus::kSuccess},
     {16, NvlinkItem::kStateV2, 1, MailboxStatus::kErrNotSupported},
@@ -108,7 +108,7 @@ constexpr PageCase kPages[] = {
 };
 
 TEST_F(NvlinkTest, PagesHaveSomeOfTheBoardsLinks) {
-  for (const PageCase& row : kPages) {
+  for (const PageCase& row : kPageCases) {
     const BoardSpec spec = WithLinks(row.links);
     const BoardState state(spec);
     LinkInfo links(spec, state);

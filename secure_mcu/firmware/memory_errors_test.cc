@@ -52,22 +52,22 @@ TEST_F(MemoryErrorsTest, ABoardHasOneGeneration) {
   }
 }
 
-constexpr uint8_t kDram = EccSelector{}.Encode(), kDramDouble = EccSelector{.is_double = true}.Encode();
-constexpr uint8_t kSram = EccSelector{.is_graphics = true}.Encode(),
+constexpr uint8_t kDramSingle = EccSelector{}.Encode(), kDramDouble = EccSelector{.is_double = true}.Encode();
+constexpr uint8_t kSramSingle = EccSelector{.is_graphics = true}.Encode(),
                   kSramDouble = EccSelector{.is_graphics = true, .is_double = true}.Encode();
 constexpr EccCase kUnitCases[] = {
-    {kDram, 0, MailboxStatus::kSuccess, 0xFFFFFFFF},
+    {kDramSingle, 0, MailboxStatus::kSuccess, 0xFFFFFFFF},
     {kDramDouble, 0, MailboxStatus::kSuccess, 2},
-    {kSram, 0, MailboxStatus::kSuccess, 3},
+    {kSramSingle, 0, MailboxStatus::kSuccess, 3},
     {kSramDouble, 0, MailboxStatus::kSuccess, 4},
     // Other sources and places have no errors.
     {EccSelector{.source = 1}.Encode(), 0, MailboxStatus::kSuccess, 0},
     {EccSelector{.is_graphics = true, .source = 1}.Encode(), 0, MailboxStatus::kSuccess, 0},
     {EccSelector{.is_graphics = true, .source = 3}.Encode(), 0, MailboxStatus::kSuccess, 0},
-    {kDram, 0x01, MailboxStatus::kSuccess, 0},
-    {kDram, 0xFF, MailboxStatus::kSuccess, 0},
-    {kSram, 0x10, MailboxStatus::kSuccess, 0},
-    {kSram, 0xFF, MailboxStatus::kSuccess, 0},
+    {kDramSingle, 0x01, MailboxStatus::kSuccess, 0},
+    {kDramSingle, 0xFF, MailboxStatus::kSuccess, 0},
+    {kSramSingle, 0x10, MailboxStatus::kSuccess, 0},
+    {kSramSingle, 0xFF, MailboxStatus::kSuccess, 0},
     // Addresses, whatever the low bits are.
     {0x40, 0, MailboxStatus::kErrNotSupported},
     {0x42, 0xFF, MailboxStatus::kErrNotSupported},

@@ -27,7 +27,7 @@ constexpr uint32_t Scope(uint16_t vm, uint16_t context) { return uint32_t{contex
 constexpr uint32_t kTrain = Scope(1, 0);
 constexpr uint32_t kDevice = Scope(mailbox::kHypervisorVm, kNoContext);
 // Events of the fake device.
-constexpr uint32_t kSm = 1 << 0, kTensor = 1 << 3, kPcie = 1 << 4;
+constexpr uint32_t kSmBit = 1 << 0, kTensorBit = 1 << 3, kPcieBit = 1 << 4;
 
 // The commands as a controller runs them, with the windows.
 class PeekCommandsTest : public testing::Test {
@@ -75,18 +75,18 @@ TEST_F(PeekCommandsTest, AnAnswerRepeatsTheQuestion) {
   gpu_.time_ns = 1000;
   const uint32_t manager = 0x1FFC0;  // the module is ignored
   ASSERT_EQ(SetScope(manager, kTrain), MailboxStatus::kSuccess);
-  const Reply reply = Go(kSm | kTensor);
+  const Reply reply = Go(kSmBit | kTensorBit);
   ASSERT_EQ(reply.status, MailboxStatus::kSuccess);
   EXPECT_EQ(reply.data, mailbox::PeekStreamBytes(2));
   EXPECT_EQ(Answer(),
             (mailbox::PeekAnswer{.boot_id = 1,
                                  .tag = reply.extended_data,
-                                 .question = {.manager = manager, .vm = 1, .context = 0, .bitmap = kSm | kTensor},
+                                 .question = {.manager = manager, .vm = 1, .context = 0, .bitmap = kSmBit | kTensorBit},
                                  .generation = 1,
                                  .reference_cycle = 1000,
                                  .reference_time_ns = 1000,
                                  .counters = {7, 9}}));
-  EXPECT_NE(Go(kSm).extended_data, reply.extended_data) << "each answer has its own tag";
+  EXPECT_NE(Go(kSmBit).extended_data, reply.extended_data) << "each answer has its own tag";
 }
 
 TEST_F(PeekCommandsTest, EveryScopeHasItsBlock) {
@@ -94,29 +94,29 @@ TEST_F(PeekCommandsTest, EveryScopeHasItsBlock) {
   gpu_.Count(1, 1, "sm_active_cycles", 2);
   gpu_.Count(2, 0, "sm_active_cycles", 4);
   gpu_.Count(0, kNoContext, "pcie_tx_cycles", 8);
-  EXPECT_EQ(Peek(0, kTrain, kSm), (std::vector<uint64_t>{1}));
-  EXPECT_EQ(Peek(0, Scope(1, kNoContext), kSm), (std::vector<uint64_t>{3}));
-  EXPECT_EQ(Peek(0, kDevice, kSm | kPcie), (std::vector<uint64_t>{7, 8}));
+  EXPECT_EQ(Peek(0, kTrain, kSmBit), (std::vector<uint64_t>{1}));
+  EXPECT_EQ(Peek(0, Scope(1, kNoContext), kSmBit), (std::vector<uint64_t>{3}));
+  EXPECT_EQ(Peek(0, kDevice, kSmBit | kPcieBit), (std::vector<uint64_t>{7, 8}));
 }
 
 TEST_F(PeekCommandsTest, WindowsAreAsWideAsTheControllerSays) {
   SetScope(0, kTrain);
-  Go(kSm, 32);
+  Go(kSmBit, 32);
   EXPECT_EQ(commands_.Window(0).size(), 32u);
   EXPECT_EQ(Shown().size(), mailbox::PeekStreamBytes(1));
 }
 
 TEST_F(PeekCommandsTest, ErrorsAreInTheOrderOfTheArguments) {
-  EXPECT_EQ(Go(kSm).status, MailboxStatus::kErrNotAvailable) << "without a scope";
+  EXPECT_EQ(Go(kSmBit).status, MailboxStatus::kErrNotAvailable) << "without a scope";
   EXPECT_EQ(Run(Opcode::kPeek, 2, 0, 0).status, MailboxStatus::kErrArg1);
   EXPECT_EQ(Run(Opcode::kPeek, 0, 1, 0, kTrain).status, MailboxStatus::kErrArg2);
   EXPECT_EQ(SetScope(1, kTrain), MailboxStatus::kErrData) << "no such extend";
   for (int bit = 17; bit < 31; ++bit) EXPECT_EQ(SetScope(1u << bit, kTrain), MailboxStatus::kErrData) << bit;
   ASSERT_EQ(SetScope(0, kTrain), MailboxStatus::kSuccess);
   EXPECT_EQ(Go(0).status, MailboxStatus::kErrData) << "of no event";
-  EXPECT_EQ(Go(kSm | 1 << 5).status, MailboxStatus::kErrData) << "no such event";
-  EXPECT_EQ(Go(kPcie).status, MailboxStatus::kErrData) << "an event of the device";
-  EXPECT_EQ(Go(kSm).status, MailboxStatus::kSuccess) << "the scope is still there";
+  EXPECT_EQ(Go(kSmBit | 1 << 5).status, MailboxStatus::kErrData) << "no such event";
+  EXPECT_EQ(Go(kPcieBit).status, MailboxStatus::kErrData) << "an event of the device";
+  EXPECT_EQ(Go(kSmBit).status, MailboxStatus::kSuccess) << "the scope is still there";
 }
 
 // One answer, and as little work, for what is denied and what does not exist.
@@ -132,7 +132,7 @@ TEST_F(PeekCommandsTest, DeniedIsAbsent) {
     EXPECT_EQ(reply.extended_data, 0u);
   }
   ASSERT_EQ(SetScope(0, kTrain), MailboxStatus::kSuccess);
-  EXPECT_EQ(Go(kTensor).status, MailboxStatus::kErrData) << "masked";
+  EXPECT_EQ(Go(kTensorBit).status, MailboxStatus::kErrData) << "masked";
   EXPECT_EQ(gpu_.peeks, 0) << "nothing was counted for it";
 }
 
@@ -142,8 +142,8 @@ TEST_F(PeekCommandsTest, AHostBlockIsAContextOfVmZero) {
   gpu_.catalog().vms[1].confidential = gpu_.catalog().has_had_confidential_vm = true;
   gpu_.Count(0, 1, "sm_active_cycles", 6);
   gpu_.Count(2, 0, "sm_active_cycles", 4);
-  EXPECT_EQ(Peek(0, Scope(0, 1), kSm | kTensor), (std::vector<uint64_t>{6, 0}));
-  EXPECT_EQ(Go(kPcie).status, MailboxStatus::kErrData) << "an event of the device";
+  EXPECT_EQ(Peek(0, Scope(0, 1), kSmBit | kTensorBit), (std::vector<uint64_t>{6, 0}));
+  EXPECT_EQ(Go(kPcieBit).status, MailboxStatus::kErrData) << "an event of the device";
   EXPECT_EQ(SetScope(0, Scope(0, 0)), MailboxStatus::kErrData) << "slice 0 has none";
   EXPECT_EQ(SetScope(0, kDevice), MailboxStatus::kErrData) << "the device's block includes the confidential VM";
 }
@@ -164,24 +164,24 @@ TEST_F(PeekCommandsTest, BesidePrivateVmsTheDevicesBlockIsThereWithoutEventsOfTh
   EXPECT_EQ(SetScope(0, kDevice), MailboxStatus::kErrData) << "another one may have been there that was not private";
   gpu_.catalog().confidential_vms_were_private = true;
   gpu_.Count(1, 0, "sm_active_cycles", 5);
-  EXPECT_EQ(Peek(0, kDevice, kSm), (std::vector<uint64_t>{5}));
-  EXPECT_EQ(Go(kPcie).status, MailboxStatus::kErrData);
+  EXPECT_EQ(Peek(0, kDevice, kSmBit), (std::vector<uint64_t>{5}));
+  EXPECT_EQ(Go(kPcieBit).status, MailboxStatus::kErrData);
   EXPECT_EQ(SetScope(0, Scope(2, kNoContext)), MailboxStatus::kErrData);
 }
 
 TEST_F(PeekCommandsTest, ABlockMayGoAfterScope) {
   ASSERT_EQ(SetScope(0, kTrain), MailboxStatus::kSuccess);
   gpu_.blocks.erase({1, 0});
-  EXPECT_EQ(Go(kSm).status, MailboxStatus::kErrData) << "the device has no such block";
+  EXPECT_EQ(Go(kSmBit).status, MailboxStatus::kErrData) << "the device has no such block";
   gpu_.catalog().contexts.clear();
-  EXPECT_EQ(Go(kSm).status, MailboxStatus::kErrData) << "neither has the catalogue";
+  EXPECT_EQ(Go(kSmBit).status, MailboxStatus::kErrData) << "neither has the catalogue";
 }
 
 TEST_F(PeekCommandsTest, ARefusalLeavesTheOpenStream) {
   SetScope(0, kTrain);
-  Go(kSm);
+  Go(kSmBit);
   const Bytes shown = Shown();
-  EXPECT_EQ(Go(kPcie, 16).status, MailboxStatus::kErrData);
+  EXPECT_EQ(Go(kPcieBit, 16).status, MailboxStatus::kErrData);
   SetScope(1, kTrain);
   EXPECT_EQ(Shown(), shown);
   EXPECT_EQ(commands_.Window(0).size(), shown.size());
@@ -190,7 +190,7 @@ TEST_F(PeekCommandsTest, ARefusalLeavesTheOpenStream) {
 TEST_F(PeekCommandsTest, ASnapshotStaysReadable) {
   const Reply latched = Run(Opcode::kLatch, 0, 0, 0);
   const Bytes snapshot = Shown();
-  Peek(0, kTrain, kSm);
+  Peek(0, kTrain, kSmBit);
   ASSERT_EQ(Run(Opcode::kRead, 0, 0, 0, latched.data).status, MailboxStatus::kSuccess);
   EXPECT_EQ(Shown(), snapshot);
 }
@@ -199,7 +199,7 @@ TEST_F(PeekCommandsTest, EventsOfSeveralExtendsAreOfOneLatch) {
   AddExtend();
   gpu_.Count(1, 0, "sm_active_cycles", 5);
   gpu_.Count(1, 0, "e64", 6);
-  EXPECT_EQ(Peek(0, kTrain, kSm), (std::vector<uint64_t>{5}));
+  EXPECT_EQ(Peek(0, kTrain, kSmBit), (std::vector<uint64_t>{5}));
   gpu_.Count(1, 0, "e64", 100);
   gpu_.time_ns += 10;
   EXPECT_EQ(Peek(kPeekSameLatch | 1, kTrain, 1), (std::vector<uint64_t>{6})) << "as it was then";
@@ -210,7 +210,7 @@ TEST_F(PeekCommandsTest, EventsOfSeveralExtendsAreOfOneLatch) {
 
 TEST_F(PeekCommandsTest, ALatchIsOfOneBlockAndOfTheLastGo) {
   EXPECT_EQ(SetScope(kPeekSameLatch, kTrain), MailboxStatus::kErrAgain) << "there is none";
-  Peek(0, kTrain, kSm);
+  Peek(0, kTrain, kSmBit);
   EXPECT_EQ(SetScope(kPeekSameLatch, Scope(1, 1)), MailboxStatus::kErrAgain) << "of another block";
   EXPECT_EQ(SetScope(kPeekSameLatch, Scope(9, 0)), MailboxStatus::kErrData) << "absent first";
   EXPECT_EQ(SetScope(kPeekSameLatch, kTrain), MailboxStatus::kSuccess);
@@ -220,15 +220,15 @@ TEST_F(PeekCommandsTest, ALatchIsOfOneBlockAndOfTheLastGo) {
 
 TEST_F(PeekCommandsTest, OtherCommandsEndALatch) {
   for (const Opcode opcode : {Opcode::kCatalog, Opcode::kLatch, Opcode::kRead, Opcode::kAck}) {
-    Peek(0, kTrain, kSm);
+    Peek(0, kTrain, kSmBit);
     Run(opcode, 0, 0, 0);
     EXPECT_EQ(SetScope(kPeekSameLatch, kTrain), MailboxStatus::kErrAgain) << mailbox::OpcodeName(opcode);
-    Peek(0, kTrain, kSm);
+    Peek(0, kTrain, kSmBit);
     ASSERT_EQ(SetScope(kPeekSameLatch, kTrain), MailboxStatus::kSuccess);
     Run(opcode, 0, 0, 0);
-    EXPECT_EQ(Go(kSm).status, MailboxStatus::kErrAgain) << mailbox::OpcodeName(opcode);
+    EXPECT_EQ(Go(kSmBit).status, MailboxStatus::kErrAgain) << mailbox::OpcodeName(opcode);
   }
-  Peek(0, kTrain, kSm);
+  Peek(0, kTrain, kSmBit);
   Run(Opcode::kDiscover, 0, 0, 0);
   EXPECT_EQ(SetScope(kPeekSameLatch, kTrain), MailboxStatus::kSuccess) << "DISCOVER changes nothing";
 }

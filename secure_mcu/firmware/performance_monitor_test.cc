@@ -10,6 +10,7 @@
 namespace sideband::mcu {
 namespace {
 
+using mailbox::kNoContext;
 using mailbox::MailboxStatus;
 
 constexpr uint64_t kWindowNs = 100'000'000;
@@ -17,7 +18,6 @@ constexpr uint64_t kWindowCycles = 100'000'000;  // of the fake GPU's clock
 constexpr uint8_t kSm = 0x01, kTensor = 0x03, kDram = 0x04, kPcieTx = 0x08;
 constexpr uint8_t kSnapshot = 0x40, kCapture = 0x80, kMultiplier = 0xC0;
 constexpr uint8_t kAll = 0xFF, kInstance = 0x80;
-constexpr uint16_t kNoContext = mailbox::kNoContext;
 
 class PerformanceMonitorTest : public testing::Test {
  protected:

@@ -6,7 +6,7 @@
 namespace sideband::mcu {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kBillion = 1'000'000'000;
 
 PowerModel::Config Config() {
   return {.idle_mw = 10'000, .event_pj = {2000, 0}, .ambient_c = 20, .c_per_watt = 0.5, .time_constant_s = 1};
@@ -20,16 +20,16 @@ TEST(PowerModelTest, IdlesBeforeAnythingIsCounted) {
 
 TEST(PowerModelTest, EveryCountCostsItsEnergy) {
   PowerModel model(Config());
-  model.Update(std::vector<uint64_t>{kSecond, 5 * kSecond}, kSecond);  // 10^9 x 2000 pJ in a second: 2 W
+  model.Update(std::vector<uint64_t>{kBillion, 5 * kBillion}, kBillion);  // 10^9 x 2000 pJ in a second: 2 W
   EXPECT_DOUBLE_EQ(model.power_mw(), 12'000);
-  model.Update(std::vector<uint64_t>{kSecond, 9 * kSecond}, 2 * kSecond);
+  model.Update(std::vector<uint64_t>{kBillion, 9 * kBillion}, 2 * kBillion);
   EXPECT_DOUBLE_EQ(model.power_mw(), 10'000) << "nothing but free events since";
 }
 
 TEST(PowerModelTest, EnergyIsOfAllTime) {
   const PowerModel model(Config());
   EXPECT_DOUBLE_EQ(model.EnergyMj(std::vector<uint64_t>{0, 0}, 0), 0);
-  EXPECT_DOUBLE_EQ(model.EnergyMj(std::vector<uint64_t>{3 * kSecond, kSecond}, 2 * kSecond), 20'000 + 6'000)
+  EXPECT_DOUBLE_EQ(model.EnergyMj(std::vector<uint64_t>{3 * kBillion, kBillion}, 2 * kBillion), 20'000 + 6'000)
       << "idle, and 3 x 10^9 x 2000 pJ";
 }
 
@@ -38,8 +38,8 @@ TEST(PowerModelTest, TemperatureFollowsSlowly) {
   uint64_t count = 0;
   double last = model.temperature_c();
   for (uint64_t second = 1; second <= 20; ++second) {
-    count += 10 * kSecond;  // 20 W above idle: settles at 20 + 30 x 0.5
-    model.Update(std::vector<uint64_t>{count}, second * kSecond);
+    count += 10 * kBillion;  // 20 W above idle: settles at 20 + 30 x 0.5
+    model.Update(std::vector<uint64_t>{count}, second * kBillion);
     EXPECT_GT(model.temperature_c(), last);
     EXPECT_LT(model.temperature_c(), 35);
     last = model.temperature_c();

@@ -16,7 +16,7 @@ SealStep StepOf(const mailbox::CommandWord& command) { return static_cast<SealSt
 
 bool HasStream(SealStep step) { return step == SealStep::kExchange || step == SealStep::kChallenge; }
 
-MailboxStatus StatusOf(const absl::Status& status) {
+MailboxStatus SealingStatus(const absl::Status& status) {
   return absl::IsResourceExhausted(status) ? MailboxStatus::kErrAgain : MailboxStatus::kErrData;
 }
 
@@ -68,7 +68,7 @@ Reply SealCommands::ReadOn(uint32_t offset) {
 
 Reply SealCommands::Draw(uint16_t vm) {
   const absl::StatusOr<Bytes> challenge = sealer().DrawChallenge(vm);
-  if (!challenge.ok()) return Fail(StatusOf(challenge.status()));
+  if (!challenge.ok()) return Fail(SealingStatus(challenge.status()));
   challenge_ = StreamOf(*challenge);
   shows_answer_ = false;
   return {.data = static_cast<uint32_t>(challenge_.size()), .extended_data = vm};
@@ -77,7 +77,7 @@ Reply SealCommands::Draw(uint16_t vm) {
 // The VM is repeated, since another controller may have written its own in between.
 Reply SealCommands::Rotate(uint16_t vm) {
   const absl::StatusOr<uint64_t> epoch = sealer().Rotate(vm);
-  if (!epoch.ok()) return Fail(StatusOf(epoch.status()));
+  if (!epoch.ok()) return Fail(SealingStatus(epoch.status()));
   return {.data = static_cast<uint32_t>(*epoch), .extended_data = vm};
 }
 

@@ -34,7 +34,7 @@ bool IsCheckOf(const mailbox::CommandWord& command, uint32_t data, uint32_t exte
   return is_bookmark && command.arg2 == mailbox::BookmarkCheck(data, extended_data);
 }
 
-MailboxStatus StatusOf(const absl::Status& refused) {
+MailboxStatus BookmarkStatus(const absl::Status& refused) {
   switch (refused.code()) {
     case absl::StatusCode::kNotFound:
       return MailboxStatus::kErrNotAvailable;
@@ -78,7 +78,7 @@ Reply TriggerCommands::Select(uint64_t domains) {
 
 Reply TriggerCommands::Bookmark(uint32_t scope, uint32_t bookmark) {
   const auto asked_ns = device_.SetBookmark(static_cast<uint16_t>(scope), static_cast<uint16_t>(scope >> 16), bookmark);
-  return asked_ns.ok() ? Taken(*asked_ns) : Fail(StatusOf(asked_ns.status()));
+  return asked_ns.ok() ? Taken(*asked_ns) : Fail(BookmarkStatus(asked_ns.status()));
 }
 
 // A reader goes on in what it has begun to read, whatever arrives meanwhile.

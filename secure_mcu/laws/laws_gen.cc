@@ -78,7 +78,7 @@ rc::Gen<CaseHost> Host() {
 }
 
 // Few events each, so that units need fewer counters than they have inputs.
-rc::Gen<std::vector<uint32_t>> Selections() {
+rc::Gen<std::vector<uint32_t>> DrawnSelections() {
   const auto few = gen::map(gen::pair(From(0, 255), From(0, 255)), [](auto sets) { return sets.first & sets.second; });
   return gen::weightedOneOf<std::vector<uint32_t>>(
       {{1, gen::just(std::vector<uint32_t>())}, {2, gen::container<std::vector<uint32_t>>(kSelections, few)}});
@@ -153,7 +153,7 @@ rc::Gen<LawsCase> AnyCase() {
           gen::set(&LawsCase::vms, gen::container<std::vector<CaseVm>>(kVms, Vm())),
           gen::set(&LawsCase::contexts, gen::container<std::vector<CaseContext>>(kTenants, Context())),
           gen::set(&LawsCase::hosts, gen::container<std::vector<CaseHost>>(4, Host())),
-          gen::set(&LawsCase::host_blocks), gen::set(&LawsCase::selections, Selections()),
+          gen::set(&LawsCase::host_blocks), gen::set(&LawsCase::selections, DrawnSelections()),
           gen::set(&LawsCase::window, gen::weightedOneOf<uint32_t>({{2, gen::just(0u)}, {1, From(1, 400)}})),
           gen::set(&LawsCase::faults, gen::map(From(0, 3), [](uint32_t n) { return n == 3; })),
           gen::set(&LawsCase::acts, Some(0.5, 1.0, Act())), gen::set(&LawsCase::rest, From(0, 300))),

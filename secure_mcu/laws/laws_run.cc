@@ -10,10 +10,6 @@
 namespace sideband::mcu {
 namespace {
 
-void AddTo(EventCounts& sums, const EventCounts& more) {
-  for (size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
-}
-
 bool HasCounters(const CaseCollector& collector) {
   return std::any_of(collector.units.begin(), collector.units.end(), [](const CaseUnit& unit) {
     return std::any_of(unit.inputs.begin(), unit.inputs.end(), [](const CaseInput& input) { return !input.masked; });

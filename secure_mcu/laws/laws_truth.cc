@@ -8,15 +8,15 @@ namespace {
 
 constexpr uint64_t kPrescaledBy = 32;
 
-void AddTo(EventCounts& sums, const EventCounts& more) {
-  for (size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
-}
-
 void TakeFrom(EventCounts& sums, const EventCounts& less) {
   for (size_t i = 0; i < sums.size(); ++i) sums[i] -= less[i];
 }
 
 }  // namespace
+
+void AddTo(EventCounts& sums, const EventCounts& more) {
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
+}
 
 LawsTruth::LawsTruth(const LawsCase& test)
     : test_(test),

@@ -21,6 +21,7 @@
 namespace sideband::mcu {
 
 using EventCounts = std::vector<uint64_t>;
+void AddTo(EventCounts& sums, const EventCounts& more);
 
 class LawsTruth {
  public:

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 
+#include "secure_mcu/pipeline/hpc.h"
+
 namespace sideband::mcu {
 namespace {
 
 constexpr uint32_t kIdBits = 16;
 
-constexpr uint64_t If(bool set, uint64_t field) { return set ? field : 0; }
 constexpr bool Has(uint64_t word, uint64_t field) { return (word & field) != 0; }
 
 // gate_context_control has these two fields where gate_control has them.
@@ -16,7 +17,7 @@ static_assert(hpc::kGateContextControlMaster == hpc::kGateControlMaster);
 static_assert(hpc::kGateContextControlVectorEnable == hpc::kGateControlVectorEnable);
 
 uint64_t ControlWord(const GateValue& value) {
-  return If(value.master, hpc::kGateControlMaster) | If(value.vector_enable, hpc::kGateControlVectorEnable);
+  return FieldIf(value.master, hpc::kGateControlMaster) | FieldIf(value.vector_enable, hpc::kGateControlVectorEnable);
 }
 
 void SetControl(uint64_t word, GateValue& value) {
@@ -25,8 +26,8 @@ void SetControl(uint64_t word, GateValue& value) {
 }
 
 uint64_t ContextControlWord(const ContextControl& control) {
-  return ControlWord(control.value) | If(control.load, hpc::kGateContextControlLoad) |
-         If(control.store, hpc::kGateContextControlStore);
+  return ControlWord(control.value) | FieldIf(control.load, hpc::kGateContextControlLoad) |
+         FieldIf(control.store, hpc::kGateContextControlStore);
 }
 
 void SetContextControl(uint64_t word, ContextControl& control) {

@@ -23,6 +23,9 @@ struct HpcTiming {
 
 inline constexpr uint64_t kNoCycle = std::numeric_limits<uint64_t>::max();
 
+// `field` of a register's word, if it is set.
+constexpr uint64_t FieldIf(bool set, uint64_t field) { return set ? field : 0; }
+
 // 17 bits: 64 counters of one module.
 struct HpcManagerId {
   uint16_t module = 0;  // below 2048

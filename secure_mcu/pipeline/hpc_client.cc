@@ -9,8 +9,6 @@ namespace {
 
 constexpr uint64_t kLowHalf = 0xFFFFFFFF;
 
-constexpr uint64_t If(bool set, uint64_t field) { return set ? field : 0; }
-
 }  // namespace
 
 uint64_t HalfOf(uint64_t value, HpcHalf half) {
@@ -47,10 +45,10 @@ bool HpcClient::Write(HpcRegister which, uint64_t value, HpcPrivilege privilege,
 }
 
 uint64_t HpcClient::Hpcc() const {
-  return If(trigger_, hpc::kHpccTrigger) | If(interrupted_, hpc::kHpccInterrupted) |
-         If(fifo_.empty(), hpc::kHpccEmpty) | If(readerror_, hpc::kHpccReaderror) |
+  return FieldIf(trigger_, hpc::kHpccTrigger) | FieldIf(interrupted_, hpc::kHpccInterrupted) |
+         FieldIf(fifo_.empty(), hpc::kHpccEmpty) | FieldIf(readerror_, hpc::kHpccReaderror) |
          uint64_t{manager_.extend} << hpc::kHpccExtendLsb | uint64_t{manager_.module} << hpc::kHpccModuleLsb |
-         If(useren_, hpc::kHpccUseren) | If(refused_, hpc::kHpccRefused) | If(stamp_, hpc::kHpccStamp);
+         FieldIf(useren_, hpc::kHpccUseren) | FieldIf(refused_, hpc::kHpccRefused) | FieldIf(stamp_, hpc::kHpccStamp);
 }
 
 uint64_t HpcClient::ReadHpcr(HpcHalf half) {

@@ -24,7 +24,8 @@ std::vector<CounterInput> Ungated(const sim::EventSpec& spec, std::span<const si
   return inputs;
 }
 
-std::vector<CounterInput> Inputs(const sim::EventSpec& spec, std::span<const sim::EventWire> wires, uint16_t event) {
+std::vector<CounterInput> GroupedInputs(const sim::EventSpec& spec, std::span<const sim::EventWire> wires,
+                                        uint16_t event) {
   std::vector<CounterInput> inputs = Ungated(spec, wires, event);
   for (CounterInput& input : inputs) {
     if (spec.in_host) input.group = *spec.in_host ? kHostGroup : kGuestGroup;
@@ -107,7 +108,7 @@ class Planner {
     }
     if (spec.in_host) plan_.gate_groups = {{}, {.in_guest = false, .in_host = true}};
     for (const uint8_t channel : channels) {
-      SIDEBAND_RETURN_IF_ERROR(AddTo(channel, spec, index, Inputs(spec, WiresOf(index, channel), event)));
+      SIDEBAND_RETURN_IF_ERROR(AddTo(channel, spec, index, GroupedInputs(spec, WiresOf(index, channel), event)));
     }
     return spec.requester ? AddUnattributed(index) : absl::OkStatus();
   }
@@ -141,7 +142,7 @@ class Planner {
       return map_.Error(spec.line, absl::StrCat("event '", rest.name, "' has more than ", kNameSizeMax, " characters"));
     }
     SIDEBAND_ASSIGN_OR_RETURN(const uint16_t event, CounterOf(rest, spec.name));
-    return AddTo(kDeviceChannel, rest, index, Inputs(rest, WiresOf(index, kDeviceChannel), event));
+    return AddTo(kDeviceChannel, rest, index, GroupedInputs(rest, WiresOf(index, kDeviceChannel), event));
   }
 
   absl::StatusOr<uint16_t> CounterOf(const sim::EventSpec& spec, const std::string& unattributed_of = "") {

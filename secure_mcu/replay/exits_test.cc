@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <map>
 #include <random>
 #include <string>
@@ -14,43 +13,40 @@
 
 #include "absl/strings/str_cat.h"
 #include "secure_mcu/replay/replay.h"
+#include "sim/waveform/test_files.h"
 
 namespace sideband::mcu {
 namespace {
 
+using sim::WriteTestFile;
+
 constexpr uint64_t kCycles = 2000;
 constexpr uint32_t kSlices = 2;
 
-constexpr char kSignals[] = R"({"clock": "TOP.clk", "events": [
+constexpr char kExitSignals[] = R"({"clock": "TOP.clk", "events": [
 {"name": "any", "signal": "TOP.lanes", "op": "value"},
 {"name": "guest", "signal": "TOP.lanes", "op": "value", "mode": "guest"},
 {"name": "host", "signal": "TOP.lanes", "op": "value", "mode": "host"},
 {"name": "device", "signal": "TOP.lanes", "op": "value", "scope": "device"}]}
 )";
 
-std::string Write(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + "/exits_" + name;
-  std::ofstream(path) << text;
-  return path;
-}
-
 // A waveform, and who works on each slice in each cycle.
-class Drawn {
+class DrawnExits {
  public:
-  using Counts = std::array<uint64_t, 4>;  // in the order of kSignals
+  using Counts = std::array<uint64_t, 4>;  // in the order of kExitSignals
 
-  explicit Drawn(uint32_t seed) : random_(seed) {
+  explicit DrawnExits(uint32_t seed) : random_(seed) {
     for (uint32_t& value : lanes_) value = Below(8);
     for (uint32_t slice = 0; slice < kSlices; ++slice) DrawSlice(slice);
     CountAll();
   }
 
   ReplayInputs Inputs() const {
-    return {.signals = Write("S.json", kSignals),
-            .trace = Write("T.vcd", Trace()),
-            .schedule = Write("C.csv", absl::StrCat("start_cycle,end_cycle,vm,context,slice\n", schedule_)),
+    return {.signals = WriteTestFile(kExitSignals, "S.json"),
+            .trace = WriteTestFile(Trace(), "T.vcd"),
+            .schedule = WriteTestFile(absl::StrCat("start_cycle,end_cycle,vm,context,slice\n", schedule_), "C.csv"),
             .peeks = "",
-            .exits = Write("E.csv", absl::StrCat("slice,start_cycle,end_cycle\n", exits_))};
+            .exits = WriteTestFile(absl::StrCat("slice,start_cycle,end_cycle\n", exits_), "E.csv")};
   }
   const std::map<std::string, Counts>& blocks() const { return blocks_; }
 
@@ -130,12 +126,12 @@ class Drawn {
 
 TEST(ExitsTest, EveryCountIsThatOfItsCycles) {
   for (uint32_t seed = 0; seed < 12; ++seed) {
-    const Drawn drawn(seed);
+    const DrawnExits drawn(seed);
     const auto result = Replay(drawn.Inputs(), {});
     ASSERT_TRUE(result.ok()) << result.status();
     ASSERT_EQ(result->blocks.size(), drawn.blocks().size()) << seed;
     for (const ReplayBlock& block : result->blocks) {
-      const Drawn::Counts& expected = drawn.blocks().at(block.vm + "/" + block.context);
+      const DrawnExits::Counts& expected = drawn.blocks().at(block.vm + "/" + block.context);
       EXPECT_EQ(block.counters, std::vector<uint64_t>(expected.begin(), expected.end()))
           << block.vm << "/" << block.context << ", seed " << seed;
       EXPECT_TRUE(block.flags.empty());
@@ -145,7 +141,7 @@ TEST(ExitsTest, EveryCountIsThatOfItsCycles) {
 
 // V4 and V7, from the blocks alone.
 TEST(ExitsTest, ModesAndBlocksAddUp) {
-  const auto result = Replay(Drawn(99).Inputs(), {});
+  const auto result = Replay(DrawnExits(99).Inputs(), {});
   ASSERT_TRUE(result.ok()) << result.status();
   std::vector<uint64_t> parts(4);
   for (const ReplayBlock& block : result->blocks) {
@@ -157,10 +153,10 @@ TEST(ExitsTest, ModesAndBlocksAddUp) {
   EXPECT_GT(result->blocks[0].counters[2], 0u);
 }
 
-class SmallTest : public testing::Test {
+class SmallExitsTest : public testing::Test {
  protected:
   // `lanes` is the number of the cycle, 0 to 7.
-  SmallTest() {
+  SmallExitsTest() {
     std::string trace =
         "$timescale 1ns $end\n$scope module TOP $end\n$var wire 1 ! clk $end\n$var wire 3 # lanes [2:0] $end\n"
         "$upscope $end\n$enddefinitions $end\n";
@@ -168,25 +164,30 @@ class SmallTest : public testing::Test {
       absl::StrAppend(&trace, "#", 10 * cycle, "\n0!\nb", cycle >> 2, cycle >> 1 & 1, cycle & 1, " #\n#",
                       10 * cycle + 5, "\n1!\n");
     }
-    inputs_ = {
-        .signals = Write("S.json", kSignals), .trace = Write("T.vcd", trace), .schedule = "", .peeks = "", .exits = ""};
+    inputs_ = {.signals = WriteTestFile(kExitSignals, "S.json"),
+               .trace = WriteTestFile(trace, "T.vcd"),
+               .schedule = "",
+               .peeks = "",
+               .exits = ""};
     Schedule("0,4,vm1,a\n4,6,vm0,\n");
   }
   void Schedule(const std::string& rows) {
-    inputs_.schedule = Write("C.csv", "start_cycle,end_cycle,vm,context\n" + rows);
+    inputs_.schedule = WriteTestFile("start_cycle,end_cycle,vm,context\n" + rows, "C.csv");
   }
-  void Exits(const std::string& rows) { inputs_.exits = Write("E.csv", "slice,start_cycle,end_cycle\n" + rows); }
+  void Exits(const std::string& rows) {
+    inputs_.exits = WriteTestFile("slice,start_cycle,end_cycle\n" + rows, "E.csv");
+  }
   std::string Error() const {
     const std::string message(Replay(inputs_, {}).status().message());
-    return message.substr(message.rfind("exits_") + 6);
+    return message.substr(message.find('_', message.rfind('/')) + 1);
   }
 
   ReplayInputs inputs_;
 };
 
-TEST_F(SmallTest, TheHypervisorsSlicesAreBlocksOfVmZero) {
+TEST_F(SmallExitsTest, TheHypervisorsSlicesAreBlocksOfVmZero) {
   Exits("0,1,3\n");
-  inputs_.peeks = Write("P.csv", "cycle,vm,context,event\n3,vm1,a,host\n5,vm0,slice0,host\n5,vm0,,any\n");
+  inputs_.peeks = WriteTestFile("cycle,vm,context,event\n3,vm1,a,host\n5,vm0,slice0,host\n5,vm0,,any\n", "P.csv");
   std::vector<std::string> names;
   const auto result = Replay(inputs_, {.progress = nullptr, .switches = [&](const ReplaySwitch& event) {
                                          if (event.step.step == SwitchStep::kHalt)
@@ -207,9 +208,10 @@ TEST_F(SmallTest, TheHypervisorsSlicesAreBlocksOfVmZero) {
   EXPECT_EQ(result->peeks[2].count, 10u);
 }
 
-TEST_F(SmallTest, WithoutModesExitsChangeNothingAndThatIsSaid) {
-  inputs_.signals = Write("S.json", R"({"clock": "TOP.clk", "events": [
-{"name": "any", "signal": "TOP.lanes", "op": "value"}]})");
+TEST_F(SmallExitsTest, WithoutModesExitsChangeNothingAndThatIsSaid) {
+  inputs_.signals = WriteTestFile(R"({"clock": "TOP.clk", "events": [
+{"name": "any", "signal": "TOP.lanes", "op": "value"}]})",
+                                  "S.json");
   const auto without = Replay(inputs_, {});
   Exits("0,1,3\n");
   const auto with = Replay(inputs_, {});
@@ -220,18 +222,20 @@ TEST_F(SmallTest, WithoutModesExitsChangeNothingAndThatIsSaid) {
   EXPECT_EQ(with->warnings[0], inputs_.exits + ": no event has a mode: exits change no count");
 }
 
-TEST_F(SmallTest, WhatIsWrongIsNamed) {
+TEST_F(SmallExitsTest, WhatIsWrongIsNamed) {
   Exits("0,1,3\n0,3,5\n");
   EXPECT_EQ(Error(), "E.csv:3: cycles 3 to 5 are not within a residency of a VM on slice 0");
   inputs_.exits = "";
   Schedule("0,4,vm0,a\n");
   EXPECT_EQ(Error(), "C.csv:2: vm0 is the hypervisor, which has no contexts");
   Schedule("0,4,vm1,a\n");
-  inputs_.signals = Write("S.json", R"({"clock": "TOP.clk", "events": [
-{"name": "any", "signal": "TOP.lanes", "op": "value", "scope": "device", "mode": "host"}]})");
+  inputs_.signals = WriteTestFile(R"({"clock": "TOP.clk", "events": [
+{"name": "any", "signal": "TOP.lanes", "op": "value", "scope": "device", "mode": "host"}]})",
+                                  "S.json");
   EXPECT_EQ(Error(), "S.json:2: an event of the whole device has no mode");
-  inputs_.signals = Write("S.json", R"({"clock": "TOP.clk", "events": [
-{"name": "any", "signal": "TOP.lanes", "op": "value", "mode": "hots"}]})");
+  inputs_.signals = WriteTestFile(R"({"clock": "TOP.clk", "events": [
+{"name": "any", "signal": "TOP.lanes", "op": "value", "mode": "hots"}]})",
+                                  "S.json");
   EXPECT_EQ(Error(), "S.json:2: unknown mode 'hots' (did you mean 'host'?)");
 }
 

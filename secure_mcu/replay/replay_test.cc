@@ -8,34 +8,32 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "sim/waveform/test_files.h"
+
 namespace sideband::mcu {
 namespace {
 
-std::string Write(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + "/" + name;
-  std::ofstream(path) << text;
-  return path;
-}
+using sim::WriteTestFile;
 
 // Four cycles; `busy` is 0, 1, 1, 0 and `lanes` 0, 1, 3, 2 before the edges.
 constexpr char kTrace[] =
     "$timescale 1ns $end\n$scope module TOP $end\n$var wire 1 ! clk $end\n$var wire 1 \" busy $end\n"
     "$var wire 2 # lanes [1:0] $end\n$upscope $end\n$enddefinitions $end\n"
     "#0\n0!\n0\"\nb0 #\n#5\n1!\n1\"\nb1 #\n#10\n0!\n#15\n1!\nb11 #\n#20\n0!\n#25\n1!\n0\"\nb10 #\n#30\n0!\n#35\n1!\n";
-constexpr char kSignals[] =
+constexpr char kReplaySignals[] =
     "{\"clock\": \"TOP.clk\", \"events\": [\n"
     "{\"name\": \"busy\", \"signal\": \"TOP.busy\", \"op\": \"high\"},\n"
     "{\"name\": \"lanes\", \"signal\": \"TOP.lanes\", \"op\": \"popcount\", \"ulc\": \"u\"},\n"
     "{\"name\": \"sum\", \"signal\": \"TOP.lanes\", \"op\": \"value\"},\n"
     "{\"name\": \"busy\", \"signal\": \"TOP.busy\", \"op\": \"high\"}]}\n";
 
-ReplayInputs Inputs(const std::string& schedule) {
-  return {Write("S.json", kSignals), Write("T.vcd", kTrace),
-          Write("C.csv", "start_cycle,end_cycle,vm,context\n" + schedule)};
+ReplayInputs InputsOf(const std::string& schedule) {
+  return {WriteTestFile(kReplaySignals, "S.json"), WriteTestFile(kTrace, "T.vcd"),
+          WriteTestFile("start_cycle,end_cycle,vm,context\n" + schedule, "C.csv")};
 }
 
 TEST(ReplayTest, CountsForWhoIsResident) {
-  const auto result = Replay(Inputs("0,2,vm1,a\n2,3,vm1,b\n3,100,vm2,a\n"), {});
+  const auto result = Replay(InputsOf("0,2,vm1,a\n2,3,vm1,b\n3,100,vm2,a\n"), {});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->cycles, 4u);
   EXPECT_EQ(result->events, (std::vector<std::string>{"busy", "lanes", "sum"})) << "events of one name are one counter";
@@ -53,11 +51,12 @@ TEST(ReplayTest, CountsForWhoIsResident) {
 
 // busy is 0, 1, 1, 0; vm1 is resident in cycles 0 to 2, first in context a, then b. Nothing has been latched yet.
 TEST(ReplayTest, ReadsLiveCountsWithoutATrace) {
-  ReplayInputs inputs = Inputs("0,2,vm1,a\n2,3,vm1,b\n3,100,vm2,a\n");
+  ReplayInputs inputs = InputsOf("0,2,vm1,a\n2,3,vm1,b\n3,100,vm2,a\n");
   const auto without = Replay(inputs, {});
-  inputs.peeks = Write("P.csv",
-                       "cycle,vm,context,event\n0,vm1,a,busy\n1,vm1,a,busy\n2,vm1,a,busy\n2,vm1,,busy\n"
-                       "3,vm1,b,busy\n3,vm1,,sum\n4,vm0,,busy\n4,vm2,a,lanes\n900,vm1,a,busy\n");
+  inputs.peeks = WriteTestFile(
+      "cycle,vm,context,event\n0,vm1,a,busy\n1,vm1,a,busy\n2,vm1,a,busy\n2,vm1,,busy\n"
+      "3,vm1,b,busy\n3,vm1,,sum\n4,vm0,,busy\n4,vm2,a,lanes\n900,vm1,a,busy\n",
+      "P.csv");
   const auto result = Replay(inputs, {});
   ASSERT_TRUE(result.ok()) << result.status();
   std::vector<uint64_t> counts;
@@ -70,9 +69,9 @@ TEST(ReplayTest, ReadsLiveCountsWithoutATrace) {
 }
 
 TEST(ReplayTest, ALiveCountOfNothingIsRefused) {
-  ReplayInputs inputs = Inputs("0,2,vm1,a\n");
+  ReplayInputs inputs = InputsOf("0,2,vm1,a\n");
   const auto error_of = [&](const std::string& row) {
-    inputs.peeks = Write("P.csv", "cycle,vm,context,event\n" + row + "\n");
+    inputs.peeks = WriteTestFile("cycle,vm,context,event\n" + row + "\n", "P.csv");
     const std::string message(Replay(inputs, {}).status().message());
     return message.substr(message.find("P.csv"));
   };
@@ -82,15 +81,15 @@ TEST(ReplayTest, ALiveCountOfNothingIsRefused) {
 }
 
 TEST(ReplayTest, ResidencyBeyondTheTraceHasABlockOfZeros) {
-  const auto result = Replay(Inputs("0,1,vm1,a\n50,60,vm2,b\n"), {});
+  const auto result = Replay(InputsOf("0,1,vm1,a\n50,60,vm2,b\n"), {});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->blocks.back().context, "b");
   EXPECT_EQ(result->blocks.back().counters, (std::vector<uint64_t>{0, 0, 0}));
 }
 
 TEST(ReplayTest, SlicesCountAtTheSameTime) {
-  ReplayInputs inputs = Inputs("");
-  inputs.schedule = Write("C.csv", "start_cycle,end_cycle,vm,context,slice\n0,3,vm1,a,0\n2,4,vm2,b,1\n");
+  ReplayInputs inputs = InputsOf("");
+  inputs.schedule = WriteTestFile("start_cycle,end_cycle,vm,context,slice\n0,3,vm1,a,0\n2,4,vm2,b,1\n", "C.csv");
   const auto result = Replay(inputs, {});
   ASSERT_TRUE(result.ok()) << result.status();
   using Counts = std::vector<uint64_t>;
@@ -108,11 +107,12 @@ TEST(ReplayTest, OneCounterIsCountedInOneWay) {
       {R"("op": "value", "scope": "device")", ":3: event 'sum' is both of contexts and of the device"},
   };
   for (const auto& test : kCases) {
-    ReplayInputs inputs = Inputs("0,2,vm1,a\n");
-    inputs.signals = Write("S.json", std::string(R"({"clock": "TOP.clk", "events": [
+    ReplayInputs inputs = InputsOf("0,2,vm1,a\n");
+    inputs.signals = WriteTestFile(std::string(R"({"clock": "TOP.clk", "events": [
 {"name": "sum", "signal": "TOP.lanes", "op": "value"},
 {"name": "sum", "signal": "TOP.lanes", )") +
-                                         test.second + "}]}\n");
+                                       test.second + "}]}\n",
+                                   "S.json");
     EXPECT_EQ(std::string(Replay(inputs, {}).status().message()), inputs.signals + test.message);
   }
 }
@@ -125,11 +125,11 @@ TEST(ReplayTest, APrescaledNumberIsAThirtySecondOfEachResidency) {
         std::pair("b1 #", "b100000 #"), std::pair("b11 #", "b1100000 #"), std::pair("b10 #", "b1000001 #")}) {
     trace.replace(trace.find(from), std::string(from).size(), to);
   }
-  ReplayInputs inputs = Inputs("0,2,vm1,a\n2,4,vm1,b\n");
-  inputs.trace = Write("T.vcd", trace);
-  inputs.signals = Write("S.json",
-                         R"({"clock": "TOP.clk", "events": [
-{"name": "sum", "signal": "TOP.lanes", "op": "value", "count": "prescaled"}]})");
+  ReplayInputs inputs = InputsOf("0,2,vm1,a\n2,4,vm1,b\n");
+  inputs.trace = WriteTestFile(trace, "T.vcd");
+  inputs.signals = WriteTestFile(R"({"clock": "TOP.clk", "events": [
+{"name": "sum", "signal": "TOP.lanes", "op": "value", "count": "prescaled"}]})",
+                                 "S.json");
   const auto result = Replay(inputs, {});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->blocks[2].counters, (std::vector<uint64_t>{1})) << "0 + 32";
@@ -139,7 +139,7 @@ TEST(ReplayTest, APrescaledNumberIsAThirtySecondOfEachResidency) {
 
 TEST(ReplayTest, MissingFilesAreNamed) {
   for (const int which : {0, 1, 2}) {
-    ReplayInputs inputs = Inputs("");
+    ReplayInputs inputs = InputsOf("");
     (which == 0 ? inputs.signals : which == 1 ? inputs.trace : inputs.schedule) = "/nonexistent";
     EXPECT_EQ(Replay(inputs, {}).status().message().substr(0, 12), "/nonexistent");
   }

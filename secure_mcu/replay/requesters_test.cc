@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <random>
@@ -16,13 +15,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "secure_mcu/replay/replay.h"
+#include "sim/waveform/test_files.h"
 
 namespace sideband::mcu {
 namespace {
 
-constexpr uint32_t kSlices = 2;
+using sim::WriteTestFile;
 
-constexpr char kSignals[] = R"({"clock": "TOP.clk", "events": [
+constexpr uint32_t kSharingSlices = 2;
+
+constexpr char kRequesterSignals[] = R"({"clock": "TOP.clk", "events": [
 {"name": "hits", "signal": "TOP.hits", "op": "value", "requester": {"slice": "TOP.slice", "context": "TOP.context"}},
 {"name": "guest_hits", "signal": "TOP.hits", "op": "popcount", "mode": "guest",
  "requester": {"slice": "TOP.slice", "context": "TOP.context"}},
@@ -45,12 +47,6 @@ constexpr char kDeclarations[] =
 using Counts = std::map<std::string, uint64_t>;  // by event
 using Blocks = std::map<std::string, Counts>;    // by "VM/CONTEXT"
 
-std::string Write(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + "/requesters_" + name;
-  std::ofstream(path) << text;
-  return path;
-}
-
 Blocks BlocksOf(const ReplayResult& result) {
   Blocks blocks;
   for (const ReplayBlock& block : result.blocks) {
@@ -64,20 +60,20 @@ Blocks BlocksOf(const ReplayResult& result) {
 }
 
 // A waveform, and who works on each slice in each cycle.
-class Drawn {
+class DrawnRequests {
  public:
-  Drawn(uint32_t seed, uint64_t cycles) : random_(seed), cycles_(cycles) {
-    for (uint32_t slice = 0; slice < kSlices; ++slice) DrawSlice(slice);
+  DrawnRequests(uint32_t seed, uint64_t cycles) : random_(seed), cycles_(cycles) {
+    for (uint32_t slice = 0; slice < kSharingSlices; ++slice) DrawSlice(slice);
     for (uint64_t cycle = 0; cycle < cycles_; ++cycle) requests_.push_back(DrawRequest(cycle));
     for (uint64_t cycle = 0; cycle < cycles_; ++cycle) CountCycle(cycle);
   }
 
   ReplayInputs Inputs() const {
-    return {.signals = Write("S.json", kSignals),
-            .trace = Write("T.vcd", Trace()),
-            .schedule = Write("C.csv", "start_cycle,end_cycle,vm,context,slice,tag\n" + schedule_),
+    return {.signals = WriteTestFile(kRequesterSignals, "S.json"),
+            .trace = WriteTestFile(Trace(), "T.vcd"),
+            .schedule = WriteTestFile("start_cycle,end_cycle,vm,context,slice,tag\n" + schedule_, "C.csv"),
             .peeks = "",
-            .exits = Write("E.csv", "slice,start_cycle,end_cycle\n" + exits_)};
+            .exits = WriteTestFile("slice,start_cycle,end_cycle\n" + exits_, "E.csv")};
   }
   const Blocks& blocks() const { return blocks_; }
 
@@ -134,17 +130,17 @@ class Drawn {
 
   // Often of the resident, or of the one who was a little earlier: a request that comes late.
   Request DrawRequest(uint64_t cycle) {
-    const uint32_t slice = Below(8) == 0 ? kSlices + Below(2) : Below(kSlices);
+    const uint32_t slice = Below(8) == 0 ? kSharingSlices + Below(2) : Below(kSharingSlices);
     Request request{.hits = Below(8), .slice = slice, .context = Below(8), .edges = {}};
     for (bool& edge : request.edges) edge = Below(2) == 0;
     if (cycle + 1 == cycles_) request.edges[2] = false;  // of no cycle of the reference
     const uint64_t at = Below(3) == 0 ? cycle - std::min<uint64_t>(cycle, 8) : cycle;
-    if (slice < kSlices && Below(6) != 0) request.context = who_[slice][at].tag.value_or(0);
+    if (slice < kSharingSlices && Below(6) != 0) request.context = who_[slice][at].tag.value_or(0);
     return request;
   }
 
   bool IsOfResident(const Request& request, uint64_t cycle, bool by_context) const {
-    if (request.slice >= kSlices) return false;
+    if (request.slice >= kSharingSlices) return false;
     const Who& who = who_[request.slice][cycle];
     return !who.vm.empty() && (!by_context || who.tag == request.context);
   }
@@ -168,7 +164,7 @@ class Drawn {
   void CountCycle(uint64_t cycle) {
     const Request& request = requests_[cycle];
     const auto set_bits = static_cast<uint64_t>(__builtin_popcount(request.hits));
-    const bool is_host = request.slice < kSlices && who_[request.slice][cycle].is_host;
+    const bool is_host = request.slice < kSharingSlices && who_[request.slice][cycle].is_host;
     const bool is_of_resident = IsOfResident(request, cycle, true);
     AddRequest("hits", request.hits, request, cycle, true);
     AddRequest("guest_hits", is_of_resident && is_host ? 0 : set_bits, request, cycle, true);
@@ -182,7 +178,7 @@ class Drawn {
     }
     AddToDevice("all_hits", request.hits);
     AddToDevice("all_idle", request.hits == 0 ? 1 : 0);
-    for (uint32_t slice = 0; slice < kSlices; ++slice) Add("own", request.hits == 0 ? 0 : 1, slice, cycle);
+    for (uint32_t slice = 0; slice < kSharingSlices; ++slice) Add("own", request.hits == 0 ? 0 : 1, slice, cycle);
   }
 
   void AddToDevice(const std::string& event, uint64_t count) {
@@ -212,14 +208,14 @@ class Drawn {
   std::mt19937 random_;
   const uint64_t cycles_;
   std::vector<Request> requests_;
-  std::array<std::vector<Who>, kSlices> who_;
+  std::array<std::vector<Who>, kSharingSlices> who_;
   std::string schedule_, exits_;
   Blocks blocks_;
 };
 
 TEST(RequestersTest, EveryRequestIsCountedForItsRequester) {
   for (uint32_t seed = 0; seed < 12; ++seed) {
-    const Drawn drawn(seed, 2000);
+    const DrawnRequests drawn(seed, 2000);
     const auto result = Replay(drawn.Inputs(), {});
     ASSERT_TRUE(result.ok()) << result.status();
     EXPECT_EQ(BlocksOf(*result), drawn.blocks()) << "seed " << seed;
@@ -227,7 +223,7 @@ TEST(RequestersTest, EveryRequestIsCountedForItsRequester) {
 }
 
 TEST(RequestersTest, ALongTraceIsCountedInPieces) {
-  const Drawn drawn(77, 70'000);
+  const DrawnRequests drawn(77, 70'000);
   const auto result = Replay(drawn.Inputs(), {});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(BlocksOf(*result), drawn.blocks());
@@ -235,7 +231,7 @@ TEST(RequestersTest, ALongTraceIsCountedInPieces) {
 
 // From the blocks alone: no request is lost or counted twice.
 TEST(RequestersTest, RequestsAddUp) {
-  const auto result = Replay(Drawn(99, 3000).Inputs(), {});
+  const auto result = Replay(DrawnRequests(99, 3000).Inputs(), {});
   ASSERT_TRUE(result.ok()) << result.status();
   Blocks blocks = BlocksOf(*result);
   Counts& device = blocks["vm0/"];
@@ -252,45 +248,46 @@ TEST(RequestersTest, RequestsAddUp) {
 
 // What the tags say of events with none changes nothing.
 TEST(RequestersTest, OtherEventsAreAsWithoutRequesters) {
-  ReplayInputs inputs = Drawn(5, 2000).Inputs();
+  ReplayInputs inputs = DrawnRequests(5, 2000).Inputs();
   const auto with = Replay(inputs, {});
-  inputs.signals = Write("S.json", R"({"clock": "TOP.clk", "events": [
-{"name": "own", "signal": "TOP.hits", "op": "high"}]})");
+  inputs.signals = WriteTestFile(R"({"clock": "TOP.clk", "events": [
+{"name": "own", "signal": "TOP.hits", "op": "high"}]})",
+                                 "S.json");
   const auto without = Replay(inputs, {});
   ASSERT_TRUE(without.ok()) << without.status();
   for (const auto& [name, counts] : BlocksOf(*without)) EXPECT_EQ(BlocksOf(*with)[name]["own"], counts.at("own"));
 }
 
-class SmallTest : public testing::Test {
+class SmallRequestersTest : public testing::Test {
  protected:
   // A hit in each of 8 cycles, of slice 0: five of context 1, then three of context 2.
-  SmallTest() {
+  SmallRequestersTest() {
     std::string trace = kDeclarations;
     for (int cycle = 0; cycle < 8; ++cycle) {
       absl::StrAppend(&trace, "#", 10 * cycle, "\n0!\nb001 #\nb00 s\n", cycle < 5 ? "b001 c" : "b010 c", "\n#",
                       10 * cycle + 5, "\n1!\n");
     }
-    inputs_ = {.signals = "", .trace = Write("T.vcd", trace), .schedule = "", .peeks = "", .exits = ""};
+    inputs_ = {.signals = "", .trace = WriteTestFile(trace, "T.vcd"), .schedule = "", .peeks = "", .exits = ""};
     Schedule("0,3,vm1,a,1\n3,6,vm2,b,2\n");
     Event(R"("op": "high", "requester": {"slice": "TOP.slice", "context": "TOP.context"})");
   }
   void Schedule(const std::string& rows) {
-    inputs_.schedule = Write("C.csv", "start_cycle,end_cycle,vm,context,tag\n" + rows);
+    inputs_.schedule = WriteTestFile("start_cycle,end_cycle,vm,context,tag\n" + rows, "C.csv");
   }
   void Event(const std::string& keys) { Events(R"({"name": "hits", "signal": "TOP.hits", )" + keys + "}"); }
   void Events(const std::string& events) {
-    inputs_.signals = Write("S.json", "{\"clock\": \"TOP.clk\", \"events\": [\n" + events + "]}");
+    inputs_.signals = WriteTestFile("{\"clock\": \"TOP.clk\", \"events\": [\n" + events + "]}", "S.json");
   }
   std::string Error() const {
     const std::string message(Replay(inputs_, {}).status().message());
-    return message.substr(message.rfind("requesters_") + 11);
+    return message.substr(message.find('_', message.rfind('/')) + 1);
   }
 
   ReplayInputs inputs_;
 };
 
 // Requests of vm1/a are still under way when vm2/b is resident.
-TEST_F(SmallTest, ALateRequestIsUnattributedAndReported) {
+TEST_F(SmallRequestersTest, ALateRequestIsUnattributedAndReported) {
   const auto result = Replay(inputs_, {});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(BlocksOf(*result), (Blocks{{"vm0/", {{"hits", 4}, {"unattributed_hits", 4}}},
@@ -304,7 +301,7 @@ TEST_F(SmallTest, ALateRequestIsUnattributedAndReported) {
   EXPECT_EQ(result->warnings, std::vector<std::string>{expected});
 }
 
-TEST_F(SmallTest, WithTheSliceAloneTheResidentIsTheRequester) {
+TEST_F(SmallRequestersTest, WithTheSliceAloneTheResidentIsTheRequester) {
   Event(R"("op": "high", "requester": {"slice": "TOP.slice"})");
   Schedule("0,3,vm1,a,\n3,6,vm2,b,\n");
   const auto result = Replay(inputs_, {});
@@ -315,7 +312,7 @@ TEST_F(SmallTest, WithTheSliceAloneTheResidentIsTheRequester) {
 }
 
 // The counters of the shared unit are flushed with the slice's own: each of its two collection units acknowledges.
-TEST_F(SmallTest, ASwitchWaitsForTheAcknowledgementsOfTheSlicesCounters) {
+TEST_F(SmallRequestersTest, ASwitchWaitsForTheAcknowledgementsOfTheSlicesCounters) {
   Events(R"({"name": "own", "signal": "TOP.hits", "op": "high"},
 {"name": "hits", "signal": "TOP.hits", "op": "high", "ulc": "l2",
  "requester": {"slice": "TOP.slice", "context": "TOP.context"}})");
@@ -330,7 +327,7 @@ TEST_F(SmallTest, ASwitchWaitsForTheAcknowledgementsOfTheSlicesCounters) {
   EXPECT_EQ(polls, (std::vector<std::string>{">vm1/a 0 0", "vm1/a>vm2/b 2 2", "vm2/b> 2 2", "> 0 0"}));
 }
 
-TEST_F(SmallTest, WhatIsWrongIsNamed) {
+TEST_F(SmallRequestersTest, WhatIsWrongIsNamed) {
   Schedule("0,3,vm1,a,1\n3,6,vm2,b,\n");
   EXPECT_EQ(Error(), "C.csv:3: the residency has no tag, with which event 'hits' compares the context of a request");
   Schedule("0,3,vm1,a,-1\n");

@@ -5,23 +5,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
 #include "secure_mcu/replay/replay.h"
+#include "sim/waveform/test_files.h"
 
 namespace sideband::mcu {
 namespace {
 
+using sim::WriteTestFile;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-
-std::string Write(const std::string& name, const std::string& text) {
-  const std::string path = testing::TempDir() + "/" + name;
-  std::ofstream(path) << text;
-  return path;
-}
 
 // 400 cycles; `busy` is 1 in every other one.
 std::string Trace() {
@@ -42,13 +37,13 @@ std::string Signals(const std::string& more = "") {
          more + "]}\n";
 }
 
-ReplayInputs Inputs(const std::string& rotation, const std::string& more = "") {
-  return {.signals = Write("S.json", Signals(more)),
-          .trace = Write("T.vcd", Trace()),
-          .schedule = Write("C.csv", "start_cycle,end_cycle,vm,context\n0,200,vm1,a\n200,400,vm2,\n"),
+ReplayInputs RotationInputs(const std::string& rotation, const std::string& more = "") {
+  return {.signals = WriteTestFile(Signals(more), "S.json"),
+          .trace = WriteTestFile(Trace(), "T.vcd"),
+          .schedule = WriteTestFile("start_cycle,end_cycle,vm,context\n0,200,vm1,a\n200,400,vm2,\n", "C.csv"),
           .peeks = "",
           .exits = "",
-          .rotation = Write("R.yaml", rotation),
+          .rotation = WriteTestFile(rotation, "R.yaml"),
           .seed = {}};
 }
 
@@ -57,12 +52,12 @@ constexpr char kSlots[] = "slots: {stable: 16ns, fluctuating: 16ns}\nadapt: fals
 std::string WithSlots(const std::string& keys) { return kSlots + keys; }
 
 std::string Refused(const std::string& rotation, const std::string& more = "") {
-  const std::string message(Replay(Inputs(rotation, more), {}).status().message());
-  return message.substr(message.find_last_of('/') + 1);
+  const std::string message(Replay(RotationInputs(rotation, more), {}).status().message());
+  return message.substr(message.find('_', message.rfind('/')) + 1);
 }
 
 TEST(ReplayRotationTest, EventsTakeTurns) {
-  const auto result = Replay(Inputs(WithSlots("counters: 1\n")), {});
+  const auto result = Replay(RotationInputs(WithSlots("counters: 1\n")), {});
   ASSERT_TRUE(result.ok()) << result.status();
   ASSERT_TRUE(result->rotation.has_value());
   EXPECT_EQ(result->rotation->sets, (std::vector<std::vector<std::string>>{{"busy"}, {"idle"}, {"starts"}}));
@@ -79,7 +74,7 @@ TEST(ReplayRotationTest, EventsTakeTurns) {
 }
 
 TEST(ReplayRotationTest, TheRunIsAFunctionOfInputsAndSeed) {
-  ReplayInputs inputs = Inputs(WithSlots("counters: 1\nseed: 5\n"));
+  ReplayInputs inputs = RotationInputs(WithSlots("counters: 1\nseed: 5\n"));
   const std::string file = FormatJson(*Replay(inputs, {}));
   inputs.seed = 5;
   EXPECT_EQ(FormatJson(*Replay(inputs, {})), file);
@@ -89,8 +84,8 @@ TEST(ReplayRotationTest, TheRunIsAFunctionOfInputsAndSeed) {
 }
 
 TEST(ReplayRotationTest, ARelationDerives) {
-  const auto result =
-      Replay(Inputs(WithSlots("counters: 1\nfixed: []\nrelations: [{sum: [busy, idle], of: resident_cycles}]\n")), {});
+  const auto result = Replay(
+      RotationInputs(WithSlots("counters: 1\nfixed: []\nrelations: [{sum: [busy, idle], of: resident_cycles}]\n")), {});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->rotation->derived.size(), 1u);
   EXPECT_EQ(result->rotation->sets.size(), 2u);
@@ -98,7 +93,8 @@ TEST(ReplayRotationTest, ARelationDerives) {
 
 // `busy` is at most `idle` in each slot of 16 cycles, until it is 1 from cycle 100 on.
 TEST(ReplayRotationTest, ARelationThatTheWaveformBreaksIsFlagged) {
-  ReplayInputs inputs = Inputs(WithSlots("counters: 2\nfixed: [idle]\nrelations: [{event: busy, at_most: idle}]\n"));
+  ReplayInputs inputs =
+      RotationInputs(WithSlots("counters: 2\nfixed: [idle]\nrelations: [{event: busy, at_most: idle}]\n"));
   using Flags = std::vector<std::string>;
   const auto expect_all = [&inputs](const Flags& flags) {
     const auto result = Replay(inputs, {});
@@ -111,15 +107,15 @@ TEST(ReplayRotationTest, ARelationThatTheWaveformBreaksIsFlagged) {
   for (int cycle = 101; cycle < 400; ++cycle) {
     absl::StrAppend(&broken, "#", 10 * cycle, "\n0!\n#", 10 * cycle + 5, "\n1!\n");
   }
-  inputs.trace = Write("T.vcd", broken + "#4000\n0!\n");
+  inputs.trace = WriteTestFile(broken + "#4000\n0!\n", "T.vcd");
   expect_all({"estimated", "rotation_inconsistent"});
 }
 
 // The residencies' last slots, of 8 cycles, are over before their dead cycles are.
 TEST(ReplayRotationTest, DeadCyclesAreOfNoSlot) {
-  ReplayInputs inputs = Inputs(WithSlots("counters: 2\nfixed: [busy]\ndead_cycles: 9\n"
-                                         "relations: [{sum: [busy, idle], of: resident_cycles}]\n"),
-                               ",\n{\"name\": \"starts2\", \"signal\": \"TOP.busy\", \"op\": \"rise\"}");
+  ReplayInputs inputs = RotationInputs(WithSlots("counters: 2\nfixed: [busy]\ndead_cycles: 9\n"
+                                                 "relations: [{sum: [busy, idle], of: resident_cycles}]\n"),
+                                       ",\n{\"name\": \"starts2\", \"signal\": \"TOP.busy\", \"op\": \"rise\"}");
   const auto result = Replay(inputs, {});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->rotation->fixed, std::vector<std::string>{"busy"});
@@ -139,8 +135,8 @@ TEST(ReplayRotationTest, OtherEventsHaveClocksOfTheirOwn) {
   for (const char* const scope : {"\"scope\": \"device\"", "\"slice\": 1"}) {
     const std::string other = absl::StrCat(
         ",\n{\"name\": \"other\", \"signal\": \"TOP.clk\", \"op\": \"high\", \"clock\": \"TOP.busy\", ", scope, "}");
-    ReplayInputs inputs = Inputs(WithSlots("counters: 1\n"), other);
-    inputs.schedule = Write("C.csv", "start_cycle,end_cycle,vm,context,slice\n0,200,vm1,a,0\n0,400,vm2,,1\n");
+    ReplayInputs inputs = RotationInputs(WithSlots("counters: 1\n"), other);
+    inputs.schedule = WriteTestFile("start_cycle,end_cycle,vm,context,slice\n0,200,vm1,a,0\n0,400,vm2,,1\n", "C.csv");
     const auto result = Replay(inputs, {});
     ASSERT_TRUE(result.ok()) << result.status();
     for (const ReplayBlock& block : result->blocks) {
@@ -151,7 +147,7 @@ TEST(ReplayRotationTest, OtherEventsHaveClocksOfTheirOwn) {
 }
 
 TEST(ReplayRotationTest, WithoutNeedAllIsAsWithoutARotation) {
-  ReplayInputs inputs = Inputs("counters: 3\n");
+  ReplayInputs inputs = RotationInputs("counters: 3\n");
   const auto with = Replay(inputs, {});
   inputs.rotation.clear();
   const auto without = Replay(inputs, {});
@@ -196,7 +192,7 @@ TEST(ReplayRotationTest, MoreThan64SetsAreRefused) {
     }
     return text;
   };
-  EXPECT_TRUE(Replay(Inputs(WithSlots("counters: 1\n"), signals(61)), {}).ok());
+  EXPECT_TRUE(Replay(RotationInputs(WithSlots("counters: 1\n"), signals(61)), {}).ok());
   EXPECT_EQ(Refused(WithSlots("counters: 1\n"), signals(62)),
             "R.yaml:1: the events need 65 counter sets, of at most 64");
 }

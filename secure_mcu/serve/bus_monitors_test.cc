@@ -14,7 +14,7 @@ namespace sideband::mcu {
 namespace {
 
 // A transaction of a kilobyte.
-smbus::BusRecord Record(uint64_t time_us) {
+smbus::BusRecord ReadAt(uint64_t time_us) {
   return {time_us, {{smbus::Message::Read(0x4F, 1024)}}, smbus::TransferResult{.read = {Bytes(1024)}}};
 }
 
@@ -62,13 +62,13 @@ class BusMonitorsTest : public testing::Test {
 
 TEST_F(BusMonitorsTest, EachIsSentEverything) {
   const int first = Connect(), second = Connect();
-  monitors_.Publish(Record(1));
-  monitors_.Publish(Record(2));
+  monitors_.Publish(ReadAt(1));
+  monitors_.Publish(ReadAt(2));
   for (const int fd : {first, second}) {
     const auto bodies = Drain(fd);
     ASSERT_EQ(bodies.size(), 3u);
     EXPECT_TRUE(smbus::DecodeMonitorStart(bodies[0]).ok());
-    EXPECT_EQ(*smbus::DecodeMonitorEvent(bodies[2]), smbus::MonitorEvent(Record(2)));
+    EXPECT_EQ(*smbus::DecodeMonitorEvent(bodies[2]), smbus::MonitorEvent(ReadAt(2)));
   }
 }
 
@@ -77,7 +77,7 @@ TEST_F(BusMonitorsTest, WhoDoesNotReadLosesAndIsToldHowMuch) {
   constexpr uint64_t kRecords = 4096;  // four times the capacity of the queue
   uint64_t seen_by_quick = 0;
   for (uint64_t i = 0; i < kRecords; ++i) {
-    monitors_.Publish(Record(i));
+    monitors_.Publish(ReadAt(i));
     if (i % 64 == 0) seen_by_quick += Drain(quick).size();
   }
   seen_by_quick += Drain(quick).size();
@@ -99,10 +99,10 @@ TEST_F(BusMonitorsTest, WhoDoesNotReadLosesAndIsToldHowMuch) {
   EXPECT_EQ(losses, 1u) << "one gap, not many";
   EXPECT_LT(records * 1024, 2 * BusMonitors::kQueueBytesMax);
 
-  monitors_.Publish(Record(kRecords));
+  monitors_.Publish(ReadAt(kRecords));
   const auto after = Drain(slow);
   ASSERT_EQ(after.size(), 1u) << "it sees everything again";
-  EXPECT_EQ(*smbus::DecodeMonitorEvent(after[0]), smbus::MonitorEvent(Record(kRecords)));
+  EXPECT_EQ(*smbus::DecodeMonitorEvent(after[0]), smbus::MonitorEvent(ReadAt(kRecords)));
 }
 
 TEST_F(BusMonitorsTest, WhoGoesAwayOrSpeaksIsDropped) {

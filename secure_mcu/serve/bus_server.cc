@@ -20,8 +20,6 @@
 namespace sideband::mcu {
 namespace {
 
-bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
-
 // A lock needs a file that can be opened, not one that can be written. It stays: after its removal there would be two.
 absl::Status MakeLockFile(const std::string& path) {
   constexpr mode_t kMode = 0666;  // as the umask has it, like the socket

@@ -25,8 +25,6 @@ namespace {
 constexpr size_t kFramesPerTurn = 128;
 constexpr int kEventsPerTurn = 16;
 
-bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
-
 // The guests together must not leave the bus without descriptors.
 absl::Status RaiseFileLimit(const std::string& folder, size_t pages) {
   constexpr rlim_t kOthers = 256;  // the bus, its peers, traces, views

@@ -75,4 +75,6 @@ Descriptor UnixListener::Accept() const {
   return Descriptor(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 }
 
+bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+
 }  // namespace sideband::mcu

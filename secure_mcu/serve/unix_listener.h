@@ -44,6 +44,9 @@ class UnixListener {
   const Descriptor socket_;
 };
 
+// Of a call on a connection that has failed: whether it can be repeated later, by errno.
+bool WouldBlock();
+
 }  // namespace sideband::mcu
 
 #endif  // SIDEBAND_SECURE_MCU_SERVE_UNIX_LISTENER_H_

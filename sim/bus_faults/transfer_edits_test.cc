@@ -11,15 +11,15 @@ using smbus::Outcome;
 using smbus::Transfer;
 using smbus::TransferResult;
 
-const Transfer kWrite = {{Message::Write(0x4F, {0x5C, 4, 2, 0, 0, 0x80, 0x56})}};
-const Transfer kRead = {{Message::Write(0x4F, {0x5C}), Message::ReadBlock(0x4F, 1)}};
+const Transfer kStatusWrite = {{Message::Write(0x4F, {0x5C, 4, 2, 0, 0, 0x80, 0x56})}};
+const Transfer kStatusRead = {{Message::Write(0x4F, {0x5C}), Message::ReadBlock(0x4F, 1)}};
 // The golden status read of the facts sheet, 6.4.
-const TransferResult kAnswer = {.read = {{0x04, 0x02, 0x00, 0x00, 0x1F, 0x6F}}};
+const TransferResult kGoldenStatus = {.read = {{0x04, 0x02, 0x00, 0x00, 0x1F, 0x6F}}};
 
 TEST(TransferEditsTest, PlacesFollowTheWire) {
   using Part = WirePlace::Part;
-  EXPECT_EQ(WireBytes(kWrite), 8u);
-  EXPECT_EQ(WireBytes(kRead), 9u);
+  EXPECT_EQ(WireBytes(kStatusWrite), 8u);
+  EXPECT_EQ(WireBytes(kStatusRead), 9u);
   const struct {
     size_t byte, message;
     Part part;
@@ -30,7 +30,7 @@ TEST(TransferEditsTest, PlacesFollowTheWire) {
                {3, 1, Part::kRead, 0},
                {8, 1, Part::kRead, 5}};
   for (const auto& row : kRows) {
-    const WirePlace place = PlaceOf(kRead, row.byte);
+    const WirePlace place = PlaceOf(kStatusRead, row.byte);
     EXPECT_EQ(place.message, row.message) << row.byte;
     EXPECT_EQ(place.part, row.part) << row.byte;
     EXPECT_EQ(place.offset, row.offset) << row.byte;
@@ -38,20 +38,20 @@ TEST(TransferEditsTest, PlacesFollowTheWire) {
 }
 
 TEST(TransferEditsTest, PrefixesEndAnywhere) {
-  EXPECT_TRUE(Prefix(kRead, 0).messages.empty());
-  EXPECT_EQ(Prefix(kRead, 1), (Transfer{{Message::Write(0x4F, {})}}));
-  EXPECT_EQ(Prefix(kRead, 2), (Transfer{{Message::Write(0x4F, {0x5C})}}));
-  EXPECT_EQ(Prefix(kRead, 3), (Transfer{{Message::Write(0x4F, {0x5C}), Message::Read(0x4F, 0)}}));
-  EXPECT_EQ(Prefix(kRead, 5), (Transfer{{Message::Write(0x4F, {0x5C}), Message::Read(0x4F, 2)}}));
-  EXPECT_EQ(Prefix(kRead, 9), kRead);
-  EXPECT_EQ(Prefix(kWrite, 4), (Transfer{{Message::Write(0x4F, {0x5C, 4, 2})}}));
-  EXPECT_EQ(Prefix(kWrite, 100), kWrite);
+  EXPECT_TRUE(Prefix(kStatusRead, 0).messages.empty());
+  EXPECT_EQ(Prefix(kStatusRead, 1), (Transfer{{Message::Write(0x4F, {})}}));
+  EXPECT_EQ(Prefix(kStatusRead, 2), (Transfer{{Message::Write(0x4F, {0x5C})}}));
+  EXPECT_EQ(Prefix(kStatusRead, 3), (Transfer{{Message::Write(0x4F, {0x5C}), Message::Read(0x4F, 0)}}));
+  EXPECT_EQ(Prefix(kStatusRead, 5), (Transfer{{Message::Write(0x4F, {0x5C}), Message::Read(0x4F, 2)}}));
+  EXPECT_EQ(Prefix(kStatusRead, 9), kStatusRead);
+  EXPECT_EQ(Prefix(kStatusWrite, 4), (Transfer{{Message::Write(0x4F, {0x5C, 4, 2})}}));
+  EXPECT_EQ(Prefix(kStatusWrite, 100), kStatusWrite);
 }
 
 TEST(TransferEditsTest, ARightPecSumsToZero) {
-  EXPECT_EQ(PecOverAll(kRead, kAnswer), 0);
-  EXPECT_EQ(PecOverAll(kWrite, {}), 0);
-  EXPECT_NE(PecOverAll(kWrite, kAnswer), PecOverAll(kRead, {}));
+  EXPECT_EQ(PecOverAll(kStatusRead, kGoldenStatus), 0);
+  EXPECT_EQ(PecOverAll(kStatusWrite, {}), 0);
+  EXPECT_NE(PecOverAll(kStatusWrite, kGoldenStatus), PecOverAll(kStatusRead, {}));
 }
 
 TEST(TransferEditsTest, BlocksAreAnsweredWithTheirPec) {
@@ -68,7 +68,7 @@ TEST(TransferEditsTest, BlocksAreAnsweredWithTheirPec) {
   };
   for (const auto& test : kCases) {
     const Transfer transfer = {{Message::Write(0x4F, {0x5C}), test.read}};
-    TransferResult result = kAnswer;
+    TransferResult result = kGoldenStatus;
     ASSERT_TRUE(EndsWithBlock(transfer, result));
     AnswerBlock(test.data, transfer, result);
     EXPECT_EQ(result.read[0].size(), test.size) << test.why;
@@ -80,16 +80,16 @@ TEST(TransferEditsTest, BlocksAreAnsweredWithTheirPec) {
 }
 
 TEST(TransferEditsTest, AnEmptyBlockIsABadCount) {
-  TransferResult result = kAnswer;
-  AnswerBlock({}, kRead, result);
+  TransferResult result = kGoldenStatus;
+  AnswerBlock({}, kStatusRead, result);
   EXPECT_EQ(result, (TransferResult{.outcome = Outcome::kBadCount, .read = {{0}}}));
 }
 
 TEST(TransferEditsTest, OnlyWhatIsCountedIsABlock) {
-  EXPECT_FALSE(EndsWithBlock(kWrite, {}));
-  EXPECT_FALSE(EndsWithBlock(kRead, {.outcome = Outcome::kAddressNack}));
-  EXPECT_FALSE(EndsWithBlock(kRead, {.read = {{0x05, 1, 2, 3, 4}}})) << "cut";
-  EXPECT_FALSE(EndsWithBlock(kRead, {.read = {{0x00}}}));
+  EXPECT_FALSE(EndsWithBlock(kStatusWrite, {}));
+  EXPECT_FALSE(EndsWithBlock(kStatusRead, {.outcome = Outcome::kAddressNack}));
+  EXPECT_FALSE(EndsWithBlock(kStatusRead, {.read = {{0x05, 1, 2, 3, 4}}})) << "cut";
+  EXPECT_FALSE(EndsWithBlock(kStatusRead, {.read = {{0x00}}}));
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace sideband::riscv {
 namespace {
 
-constexpr uint64_t kBase = 0x10000;
-constexpr uint64_t kSize = 0x20000;
+constexpr uint64_t kCallerBase = 0x10000;
+constexpr uint64_t kCallerSize = 0x20000;
 constexpr uint64_t kWrite = 64;
 
 using Arguments = std::array<uint64_t, 6>;
@@ -20,30 +20,30 @@ using Arguments = std::array<uint64_t, 6>;
 uint64_t Error(int number) { return static_cast<uint64_t>(int64_t{-number}); }
 
 TEST(LinuxCallsTest, WritesToTheTwoOutputs) {
-  Memory memory(kBase, kSize);
-  memory.Store<uint32_t>(kBase + 5, 0x64636261);
+  Memory memory(kCallerBase, kCallerSize);
+  memory.Store<uint32_t>(kCallerBase + 5, 0x64636261);
   LinuxCalls calls;
-  EXPECT_EQ(calls.Call(kWrite, Arguments{1, kBase + 5, 3}, memory).a0, 3u);
-  EXPECT_EQ(calls.Call(kWrite, Arguments{2, kBase + 8, 1}, memory).a0, 1u);
-  EXPECT_EQ(calls.Call(kWrite, Arguments{1, kBase + 5, 0}, memory).a0, 0u);
+  EXPECT_EQ(calls.Call(kWrite, Arguments{1, kCallerBase + 5, 3}, memory).a0, 3u);
+  EXPECT_EQ(calls.Call(kWrite, Arguments{2, kCallerBase + 8, 1}, memory).a0, 1u);
+  EXPECT_EQ(calls.Call(kWrite, Arguments{1, kCallerBase + 5, 0}, memory).a0, 0u);
   EXPECT_EQ(calls.output(), "abcd");
 }
 
 TEST(LinuxCallsTest, RefusesWhatLinuxRefuses) {
-  Memory memory(kBase, kSize);
+  Memory memory(kCallerBase, kCallerSize);
   const struct {
     Arguments arguments;
     int error;
   } kRows[] = {
-      {{0, kBase, 1}, 9},
-      {{3, kBase, 1}, 9},
-      {{~uint64_t{0}, kBase, 1}, 9},
+      {{0, kCallerBase, 1}, 9},
+      {{3, kCallerBase, 1}, 9},
+      {{~uint64_t{0}, kCallerBase, 1}, 9},
       {{1, 0, 1}, 14},
-      {{1, kBase + kSize, 1}, 14},
-      {{1, kBase + 1, kSize}, 14},
-      {{1, kBase, ~uint64_t{0}}, 14},
+      {{1, kCallerBase + kCallerSize, 1}, 14},
+      {{1, kCallerBase + 1, kCallerSize}, 14},
+      {{1, kCallerBase, ~uint64_t{0}}, 14},
       {{1, ~uint64_t{0}, 2}, 14},
-      {{1, kBase, LinuxCalls::kOutputMax + 1}, 28},
+      {{1, kCallerBase, LinuxCalls::kOutputMax + 1}, 28},
   };
   for (const auto& row : kRows) {
     LinuxCalls calls;
@@ -55,21 +55,21 @@ TEST(LinuxCallsTest, RefusesWhatLinuxRefuses) {
 }
 
 TEST(LinuxCallsTest, OutputIsBounded) {
-  Memory memory(kBase, kSize);
+  Memory memory(kCallerBase, kCallerSize);
   LinuxCalls calls;
-  EXPECT_EQ(calls.Call(kWrite, Arguments{1, kBase, LinuxCalls::kOutputMax}, memory).a0, LinuxCalls::kOutputMax);
-  EXPECT_EQ(calls.Call(kWrite, Arguments{1, kBase, 1}, memory).a0, Error(28));
+  EXPECT_EQ(calls.Call(kWrite, Arguments{1, kCallerBase, LinuxCalls::kOutputMax}, memory).a0, LinuxCalls::kOutputMax);
+  EXPECT_EQ(calls.Call(kWrite, Arguments{1, kCallerBase, 1}, memory).a0, Error(28));
   EXPECT_EQ(calls.output().size(), LinuxCalls::kOutputMax);
 }
 
 TEST(LinuxCallsTest, ExitsWithTheLowestByte) {
-  Memory memory(kBase, kSize);
+  Memory memory(kCallerBase, kCallerSize);
   LinuxCalls calls;
   EXPECT_EQ(calls.Call(93, Arguments{0x1234}, memory).exit_code, 0x34);
 }
 
 TEST(LinuxCallsTest, OtherCallsDoNotExist) {
-  Memory memory(kBase, kSize);
+  Memory memory(kCallerBase, kCallerSize);
   LinuxCalls calls;
   for (const uint64_t number : {uint64_t{0}, uint64_t{63}, uint64_t{94}, ~uint64_t{0}}) {
     const Environment::Result result = calls.Call(number, Arguments{}, memory);

@@ -15,9 +15,9 @@
 namespace sideband::riscv {
 namespace {
 
-constexpr uint64_t kInstructions = 10'000'000;
+constexpr uint64_t kExperimentInstructions = 10'000'000;
 constexpr uint64_t kStep = 10'000'000;
-constexpr uint64_t kCyclesMax = 1'000'000'000;
+constexpr uint64_t kExperimentCyclesMax = 1'000'000'000;
 
 class MachineLawsTest : public testing::TestWithParam<uint32_t> {};
 
@@ -27,15 +27,15 @@ TEST_P(MachineLawsTest, L2ReadsAreL1Misses) {
     SCOPED_TRACE(std::string(kernel.name));
     const CoreProgram program{.words = {kernel.words.begin(), kernel.words.end()},
                               .argument = ~uint64_t{0},
-                              .instructions_max = kInstructions / cores};
+                              .instructions_max = kExperimentInstructions / cores};
     const auto created = Machine::Create({.cores = cores}, std::vector<CoreProgram>(cores, program));
     ASSERT_TRUE(created.ok()) << created.status();
     Machine& machine = **created;
-    while (!machine.halted() && machine.cycle() < kCyclesMax) machine.RunTo(machine.cycle() + kStep);
+    while (!machine.halted() && machine.cycle() < kExperimentCyclesMax) machine.RunTo(machine.cycle() + kStep);
     ASSERT_TRUE(machine.halted());
 
-    EXPECT_EQ(machine.Sum(CoreEvent::kInstructions), kInstructions);
-    EXPECT_EQ(machine.Sum(CoreEvent::kL1iRead), kInstructions) << "no kernel traps";
+    EXPECT_EQ(machine.Sum(CoreEvent::kInstructions), kExperimentInstructions);
+    EXPECT_EQ(machine.Sum(CoreEvent::kL1iRead), kExperimentInstructions) << "no kernel traps";
     EXPECT_EQ(machine.Sum(SliceEvent::kRead), machine.Sum(CoreEvent::kL1iReadMiss) +
                                                   machine.Sum(CoreEvent::kL1dReadMiss) +
                                                   machine.Sum(CoreEvent::kL1dWriteMiss));

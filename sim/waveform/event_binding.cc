@@ -14,9 +14,6 @@
 namespace sideband::sim {
 namespace {
 
-// Longer names get no suggestion: the comparison with all names of a trace costs the product of the lengths.
-constexpr size_t kSuggestionSizeMax = 256;
-
 std::string Suggestion(const std::string& name, const VcdHeader& header) {
   return name.size() > kSuggestionSizeMax ? "" : DidYouMean(name, header.names);
 }

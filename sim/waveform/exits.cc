@@ -14,8 +14,8 @@
 namespace sideband::sim {
 namespace {
 
-enum Column { kSlice, kStart, kEnd };
-constexpr CsvColumn kColumns[] = {{.name = "slice"}, {.name = "start_cycle"}, {.name = "end_cycle"}};
+enum ExitColumn { kExitSlice, kExitStart, kExitEnd };
+constexpr CsvColumn kExitColumns[] = {{.name = "slice"}, {.name = "start_cycle"}, {.name = "end_cycle"}};
 
 class ExitParser {
  public:
@@ -28,10 +28,10 @@ class ExitParser {
   // Errors have no position.
   absl::Status Row(const CsvRow& fields) {
     VmExit row;
-    SIDEBAND_ASSIGN_OR_RETURN(const uint64_t slice, fields.Whole(kSlice, kScheduleSliceMax));
+    SIDEBAND_ASSIGN_OR_RETURN(const uint64_t slice, fields.Whole(kExitSlice, kScheduleSliceMax));
     row.slice = static_cast<uint32_t>(slice);
-    SIDEBAND_ASSIGN_OR_RETURN(row.start_cycle, fields.Whole(kStart, UINT64_MAX));
-    SIDEBAND_ASSIGN_OR_RETURN(row.end_cycle, fields.Whole(kEnd, UINT64_MAX));
+    SIDEBAND_ASSIGN_OR_RETURN(row.start_cycle, fields.Whole(kExitStart, UINT64_MAX));
+    SIDEBAND_ASSIGN_OR_RETURN(row.end_cycle, fields.Whole(kExitEnd, UINT64_MAX));
     if (row.start_cycle >= row.end_cycle) {
       return absl::InvalidArgumentError(
           absl::StrCat("start_cycle ", row.start_cycle, " is not below end_cycle ", row.end_cycle));
@@ -82,7 +82,7 @@ absl::StatusOr<std::vector<VmExit>> LoadExits(const std::string& path, const std
 absl::StatusOr<std::vector<VmExit>> ParseExits(const std::string& text, const std::string& path,
                                                const std::vector<Residency>& schedule) {
   ExitParser parser(schedule);
-  SIDEBAND_RETURN_IF_ERROR(ForEachCsvRow(text, path, kColumns, [&](const CsvRow& row) { return parser.Row(row); }));
+  SIDEBAND_RETURN_IF_ERROR(ForEachCsvRow(text, path, kExitColumns, [&](const CsvRow& row) { return parser.Row(row); }));
   return std::move(parser).Take();
 }
 

@@ -16,13 +16,13 @@
 namespace sideband::sim {
 namespace {
 
-enum Column { kStart, kEnd, kVm, kContext, kSlice, kTag };
-constexpr CsvColumn kColumns[] = {{.name = "start_cycle"},
-                                  {.name = "end_cycle"},
-                                  {.name = "vm"},
-                                  {.name = "context"},
-                                  {.name = "slice", .otherwise = "0"},
-                                  {.name = "tag", .otherwise = ""}};
+enum ScheduleColumn { kStart, kEnd, kVm, kContext, kSlice, kTag };
+constexpr CsvColumn kScheduleColumns[] = {{.name = "start_cycle"},
+                                          {.name = "end_cycle"},
+                                          {.name = "vm"},
+                                          {.name = "context"},
+                                          {.name = "slice", .otherwise = "0"},
+                                          {.name = "tag", .otherwise = ""}};
 
 class ScheduleParser {
  public:
@@ -96,7 +96,8 @@ absl::StatusOr<std::vector<Residency>> LoadSchedule(const std::string& path) {
 
 absl::StatusOr<std::vector<Residency>> ParseSchedule(const std::string& text, const std::string& path) {
   ScheduleParser parser;
-  SIDEBAND_RETURN_IF_ERROR(ForEachCsvRow(text, path, kColumns, [&](const CsvRow& row) { return parser.Row(row); }));
+  SIDEBAND_RETURN_IF_ERROR(
+      ForEachCsvRow(text, path, kScheduleColumns, [&](const CsvRow& row) { return parser.Row(row); }));
   return std::move(parser).Take();
 }
 

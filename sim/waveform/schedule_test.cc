@@ -11,9 +11,11 @@
 namespace sideband::sim {
 namespace {
 
-constexpr char kHeader[] = "start_cycle,end_cycle,vm,context,slice\n";
+constexpr char kScheduleHeader[] = "start_cycle,end_cycle,vm,context,slice\n";
 
-std::string ErrorOf(const std::string& text) { return std::string(ParseSchedule(text, "C.csv").status().message()); }
+std::string ScheduleError(const std::string& text) {
+  return std::string(ParseSchedule(text, "C.csv").status().message());
+}
 
 TEST(ScheduleTest, ReadsColumnsInAnyOrder) {
   const auto rows = ParseSchedule("vm,kernel,end_cycle,context,start_cycle\nvm1,matmul,887,ctx0,4\n", "C.csv");
@@ -37,7 +39,7 @@ TEST(ScheduleTest, AResidencyMayHaveATag) {
 }
 
 TEST(ScheduleTest, NoRowsAreAValidSchedule) {
-  const auto rows = ParseSchedule(kHeader, "C.csv");
+  const auto rows = ParseSchedule(kScheduleHeader, "C.csv");
   ASSERT_TRUE(rows.ok()) << rows.status();
   EXPECT_TRUE(rows->empty());
 }
@@ -76,36 +78,36 @@ TEST(ScheduleTest, BoundsHoldAtBothSides) {
       {"0,5,vm1,c,0,", "C.csv:2: expected 5 fields as in the header row, not 6"},
       {"0,5,\"vm1\",c,0", "C.csv:2: fields with quotes are not supported"},
   };
-  for (const auto& row : kRows) EXPECT_EQ(ErrorOf(kHeader + row.row + "\n"), row.error) << row.row;
+  for (const auto& row : kRows) EXPECT_EQ(ScheduleError(kScheduleHeader + row.row + "\n"), row.error) << row.row;
 }
 
 TEST(ScheduleTest, RowsOfOneSliceAreSortedAndDoNotOverlap) {
-  const std::string header = kHeader;
-  EXPECT_EQ(ErrorOf(header + "0,5,vm1,a,0\n5,9,vm1,b,0\n"), "") << "one ends where the next starts";
-  EXPECT_EQ(ErrorOf(header + "0,5,vm1,a,0\n4,9,vm1,b,0\n"),
+  const std::string header = kScheduleHeader;
+  EXPECT_EQ(ScheduleError(header + "0,5,vm1,a,0\n5,9,vm1,b,0\n"), "") << "one ends where the next starts";
+  EXPECT_EQ(ScheduleError(header + "0,5,vm1,a,0\n4,9,vm1,b,0\n"),
             "C.csv:3: starts at cycle 4, before the row of line 2 on slice 0 ends at 5");
-  EXPECT_EQ(ErrorOf(header + "10,20,vm1,a,0\n0,5,vm1,b,0\n"),
+  EXPECT_EQ(ScheduleError(header + "10,20,vm1,a,0\n0,5,vm1,b,0\n"),
             "C.csv:3: starts at cycle 0, before the row of line 2 on slice 0 ends at 20");
-  EXPECT_EQ(ErrorOf(header + "10,20,vm1,a,0\n0,15,vm2,b,1\n"), "") << "slices are independent";
+  EXPECT_EQ(ScheduleError(header + "10,20,vm1,a,0\n0,15,vm2,b,1\n"), "") << "slices are independent";
 }
 
 TEST(ScheduleTest, HeaderRowIsRequired) {
-  EXPECT_EQ(ErrorOf(""), "C.csv:1: the header row is missing");
-  EXPECT_EQ(ErrorOf("\n\n"), "C.csv:1: the header row is missing");
-  EXPECT_EQ(ErrorOf("0,5,vm1,c\n"), "C.csv:1: the header row has no column 'start_cycle'");
-  EXPECT_EQ(ErrorOf("start_cycle,end_cycle,vm,contxt\n"),
+  EXPECT_EQ(ScheduleError(""), "C.csv:1: the header row is missing");
+  EXPECT_EQ(ScheduleError("\n\n"), "C.csv:1: the header row is missing");
+  EXPECT_EQ(ScheduleError("0,5,vm1,c\n"), "C.csv:1: the header row has no column 'start_cycle'");
+  EXPECT_EQ(ScheduleError("start_cycle,end_cycle,vm,contxt\n"),
             "C.csv:1: the header row has no column 'context' (is it 'contxt'?)");
-  EXPECT_EQ(ErrorOf("start_cycle,end_cycle,vm,context,vm\n"), "C.csv:1: column 'vm' is there twice");
+  EXPECT_EQ(ScheduleError("start_cycle,end_cycle,vm,context,vm\n"), "C.csv:1: column 'vm' is there twice");
 }
 
 TEST(ScheduleTest, ThereAreNoMoreTenantsThanMemoryBlocks) {
-  std::string vms = kHeader, contexts = kHeader;
+  std::string vms = kScheduleHeader, contexts = kScheduleHeader;
   for (size_t i = 0; i < kScheduleVmsMax; ++i) vms += absl::StrCat(i, ",", i + 1, ",vm", i + 1, ",a,0\n");
-  EXPECT_EQ(ErrorOf(vms), "");
-  EXPECT_EQ(ErrorOf(vms + "9999,10000,another,a,0\n"), "C.csv:1026: more than 1024 VMs");
+  EXPECT_EQ(ScheduleError(vms), "");
+  EXPECT_EQ(ScheduleError(vms + "9999,10000,another,a,0\n"), "C.csv:1026: more than 1024 VMs");
   for (size_t i = 0; i < kScheduleContextsMax; ++i) contexts += absl::StrCat(i, ",", i + 1, ",vm1,c", i, ",0\n");
-  EXPECT_EQ(ErrorOf(contexts), "");
-  EXPECT_EQ(ErrorOf(contexts + "99999,100000,vm2,c0,0\n"), "C.csv:16386: more than 16384 contexts");
+  EXPECT_EQ(ScheduleError(contexts), "");
+  EXPECT_EQ(ScheduleError(contexts + "99999,100000,vm2,c0,0\n"), "C.csv:16386: more than 16384 contexts");
 }
 
 TEST(ScheduleTest, MissingFileIsNamed) {

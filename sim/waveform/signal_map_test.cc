@@ -10,7 +10,7 @@ namespace {
 
 std::string OneEvent(const std::string& event) { return "{\"clock\": \"clk\",\n\"events\": [\n" + event + "]}"; }
 
-std::string ErrorOf(const std::string& text) {
+std::string MapError(const std::string& text) {
   return std::string(SignalMap::Parse(text, "S.json").status().message());
 }
 
@@ -132,7 +132,7 @@ TEST(SignalMapTest, EveryErrorIsOneLineWithItsPlace) {
       // A line break in a name would split a listing.
       {OneEvent(R"({"name": "a\nb", "signal": "s", "op": "high"})"), "S.json:3: a name with a control character"},
   };
-  for (const auto& row : kRows) EXPECT_EQ(ErrorOf(row.text), row.error) << row.text;
+  for (const auto& row : kRows) EXPECT_EQ(MapError(row.text), row.error) << row.text;
 }
 
 TEST(SignalMapTest, NamesOfEventsAreBounded) {
@@ -140,7 +140,7 @@ TEST(SignalMapTest, NamesOfEventsAreBounded) {
     return OneEvent("{\"name\": \"" + std::string(size, 'a') + R"(", "signal": "s", "op": "high"})");
   };
   EXPECT_TRUE(SignalMap::Parse(with_name(255), "S.json").ok());
-  EXPECT_EQ(ErrorOf(with_name(256)), "S.json:3: a name of more than 255 bytes");
+  EXPECT_EQ(MapError(with_name(256)), "S.json:3: a name of more than 255 bytes");
 }
 
 TEST(SignalMapTest, MissingFileIsNamed) {

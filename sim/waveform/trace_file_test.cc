@@ -22,7 +22,7 @@ std::string Zstd(const std::string& content) {
 }
 
 // The whole file, read in parts of `piece` bytes.
-absl::StatusOr<std::string> Read(const std::string& path, size_t piece = 1000) {
+absl::StatusOr<std::string> ReadInPieces(const std::string& path, size_t piece = 1000) {
   const auto file = OpenTraceFile(path);
   if (!file.ok()) return file.status();
   std::string text;
@@ -45,24 +45,25 @@ TEST(TraceFileTest, TheFirstBytesSayWhatItIs) {
   for (const std::string& content :
        {text, Gzipped(text), Zstd(text), Zstd(text.substr(0, 99)) + Zstd(text.substr(99))}) {
     const std::string path = WriteTestFile(content, "t");
-    for (const size_t piece : {size_t{1} << 18, size_t{4093}}) EXPECT_EQ(*Read(path, piece), text);
+    for (const size_t piece : {size_t{1} << 18, size_t{4093}}) EXPECT_EQ(*ReadInPieces(path, piece), text);
   }
-  EXPECT_EQ(*Read(WriteTestFile(Zstd("ab"), "t"), 1), "ab");
-  EXPECT_EQ(*Read(WriteTestFile("", "t.zst")), "");
+  EXPECT_EQ(*ReadInPieces(WriteTestFile(Zstd("ab"), "t"), 1), "ab");
+  EXPECT_EQ(*ReadInPieces(WriteTestFile("", "t.zst")), "");
 }
 
 TEST(TraceFileTest, DamagedZstdIsRefused) {
   const std::string packed = Zstd(Lines(10'000));
   for (const size_t size : {packed.size() - 1, packed.size() / 2, size_t{5}, size_t{4}}) {
-    EXPECT_EQ(Read(WriteTestFile(packed.substr(0, size), "t")).status().message(), "the zstd data is cut off") << size;
+    EXPECT_EQ(ReadInPieces(WriteTestFile(packed.substr(0, size), "t")).status().message(), "the zstd data is cut off")
+        << size;
   }
   std::string damaged = packed;
   damaged[damaged.size() / 2] ^= 1;
   damaged[5] ^= 0x40;
-  const absl::Status status = Read(WriteTestFile(damaged, "t")).status();
+  const absl::Status status = ReadInPieces(WriteTestFile(damaged, "t")).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(status.message().substr(0, 25), "the zstd data is damaged:") << status;
-  EXPECT_FALSE(Read(WriteTestFile(packed + "garbage", "t")).ok());
+  EXPECT_FALSE(ReadInPieces(WriteTestFile(packed + "garbage", "t")).ok());
 }
 
 // A folder with a program fst2vcd, first in $PATH during the object's lifetime.
@@ -90,18 +91,19 @@ std::string Fst(const std::string& rest) { return std::string("\0\0\0\0\0\0\0\x0
 TEST(FstFileTest, IsReadThroughTheProgram) {
   const std::string text = Lines(100'000);
   const FakeFst2Vcd program("[ \"$1\" = -f ] || exit 3\nexec tail -c +10 \"$2\"\n");
-  EXPECT_EQ(*Read(WriteTestFile(Fst(text), "t; $(touch x).fst")), text) << "no shell sees the name";
-  EXPECT_EQ(*Read(WriteTestFile("\xfe"
-                                "12345678" +
-                                    text,
-                                "t.fst")),
+  EXPECT_EQ(*ReadInPieces(WriteTestFile(Fst(text), "t; $(touch x).fst")), text) << "no shell sees the name";
+  EXPECT_EQ(*ReadInPieces(WriteTestFile("\xfe"
+                                        "12345678" +
+                                            text,
+                                        "t.fst")),
             text)
       << "packed as a whole";
 }
 
 TEST(FstFileTest, AProgramThatFailsIsAnError) {
   const FakeFst2Vcd program("echo some text\nexit 1\n");
-  EXPECT_EQ(Read(WriteTestFile(Fst(""), "t.fst")).status().message(), "fst2vcd does not read the FST data to its end");
+  EXPECT_EQ(ReadInPieces(WriteTestFile(Fst(""), "t.fst")).status().message(),
+            "fst2vcd does not read the FST data to its end");
 }
 
 TEST(FstFileTest, AProgramThatIsNotReadToItsEndIsEnded) {
@@ -116,7 +118,7 @@ TEST(FstFileTest, AMissingProgramIsNamed) {
   const std::string path = WriteTestFile(Fst(""), "t.fst");
   const std::string before = std::getenv("PATH");
   ::setenv("PATH", testing::TempDir().c_str(), 1);
-  const absl::Status status = Read(path).status();
+  const absl::Status status = ReadInPieces(path).status();
   ::setenv("PATH", before.c_str(), 1);
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(status.message(), absl::StrCat(path,
@@ -125,7 +127,7 @@ TEST(FstFileTest, AMissingProgramIsNamed) {
 }
 
 TEST(TraceFileTest, AFileThatIsNotThereIsNotFound) {
-  EXPECT_EQ(Read("/nonexistent/t.fst").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(ReadInPieces("/nonexistent/t.fst").status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace sideband::sim {
 namespace {
 
 // A clock !, a bit a, an 8-bit vector v with code #, a 40-bit vector with code w, and a real r.
-constexpr char kHeader[] =
+constexpr char kDeclarations[] =
     "$timescale 1ns $end\n"
     "$scope module t $end\n"
     "$var wire 1 ! clk $end\n"
@@ -32,7 +32,7 @@ std::string MapText(const std::string& events) {
 }
 
 // An event of this signal; `rest` are its other keys.
-std::string Event(const std::string& signal, const std::string& rest) {
+std::string EventText(const std::string& signal, const std::string& rest) {
   return absl::StrCat("{\"name\": \"e\", \"signal\": \"", signal, "\", ", rest, "}");
 }
 
@@ -61,7 +61,7 @@ absl::StatusOr<std::vector<uint64_t>> Contributions(const std::string& trace, co
 }
 
 std::vector<uint64_t> Body(const std::string& body, const std::string& event) {
-  const auto result = Contributions(kHeader + body, event);
+  const auto result = Contributions(kDeclarations + body, event);
   EXPECT_TRUE(result.ok()) << result.status();
   return result.value_or(std::vector<uint64_t>());
 }
@@ -71,18 +71,18 @@ const char kHigh[] = R"("op": "high")";
 
 TEST(TraceReaderTest, NamesMayHaveTheirRange) {
   const std::string body = "#0 0! b11 # #5 1!";
-  EXPECT_EQ(Body(body, Event("t.v[7:0]", R"("op": "value")")), (Sums{3}));
-  EXPECT_EQ(Body(body, Event("t.wide[0:39]", R"("op": "low")")), (Sums{1}));
-  const auto part = Contributions(kHeader + body, Event("t.v[3:0]", kHigh));
+  EXPECT_EQ(Body(body, EventText("t.v[7:0]", R"("op": "value")")), (Sums{3}));
+  EXPECT_EQ(Body(body, EventText("t.wide[0:39]", R"("op": "low")")), (Sums{1}));
+  const auto part = Contributions(kDeclarations + body, EventText("t.v[3:0]", kHigh));
   EXPECT_EQ(part.status().message(),
             "S.json:3: signal 't.v' is [7:0], not [3:0]: to use a part, name single bits with `bit`");
-  EXPECT_EQ(Contributions(kHeader + body, Event("t.none[3:0]", kHigh)).status().message(),
+  EXPECT_EQ(Contributions(kDeclarations + body, EventText("t.none[3:0]", kHigh)).status().message(),
             "S.json:3: the trace has no signal 't.none[3:0]'");
 }
 
 TEST(TraceReaderTest, AnEventThatIsAlways0IsWarnedOf) {
   const auto warnings = [](const std::string& rest, const std::string& signal = "t.v") {
-    const auto reader = Open(kHeader, MapText(Event(signal, rest)));
+    const auto reader = Open(kDeclarations, MapText(EventText(signal, rest)));
     EXPECT_TRUE(reader.ok()) << reader.status();
     return reader.ok() ? (*reader)->warnings() : std::vector<std::string>();
   };
@@ -96,9 +96,9 @@ TEST(TraceReaderTest, AnEventThatIsAlways0IsWarnedOf) {
 
 TEST(TraceReaderTest, DumpsThatAreOffAreGaps) {
   const auto reader =
-      Open(std::string(kHeader) +
+      Open(std::string(kDeclarations) +
                "#0 0! #5 1! #10 0!\n$dumpoff x! xa $end\n#15 $dumpon 0! $end #20 1! $dumpoff $end #25 0! #30 1!",
-           MapText(Event("t.a", kHigh)));
+           MapText(EventText("t.a", kHigh)));
   ASSERT_TRUE(reader.ok()) << reader.status();
   while (*(*reader)->Next() != nullptr) {
   }
@@ -111,7 +111,7 @@ TEST(TraceReaderTest, DumpsThatAreOffAreGaps) {
 }
 
 TEST(TraceReaderTest, ChangesAtTheEdgeAreSeenByTheNextCycle) {
-  const std::string event = Event("t.a", kHigh);
+  const std::string event = EventText("t.a", kHigh);
   // The order of a change and an edge with the same time stamp is irrelevant.
   EXPECT_EQ(Body("#0 0! 0a #5 1! 1a #10 0! #15 1! #20 0! 0a #25 1!", event), (Sums{0, 1, 0}));
   EXPECT_EQ(Body("#0 0! 0a #5 1a 1! #10 0! #15 1! #20 0a 0! #25 1!", event), (Sums{0, 1, 0}));
@@ -141,18 +141,18 @@ TEST(TraceReaderTest, EdgesOfTheClock) {
       {"#0 b0 ! #5 b1 ! #6 0! #7 b1 !", 2},         // written as a vector
       {"#0 0! #5 1! $dumpoff x! $end #9 $dumpon 1! $end", 2},
   };
-  for (const auto& row : kRows) EXPECT_EQ(Body(row.body, Event("t.a", kHigh)).size(), row.cycles) << row.body;
+  for (const auto& row : kRows) EXPECT_EQ(Body(row.body, EventText("t.a", kHigh)).size(), row.cycles) << row.body;
 }
 
 TEST(TraceReaderTest, InitialValuesAreSeenByTheFirstCycle) {
-  EXPECT_EQ(Body("$dumpvars 0! 1a $end #0 1! #1 0! #2 1!", Event("t.a", kHigh)), (Sums{1, 1}));
-  EXPECT_EQ(Body("#0 $dumpvars 0! 1a $end #1 1!", Event("t.a", kHigh)), (Sums{1}));
-  EXPECT_EQ(Body("#0 0! #1 1!", Event("t.a", R"("op": "low")")), (Sums{1})) << "never given a value";
+  EXPECT_EQ(Body("$dumpvars 0! 1a $end #0 1! #1 0! #2 1!", EventText("t.a", kHigh)), (Sums{1, 1}));
+  EXPECT_EQ(Body("#0 $dumpvars 0! 1a $end #1 1!", EventText("t.a", kHigh)), (Sums{1}));
+  EXPECT_EQ(Body("#0 0! #1 1!", EventText("t.a", R"("op": "low")")), (Sums{1})) << "never given a value";
 }
 
 TEST(TraceReaderTest, UnknownValuesAreZero) {
-  EXPECT_EQ(Body("#0 0! xa #1 1! #2 0! za #3 1! 1a #4 0! #5 1!", Event("t.a", kHigh)), (Sums{0, 0, 1}));
-  EXPECT_EQ(Body("#0 0! 1a #1 1! $dumpoff x! xa $end #3 1! #4 0! #5 1!", Event("t.a", kHigh)), (Sums{1, 0, 0}));
+  EXPECT_EQ(Body("#0 0! xa #1 1! #2 0! za #3 1! 1a #4 0! #5 1!", EventText("t.a", kHigh)), (Sums{0, 0, 1}));
+  EXPECT_EQ(Body("#0 0! 1a #1 1! $dumpoff x! xa $end #3 1! #4 0! #5 1!", EventText("t.a", kHigh)), (Sums{1, 0, 0}));
 }
 
 TEST(TraceReaderTest, OpsOfAVector) {
@@ -176,29 +176,30 @@ TEST(TraceReaderTest, OpsOfAVector) {
       {R"("op": "popcount", "bit": 2)", {0, 1, 0, 0, 0}},
       {R"("op": "value")", {0, 5, 1, 129, 1}},
   };
-  for (const auto& row : kRows) EXPECT_EQ(Body(body, Event("t.v", row.event)), row.sums) << row.event;
+  for (const auto& row : kRows) EXPECT_EQ(Body(body, EventText("t.v", row.event)), row.sums) << row.event;
 }
 
 TEST(TraceReaderTest, BitsOfAnAscendingRangeAreIndexedFromTheLeft) {
   const std::string body = "#0 0! b1 w #1 1!";
-  EXPECT_EQ(Body(body, Event("t.wide", R"("op": "high", "bit": 39)")), (Sums{1}));
-  EXPECT_EQ(Body(body, Event("t.wide", R"("op": "high", "bit": 0)")), (Sums{0}));
+  EXPECT_EQ(Body(body, EventText("t.wide", R"("op": "high", "bit": 39)")), (Sums{1}));
+  EXPECT_EQ(Body(body, EventText("t.wide", R"("op": "high", "bit": 0)")), (Sums{0}));
 }
 
 TEST(TraceReaderTest, ClockMayBeCountedItself) {
-  EXPECT_EQ(Body("#0 0! #1 1! #2 0! #3 1!", Event("t.clk", R"("op": "low")")), (Sums{1, 1}));
+  EXPECT_EQ(Body("#0 0! #1 1! #2 0! #3 1!", EventText("t.clk", R"("op": "low")")), (Sums{1, 1}));
 }
 
 TEST(TraceReaderTest, CommentsRealsAndUnusedSignalsAreSkipped) {
-  EXPECT_EQ(Body("$comment 1! #7 $end #0 0! r1.5e3 r R-2 r 0u #1 1a $comment $end #2 1!", Event("t.a", kHigh)),
+  EXPECT_EQ(Body("$comment 1! #7 $end #0 0! r1.5e3 r R-2 r 0u #1 1a $comment $end #2 1!", EventText("t.a", kHigh)),
             (Sums{1}));
-  EXPECT_EQ(Body("#0 0! s r shello r #2 1!", Event("t.a", kHigh)), (Sums{0})) << "an empty string";
+  EXPECT_EQ(Body("#0 0! s r shello r #2 1!", EventText("t.a", kHigh)), (Sums{0})) << "an empty string";
 }
 
 TEST(TraceReaderTest, WiresFollowTheOrderOfEvents) {
   const auto reader =
-      Open(kHeader, MapText(absl::StrCat(Event("t.a", kHigh), ",", Event("t.v", R"("op": "popcount")"), ",",
-                                         Event("t.v", R"("op": "value")"), ",", Event("t.a", R"("op": "rise")"))));
+      Open(kDeclarations,
+           MapText(absl::StrCat(EventText("t.a", kHigh), ",", EventText("t.v", R"("op": "popcount")"), ",",
+                                EventText("t.v", R"("op": "value")"), ",", EventText("t.a", R"("op": "rise")"))));
   ASSERT_TRUE(reader.ok()) << reader.status();
   EXPECT_EQ((*reader)->event_wires().total_wire_count(), 18u);
   ASSERT_EQ((*reader)->wires(0).size(), 1u);
@@ -213,7 +214,7 @@ TEST(TraceReaderTest, ChunksAreFullButTheLast) {
   for (const uint64_t cycles : {0, 1, 65535, 65536, 65537, 131072}) {
     std::string body = "#0 0! 1a";
     for (uint64_t i = 0; i < cycles; ++i) absl::StrAppend(&body, "\n#", 2 * i + 1, " 1!\n#", 2 * i + 2, " 0!");
-    auto reader = Open(kHeader + body, MapText(Event("t.a", kHigh)));
+    auto reader = Open(kDeclarations + body, MapText(EventText("t.a", kHigh)));
     ASSERT_TRUE(reader.ok()) << reader.status();
     uint64_t end = 0;
     for (;;) {
@@ -238,12 +239,12 @@ constexpr char kTwoClocks[] =
     "$upscope $end $enddefinitions $end\n";
 
 std::string OnClock(const std::string& clock) {
-  return Event("t.a", absl::StrCat(R"("op": "high", "clock": ")", clock, "\""));
+  return EventText("t.a", absl::StrCat(R"("op": "high", "clock": ")", clock, "\""));
 }
 
 TEST(TraceReaderTest, EventsAreSampledByTheirOwnClock) {
   const std::string body = "#0 0! 0k 0a #5 1k #6 0k 1a #10 1! #12 1k 0a #13 0k #15 0! #20 1k 1! #21 0k 1a #25 1k";
-  const auto reader = Open(kTwoClocks + body, MapText(absl::StrCat(OnClock("t.k"), ",", Event("t.a", kHigh))));
+  const auto reader = Open(kTwoClocks + body, MapText(absl::StrCat(OnClock("t.k"), ",", EventText("t.a", kHigh))));
   ASSERT_TRUE(reader.ok()) << reader.status();
   const auto next = (*reader)->Next();
   ASSERT_TRUE(next.ok()) << next.status();
@@ -300,14 +301,14 @@ TEST(TraceReaderTest, ClocksOfOneCodeAreOneDomain) {
 
 TEST(TraceReaderTest, ClocksAreBounded) {
   std::string header = "$var wire 1 ! clk $end $var wire 1 a a $end\n";
-  std::string events = Event("a", kHigh);
+  std::string events = EventText("a", kHigh);
   for (size_t i = 1; i <= kClockDomainsMax; ++i) {
     absl::StrAppend(&header, "$var wire 1 c", i, " c", i, " $end\n");
     if (i == kClockDomainsMax) {
       const auto map = absl::StrCat("{\"clock\": \"clk\",\n\"events\": [\n", events, "]}");
       EXPECT_TRUE(Open(header + "$enddefinitions $end", map).ok());
     }
-    absl::StrAppend(&events, ",\n", Event("a", absl::StrCat(R"("op": "high", "clock": "c)", i, "\"")));
+    absl::StrAppend(&events, ",\n", EventText("a", absl::StrCat(R"("op": "high", "clock": "c)", i, "\"")));
   }
   const auto map = absl::StrCat("{\"clock\": \"clk\",\n\"events\": [\n", events, "]}");
   EXPECT_EQ(Open(header + "$enddefinitions $end", map).status().message(), "S.json:19: more than 16 clocks");
@@ -338,14 +339,14 @@ TEST(TraceReaderTest, ChunksOfManyWiresAreShort) {
 TEST(TraceReaderTest, EdgesWithoutTimeBetweenThemFillChunks) {
   std::string body = "#0 0! #1 1a #2";
   for (int i = 0; i < 70000; ++i) body += " 1! 0!";
-  EXPECT_EQ(Body(body, Event("t.a", kHigh)), Sums(70000, 1));
+  EXPECT_EQ(Body(body, EventText("t.a", kHigh)), Sums(70000, 1));
 }
 
 TEST(TraceReaderTest, GzipReadsAsThePlainFile) {
-  const std::string trace = absl::StrCat(kHeader, "#0 0! #1 1a #2 1!");
-  EXPECT_EQ(*Contributions(Gzipped(trace), Event("t.a", kHigh)), (Sums{1}));
+  const std::string trace = absl::StrCat(kDeclarations, "#0 0! #1 1a #2 1!");
+  EXPECT_EQ(*Contributions(Gzipped(trace), EventText("t.a", kHigh)), (Sums{1}));
   const std::string packed = Gzipped(trace);
-  EXPECT_EQ(Contributions(packed.substr(0, packed.size() - 9), Event("t.a", kHigh)).status().code(),
+  EXPECT_EQ(Contributions(packed.substr(0, packed.size() - 9), EventText("t.a", kHigh)).status().code(),
             absl::StatusCode::kInvalidArgument);
 }
 
@@ -385,17 +386,17 @@ TEST(TraceReaderTest, MalformedBodiesAreRefusedWithTheirLine) {
       {"#0\n" + std::string((1 << 20) + 1, '1'), ":10: a word of more than 1048576 bytes; is this a VCD file?"},
   };
   for (const auto& row : kRows) {
-    const absl::Status status = Contributions(kHeader + row.body, Event("t.a", kHigh)).status();
+    const absl::Status status = Contributions(kDeclarations + row.body, EventText("t.a", kHigh)).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << row.body.substr(0, 40);
     const std::string message(status.message());
     EXPECT_EQ(message.substr(std::min(message.size(), message.find(".vcd:") + 4)), row.error);
   }
-  EXPECT_TRUE(Contributions(absl::StrCat(kHeader, "#18446744073709551615 b1 a"), Event("t.a", kHigh)).ok())
+  EXPECT_TRUE(Contributions(absl::StrCat(kDeclarations, "#18446744073709551615 b1 a"), EventText("t.a", kHigh)).ok())
       << "the other side of each bound";
 }
 
 TEST(TraceReaderTest, AnErrorStays) {
-  auto reader = Open(absl::StrCat(kHeader, "#0 0! #1 1! #2 what #3 0! #4 1!"), MapText(Event("t.a", kHigh)));
+  auto reader = Open(absl::StrCat(kDeclarations, "#0 0! #1 1! #2 what #3 0! #4 1!"), MapText(EventText("t.a", kHigh)));
   ASSERT_TRUE(reader.ok());
   const absl::Status first = (*reader)->Next().status();
   EXPECT_FALSE(first.ok());
@@ -403,59 +404,61 @@ TEST(TraceReaderTest, AnErrorStays) {
 }
 
 TEST(TraceReaderTest, EveryPrefixOfATraceIsReadOrRefused) {
-  const std::string trace = absl::StrCat(kHeader, "#0 $dumpvars 0! 1a b101 # $end\n#5 1!\n#10 0! r1.5 r\n#15 1!\n");
+  const std::string trace =
+      absl::StrCat(kDeclarations, "#0 $dumpvars 0! 1a b101 # $end\n#5 1!\n#10 0! r1.5 r\n#15 1!\n");
   for (size_t size = 0; size < trace.size(); ++size) {
-    const auto result = Contributions(trace.substr(0, size), Event("t.a", kHigh));
+    const auto result = Contributions(trace.substr(0, size), EventText("t.a", kHigh));
     EXPECT_TRUE(result.ok() || absl::IsInvalidArgument(result.status())) << result.status();
   }
 }
 
 TEST(TraceReaderTest, EventsThatTheTraceCannotFeedAreRefusedAtTheirLine) {
-  const std::string high = Event("t.a", kHigh);
+  const std::string high = EventText("t.a", kHigh);
   const struct {
     std::string map;
     std::string error;
   } kRows[] = {
       // Unknown signals, with the nearest.
-      {MapText(Event("t.vv", kHigh)), "S.json:3: the trace has no signal 't.vv' (did you mean 't.v'?)"},
-      {MapText(high + ",\n" + Event("nowhere.near.it", kHigh)), "S.json:4: the trace has no signal 'nowhere.near.it'"},
+      {MapText(EventText("t.vv", kHigh)), "S.json:3: the trace has no signal 't.vv' (did you mean 't.v'?)"},
+      {MapText(high + ",\n" + EventText("nowhere.near.it", kHigh)),
+       "S.json:4: the trace has no signal 'nowhere.near.it'"},
       {"{\"clock\": \"t.clkk\", \"events\": [" + high + "]}",
        "S.json:1: the trace has no signal 't.clkk' (did you mean 't.clk'?)"},
-      {MapText(Event("t.a", R"("op": "high", "clock": "t.clkk")")),
+      {MapText(EventText("t.a", R"("op": "high", "clock": "t.clkk")")),
        "S.json:3: the trace has no signal 't.clkk' (did you mean 't.clk'?)"},
-      {MapText(Event("t.a", R"("op": "high", "clock": "t.v")")), "S.json:3: clock 't.v' has 8 bits, not one"},
+      {MapText(EventText("t.a", R"("op": "high", "clock": "t.v")")), "S.json:3: clock 't.v' has 8 bits, not one"},
       // A clock of many bits, a signal of none.
       {"{\"clock\": \"t.v\", \"events\": [" + high + "]}", "S.json:1: clock 't.v' has 8 bits, not one"},
-      {MapText(Event("t.r", kHigh)), "S.json:3: signal 't.r' is a real, which has no bits"},
+      {MapText(EventText("t.r", kHigh)), "S.json:3: signal 't.r' is a real, which has no bits"},
       // Bits and widths, both sides.
-      {MapText(Event("t.v", R"("op": "high", "bit": 7)")), ""},
-      {MapText(Event("t.v", R"("op": "high", "bit": 8)")), "S.json:3: signal 't.v' has no bit 8: it is [7:0]"},
-      {MapText(Event("t.a", R"("op": "high", "bit": 1)")), "S.json:3: signal 't.a' has no bit 1: it is [0:0]"},
-      {MapText(Event("t.v", R"("op": "value")")), ""},
-      {MapText(Event("t.wide", R"("op": "value")")),
+      {MapText(EventText("t.v", R"("op": "high", "bit": 7)")), ""},
+      {MapText(EventText("t.v", R"("op": "high", "bit": 8)")), "S.json:3: signal 't.v' has no bit 8: it is [7:0]"},
+      {MapText(EventText("t.a", R"("op": "high", "bit": 1)")), "S.json:3: signal 't.a' has no bit 1: it is [0:0]"},
+      {MapText(EventText("t.v", R"("op": "value")")), ""},
+      {MapText(EventText("t.wide", R"("op": "value")")),
        "S.json:3: op value takes signals of up to 32 bits, 't.wide' has 40"},
-      {MapText(Event("t.wide", R"("op": "popcount")")), ""},
-      {MapText(Event("t.wider", R"("op": "popcount")")),
+      {MapText(EventText("t.wide", R"("op": "popcount")")), ""},
+      {MapText(EventText("t.wider", R"("op": "popcount")")),
        "S.json:3: op popcount takes signals of up to 1024 bits, 't.wider' has 2000"},
-      {MapText(Event("t.wider", R"("op": "popcount", "bit": 1999)")), ""},
-      {MapText(Event("t.wider", R"("op": "equals", "value": 1)")), ""},
+      {MapText(EventText("t.wider", R"("op": "popcount", "bit": 1999)")), ""},
+      {MapText(EventText("t.wider", R"("op": "equals", "value": 1)")), ""},
   };
-  for (const auto& row : kRows) EXPECT_EQ(Open(kHeader, row.map).status().message(), row.error) << row.map;
+  for (const auto& row : kRows) EXPECT_EQ(Open(kDeclarations, row.map).status().message(), row.error) << row.map;
 }
 
 TEST(TraceReaderTest, WiresAreBounded) {
-  const std::string popcount = Event("t.w", R"("op": "popcount")");
+  const std::string popcount = EventText("t.w", R"("op": "popcount")");
   std::string events = popcount;
   for (int i = 1; i < 64; ++i) events += ",\n" + popcount;
   const std::string header =
       "$scope module t $end $var wire 1 ! clk $end $var wire 1024 w w $end $upscope $end $enddefinitions $end\n";
   EXPECT_TRUE(Open(header, MapText(events)).ok());
-  EXPECT_EQ(Open(header, MapText(events + ",\n" + Event("t.clk", kHigh))).status().message(),
+  EXPECT_EQ(Open(header, MapText(events + ",\n" + EventText("t.clk", kHigh))).status().message(),
             "S.json:67: with this event there are more than 65536 bits to count in all");
 }
 
 TEST(TraceReaderTest, MissingFileIsNamed) {
-  const auto map = SignalMap::Parse(MapText(Event("t.a", kHigh)), "S.json");
+  const auto map = SignalMap::Parse(MapText(EventText("t.a", kHigh)), "S.json");
   EXPECT_EQ(TraceReader::Open("/nonexistent.vcd", *map).status().code(), absl::StatusCode::kNotFound);
 }
 

@@ -66,7 +66,7 @@ void Check(const std::string& trace, const std::vector<Row>& rows) {
   }
 }
 
-std::string ErrorOf(const std::string& trace) {
+std::string AnswerError(const std::string& trace) {
   const std::string message(Answer(trace, {"t.clk", "t.v"}).status().message());
   return message.substr(std::min(message.size(), message.find(".vcd:") + 4));
 }
@@ -399,24 +399,24 @@ TEST(VcdDialectsTest, AMarkOfUtf8IsSkipped) {
   EXPECT_EQ(*Answer("\xef\xbb\xbf" + trace, {"t.clk", "t.v"}), Sums{1});
   EXPECT_EQ(*Answer("\xef\xbb\xbf\n " + trace, {"t.clk", "t.v"}), Sums{1});
   EXPECT_EQ(*Answer("\n\n  " + trace, {"t.clk", "t.v"}), Sums{1});
-  EXPECT_EQ(ErrorOf("\xef\xbb\xbf"), ":1: the file ends before $enddefinitions $end");
-  EXPECT_EQ(ErrorOf("junk " + trace), ":1: not a VCD file: it does not start with a $keyword");
+  EXPECT_EQ(AnswerError("\xef\xbb\xbf"), ":1: the file ends before $enddefinitions $end");
+  EXPECT_EQ(AnswerError("junk " + trace), ":1: not a VCD file: it does not start with a $keyword");
 }
 
 TEST(VcdDialectsTest, ExtendedFilesAreRefused) {
   const std::string refused = "ports of $dumpports are not supported; dump the signals with $dumpvars";
-  EXPECT_EQ(ErrorOf("$scope module t $end\n$var port [7:0] <0 v $end\n"), ":2: " + refused);
+  EXPECT_EQ(AnswerError("$scope module t $end\n$var port [7:0] <0 v $end\n"), ":2: " + refused);
   const std::string header =
       "$scope module t $end $var wire 1 ! clk $end $var wire 1 v v $end $upscope $end $enddefinitions $end\n";
   for (const char* keyword : {"$dumpports", "$dumpportson", "$dumpportsoff", "$dumpportsall"}) {
-    EXPECT_EQ(ErrorOf(header + "#0\n" + keyword + "\npD 6 0 <0\n$end\n"), ":3: " + refused);
+    EXPECT_EQ(AnswerError(header + "#0\n" + keyword + "\npD 6 0 <0\n$end\n"), ":3: " + refused);
   }
 }
 
 TEST(VcdDialectsTest, ASectionThatDoesNotEndIsNamed) {
   const std::string header =
       "$scope module t $end $var wire 1 ! clk $end $var wire 1 v v $end $upscope $end $enddefinitions $end\n";
-  EXPECT_EQ(ErrorOf(header + "#0\n$version 1 2\n3"), ":4: the file ends within a $version");
+  EXPECT_EQ(AnswerError(header + "#0\n$version 1 2\n3"), ":4: the file ends within a $version");
 }
 
 }  // namespace

@@ -13,8 +13,7 @@
 namespace sideband::sim {
 namespace {
 
-// An unknown name is compared with all of these letter by letter; the limits keep this below a second.
-constexpr size_t kSuggestionSizeMax = 256;
+// Of all names that may be suggested: with kSuggestionSizeMax this keeps the comparison below a second.
 constexpr size_t kSuggestionBytesMax = size_t{4} << 20;
 // Full names are built for each signal. Real designs have some hundred characters.
 constexpr size_t kScopeSizeMax = size_t{1} << 16;

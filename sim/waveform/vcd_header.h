@@ -32,6 +32,8 @@ inline constexpr char kVcdPortsRefused[] = "ports of $dumpports are not supporte
 inline constexpr uint32_t kVcdWidthMax = uint32_t{1} << 20;
 // The limit of all wanted signals together; their values take at most 16 MiB.
 inline constexpr uint64_t kVcdBitsMax = uint64_t{1} << 26;
+// Longer names get no suggestion and are none: an unknown name is compared with all others letter by letter.
+inline constexpr size_t kSuggestionSizeMax = 256;
 
 // A wanted signal of the file.
 struct VcdVar {

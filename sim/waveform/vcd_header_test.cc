@@ -11,15 +11,15 @@
 namespace sideband::sim {
 namespace {
 
-absl::StatusOr<VcdHeader> Read(const std::string& text, absl::flat_hash_set<std::string> wanted) {
+absl::StatusOr<VcdHeader> ReadHeader(const std::string& text, absl::flat_hash_set<std::string> wanted) {
   auto lexer = VcdLexer::Open(WriteTestFile(text));
   if (!lexer.ok()) return lexer.status();
   return ReadVcdHeader(**lexer, std::move(wanted));
 }
 
 // The message from ":LINE" on, without the file.
-std::string ErrorOf(const std::string& text) {
-  const auto header = Read(text, {"t.s", "s", "t.u"});
+std::string HeaderError(const std::string& text) {
+  const auto header = ReadHeader(text, {"t.s", "s", "t.u"});
   if (header.ok()) return "";
   const std::string message(header.status().message());
   return message.substr(message.find(".vcd:") + 4);
@@ -28,7 +28,7 @@ std::string ErrorOf(const std::string& text) {
 constexpr char kEnd[] = "$enddefinitions $end\n";
 
 TEST(VcdHeaderTest, NamesAreScopesJoinedByDots) {
-  const auto header = Read(
+  const auto header = ReadHeader(
       "$date today $end $timescale 1ns $end\n"
       "$scope module TOP $end $var wire 1 ! clk $end\n"
       "$scope module cores[0] $end $var reg 8 \" lsu[0] [7:0] $end $upscope $end\n"
@@ -48,9 +48,9 @@ TEST(VcdHeaderTest, NamesAreScopesJoinedByDots) {
 
 TEST(VcdHeaderTest, AliasesShareASlot) {
   const auto header =
-      Read(absl::StrCat("$var wire 8 ! other $end $var wire 8 ! s [7:0] $end $var wire 8 ! u [0:7] $end",
-                        " $var wire 1 \" unused $end ", kEnd),
-           {"s", "u"});
+      ReadHeader(absl::StrCat("$var wire 8 ! other $end $var wire 8 ! s [7:0] $end $var wire 8 ! u [0:7] $end",
+                              " $var wire 1 \" unused $end ", kEnd),
+                 {"s", "u"});
   ASSERT_TRUE(header.ok()) << header.status();
   EXPECT_EQ(header->Find("s")->slot, header->Find("u")->slot);
   EXPECT_EQ(header->slot_widths, std::vector<uint32_t>{8});
@@ -73,18 +73,18 @@ TEST(VcdHeaderTest, BitsAreIndexedByTheDeclaredRange) {
       {"8 ! s [3:0]", 7, 7},  // a range that does not fit the width is ignored
   };
   for (const auto& row : kRows) {
-    const auto header = Read(absl::StrCat("$var wire ", row.declaration, " $end ", kEnd), {"s"});
+    const auto header = ReadHeader(absl::StrCat("$var wire ", row.declaration, " $end ", kEnd), {"s"});
     ASSERT_TRUE(header.ok()) << header.status();
     EXPECT_EQ(header->Find("s")->BitPosition(row.index), row.position) << row.declaration << " " << row.index;
   }
 }
 
 TEST(VcdHeaderTest, RealsAndStringsHaveNoBits) {
-  const auto header = Read(absl::StrCat("$var real 64 ! r $end $var string 0 \" s $end $var integer 32 # i $end", kEnd),
-                           {"r", "s", "i"});
+  const auto header = ReadHeader(
+      absl::StrCat("$var real 64 ! r $end $var string 0 \" s $end $var integer 32 # i $end", kEnd), {"r", "s", "i"});
   // "$end$enddefinitions" is a single word, so the section does not end.
   EXPECT_FALSE(header.ok());
-  const auto spaced = Read(
+  const auto spaced = ReadHeader(
       absl::StrCat("$var real 64 ! r $end $var string 0 \" s $end $var integer 32 # i $end ", kEnd), {"r", "s", "i"});
   ASSERT_TRUE(spaced.ok()) << spaced.status();
   EXPECT_FALSE(spaced->Find("r")->HasBits());
@@ -121,18 +121,18 @@ TEST(VcdHeaderTest, EveryErrorHasItsLine) {
       {"$scope module t $end $var wire 1 ! s $end $var wire 2 ! u $end",
        ":1: signal 't.u' has 2 bits, but its code '!' was declared with 1"},
   };
-  for (const auto& row : kRows) EXPECT_EQ(ErrorOf(row.text), row.error) << row.text;
-  EXPECT_EQ(ErrorOf(absl::StrCat("$var wire 1048576 ! s $end $var wire 1048576 ! s $end ", kEnd)), "")
+  for (const auto& row : kRows) EXPECT_EQ(HeaderError(row.text), row.error) << row.text;
+  EXPECT_EQ(HeaderError(absl::StrCat("$var wire 1048576 ! s $end $var wire 1048576 ! s $end ", kEnd)), "")
       << "the widest, declared twice under one code";
 }
 
 TEST(VcdHeaderTest, SectionsAndScopesAreBounded) {
   std::string words = "$var";
   for (int i = 0; i < 65; ++i) words += " w";
-  EXPECT_EQ(ErrorOf(words + " $end"), ":1: $end is missing");
+  EXPECT_EQ(HeaderError(words + " $end"), ":1: $end is missing");
   std::string scopes;
   for (int i = 0; i < 70000; ++i) scopes += "$scope module a $end ";
-  EXPECT_EQ(ErrorOf(scopes), ":1: scopes are nested too deep");
+  EXPECT_EQ(HeaderError(scopes), ":1: scopes are nested too deep");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 using Tokens = std::vector<std::pair<std::string, size_t>>;  // with their lines
 
-absl::StatusOr<Tokens> Read(const std::string& content) {
+absl::StatusOr<Tokens> ReadTokens(const std::string& content) {
   auto lexer = VcdLexer::Open(WriteTestFile(content));
   if (!lexer.ok()) return lexer.status();
   Tokens tokens;
@@ -26,20 +26,20 @@ absl::StatusOr<Tokens> Read(const std::string& content) {
 
 TEST(VcdLexerTest, SplitsAtWhiteSpaceAndCountsLines) {
   const Tokens expected = {{"a", 1}, {"bc", 2}, {"d", 4}};
-  EXPECT_EQ(*Read("a\nbc\r\n\t\v\f\n d"), expected);
-  EXPECT_EQ(*Read("  a\nbc\n\nd\n\n"), expected);
+  EXPECT_EQ(*ReadTokens("a\nbc\r\n\t\v\f\n d"), expected);
+  EXPECT_EQ(*ReadTokens("  a\nbc\n\nd\n\n"), expected);
 }
 
 TEST(VcdLexerTest, EmptyFileHasNoToken) {
-  EXPECT_TRUE(Read("")->empty());
-  EXPECT_TRUE(Read(" \n\n")->empty());
+  EXPECT_TRUE(ReadTokens("")->empty());
+  EXPECT_TRUE(ReadTokens(" \n\n")->empty());
 }
 
 TEST(VcdLexerTest, TokensAcrossEveryPlaceOfTheBufferAreWhole) {
   // The buffer has 256 KiB; a token of 7 bytes starts at each position around its end.
   constexpr size_t kBuffer = size_t{1} << 18;
   for (size_t before = kBuffer - 10; before <= kBuffer + 2; ++before) {
-    const auto tokens = Read(std::string(before - 1, 'x') + " abcdefg\nh");
+    const auto tokens = ReadTokens(std::string(before - 1, 'x') + " abcdefg\nh");
     ASSERT_TRUE(tokens.ok()) << tokens.status();
     EXPECT_EQ((*tokens)[1].first, "abcdefg") << before;
     EXPECT_EQ((*tokens)[2], (std::pair<std::string, size_t>("h", 2)));
@@ -48,9 +48,9 @@ TEST(VcdLexerTest, TokensAcrossEveryPlaceOfTheBufferAreWhole) {
 
 TEST(VcdLexerTest, LongestTokenIsOneMebibyte) {
   const std::string longest(kVcdTokenBytesMax, 'x');
-  EXPECT_EQ(Read("a " + longest)->at(1).first.size(), longest.size());
-  EXPECT_EQ(Read("a " + longest + " b")->size(), 3u);
-  const absl::Status status = Read("a\n" + longest + "x").status();
+  EXPECT_EQ(ReadTokens("a " + longest)->at(1).first.size(), longest.size());
+  EXPECT_EQ(ReadTokens("a " + longest + " b")->size(), 3u);
+  const absl::Status status = ReadTokens("a\n" + longest + "x").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find(".vcd:2: a word of more than 1048576 bytes"), absl::string_view::npos) << status;
 }
@@ -58,7 +58,7 @@ TEST(VcdLexerTest, LongestTokenIsOneMebibyte) {
 TEST(VcdLexerTest, UnpacksGzip) {
   std::string content;
   for (int i = 0; i < 100000; ++i) content += std::to_string(i) + "\n";
-  const auto tokens = Read(Gzipped(content));
+  const auto tokens = ReadTokens(Gzipped(content));
   ASSERT_TRUE(tokens.ok()) << tokens.status();
   ASSERT_EQ(tokens->size(), 100000u);
   EXPECT_EQ(tokens->back(), (std::pair<std::string, size_t>("99999", 100000)));
@@ -67,12 +67,12 @@ TEST(VcdLexerTest, UnpacksGzip) {
 TEST(VcdLexerTest, RefusesGzipThatIsCutOffOrDamaged) {
   const std::string packed = Gzipped(std::string(1000, 'a') + " b\nc");
   for (size_t size = 10; size < packed.size(); ++size) {
-    const absl::Status status = Read(packed.substr(0, size)).status();
+    const absl::Status status = ReadTokens(packed.substr(0, size)).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << size << " of " << packed.size();
   }
   std::string damaged = packed;
   damaged[damaged.size() - 6] ^= 1;  // within the checksum
-  EXPECT_EQ(Read(damaged).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ReadTokens(damaged).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(VcdLexerTest, FilesThatCannotBeReadAreNamed) {

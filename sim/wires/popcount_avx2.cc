@@ -9,12 +9,12 @@
 namespace sideband::sim {
 namespace {
 
-constexpr size_t kLanes = 4;         // words per vector
+constexpr size_t kAvx2Lanes = 4;     // words per vector
 constexpr size_t kBlockVectors = 8;  // per block of carry-save adders
 
-SIDEBAND_AVX2 inline uint64_t Ones(uint64_t word) { return static_cast<uint64_t>(__builtin_popcountll(word)); }
+SIDEBAND_AVX2 inline uint64_t OnesAvx2(uint64_t word) { return static_cast<uint64_t>(__builtin_popcountll(word)); }
 
-SIDEBAND_AVX2 inline __m256i Load(const uint64_t* words) {
+SIDEBAND_AVX2 inline __m256i LoadAvx2(const uint64_t* words) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words));
 }
 
@@ -48,14 +48,14 @@ struct Adders {
 };
 
 SIDEBAND_AVX2 inline __m256i AddFour(Adders& adders, const uint64_t* words) {
-  const __m256i twos_a = AddBits(adders.ones, Load(words), Load(words + kLanes));
-  const __m256i twos_b = AddBits(adders.ones, Load(words + 2 * kLanes), Load(words + 3 * kLanes));
+  const __m256i twos_a = AddBits(adders.ones, LoadAvx2(words), LoadAvx2(words + kAvx2Lanes));
+  const __m256i twos_b = AddBits(adders.ones, LoadAvx2(words + 2 * kAvx2Lanes), LoadAvx2(words + 3 * kAvx2Lanes));
   return AddBits(adders.twos, twos_a, twos_b);
 }
 
 SIDEBAND_AVX2 inline void AddBlock(Adders& adders, const uint64_t* words) {
   const __m256i fours_a = AddFour(adders, words);
-  const __m256i fours_b = AddFour(adders, words + 4 * kLanes);
+  const __m256i fours_b = AddFour(adders, words + 4 * kAvx2Lanes);
   const __m256i eights = AddBits(adders.fours, fours_a, fours_b);
   adders.eights = _mm256_add_epi64(adders.eights, OnesOfWords(eights));
 }
@@ -70,21 +70,22 @@ SIDEBAND_AVX2 inline __m256i Counts(const Adders& adders) {
 SIDEBAND_AVX2 uint64_t CountWords(const uint64_t* words, const uint64_t* end) {
   const __m256i zero = _mm256_setzero_si256();
   __m256i counts = zero;
-  if (words + kBlockVectors * kLanes <= end) {
+  if (words + kBlockVectors * kAvx2Lanes <= end) {
     Adders adders = {zero, zero, zero, zero};
-    for (; words + kBlockVectors * kLanes <= end; words += kBlockVectors * kLanes) AddBlock(adders, words);
+    for (; words + kBlockVectors * kAvx2Lanes <= end; words += kBlockVectors * kAvx2Lanes) AddBlock(adders, words);
     counts = Counts(adders);
   }
-  for (; words + kLanes <= end; words += kLanes) counts = _mm256_add_epi64(counts, OnesOfWords(Load(words)));
+  for (; words + kAvx2Lanes <= end; words += kAvx2Lanes)
+    counts = _mm256_add_epi64(counts, OnesOfWords(LoadAvx2(words)));
   uint64_t total = Total(counts);
-  for (; words < end; ++words) total += Ones(*words);
+  for (; words < end; ++words) total += OnesAvx2(*words);
   return total;
 }
 
-SIDEBAND_AVX2 inline uint64_t CountRow(const uint64_t* row, const WordRange& range) {
-  const uint64_t head = Ones(row[range.first] & range.head);
+SIDEBAND_AVX2 inline uint64_t CountRowAvx2(const uint64_t* row, const WordRange& range) {
+  const uint64_t head = OnesAvx2(row[range.first] & range.head);
   if (range.first == range.last) return head;
-  return head + CountWords(row + range.first + 1, row + range.last) + Ones(row[range.last] & range.tail);
+  return head + CountWords(row + range.first + 1, row + range.last) + OnesAvx2(row[range.last] & range.tail);
 }
 
 }  // namespace
@@ -94,7 +95,7 @@ bool HasAvx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports
 SIDEBAND_AVX2 void AddPopcountsAvx2(BitRows words, CycleRange bits, std::span<const WireId> rows,
                                     std::span<uint64_t> sums) {
   const WordRange range = WordsOf(bits);
-  for (size_t i = 0; i < rows.size(); ++i) sums[i] += CountRow(words.words + rows[i] * words.stride, range);
+  for (size_t i = 0; i < rows.size(); ++i) sums[i] += CountRowAvx2(words.words + rows[i] * words.stride, range);
 }
 
 }  // namespace sideband::sim

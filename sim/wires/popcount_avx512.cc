@@ -11,8 +11,8 @@
 namespace sideband::sim {
 namespace {
 
-constexpr size_t kLanes = 8;  // words per vector
-constexpr size_t kRows = 8;   // rows whose sums are folded together
+constexpr size_t kAvx512Lanes = 8;  // words per vector
+constexpr size_t kRows = 8;         // rows whose sums are folded together
 
 // The vectors that contain a range of bits, numbered from the row's begin so that an aligned row is read aligned; and
 // the words and bits of the first and the last vector that belong to the range.
@@ -23,26 +23,26 @@ struct VectorRange {
   __m512i head, tail;
 };
 
-SIDEBAND_AVX512 inline __m512i Load(const uint64_t* words) { return _mm512_loadu_si512(words); }
+SIDEBAND_AVX512 inline __m512i LoadAvx512(const uint64_t* words) { return _mm512_loadu_si512(words); }
 
 SIDEBAND_AVX512 VectorRange VectorsOf(CycleRange bits) {
   const WordRange words = WordsOf(bits);
   VectorRange range;
-  range.first = words.first / kLanes;
-  range.last = words.last / kLanes;
-  const auto from_first = static_cast<__mmask8>(0xff << words.first % kLanes);
-  const auto to_last = static_cast<__mmask8>(0xff >> (kLanes - 1 - words.last % kLanes));
-  alignas(64) uint64_t head[kLanes];
-  alignas(64) uint64_t tail[kLanes];
-  std::fill(head, head + kLanes, ~uint64_t{0});
-  std::fill(tail, tail + kLanes, ~uint64_t{0});
-  head[words.first % kLanes] = words.head;
-  tail[words.last % kLanes] = words.tail;
-  if (range.first == range.last) head[words.last % kLanes] &= words.tail;
+  range.first = words.first / kAvx512Lanes;
+  range.last = words.last / kAvx512Lanes;
+  const auto from_first = static_cast<__mmask8>(0xff << words.first % kAvx512Lanes);
+  const auto to_last = static_cast<__mmask8>(0xff >> (kAvx512Lanes - 1 - words.last % kAvx512Lanes));
+  alignas(64) uint64_t head[kAvx512Lanes];
+  alignas(64) uint64_t tail[kAvx512Lanes];
+  std::fill(head, head + kAvx512Lanes, ~uint64_t{0});
+  std::fill(tail, tail + kAvx512Lanes, ~uint64_t{0});
+  head[words.first % kAvx512Lanes] = words.head;
+  tail[words.last % kAvx512Lanes] = words.tail;
+  if (range.first == range.last) head[words.last % kAvx512Lanes] &= words.tail;
   range.head_words = range.first == range.last ? from_first & to_last : from_first;
   range.tail_words = to_last;
-  range.head = Load(head);
-  range.tail = Load(tail);
+  range.head = LoadAvx512(head);
+  range.tail = LoadAvx512(tail);
   return range;
 }
 
@@ -51,23 +51,23 @@ SIDEBAND_AVX512 inline __m512i MaskedOnes(const uint64_t* words, __mmask8 which,
   return _mm512_popcnt_epi64(_mm512_and_si512(_mm512_maskz_loadu_epi64(which, words), bits));
 }
 
-SIDEBAND_AVX512 inline __m512i Ones(const uint64_t* words) { return _mm512_popcnt_epi64(Load(words)); }
+SIDEBAND_AVX512 inline __m512i OnesAvx512(const uint64_t* words) { return _mm512_popcnt_epi64(LoadAvx512(words)); }
 
 SIDEBAND_AVX512 inline __m512i Add(__m512i a, __m512i b) { return _mm512_add_epi64(a, b); }
 
 // The ones of a row, as eight partial counts.
-SIDEBAND_AVX512 inline __m512i CountRow(const uint64_t* row, const VectorRange& range) {
-  __m512i a = MaskedOnes(row + range.first * kLanes, range.head_words, range.head);
+SIDEBAND_AVX512 inline __m512i CountRowAvx512(const uint64_t* row, const VectorRange& range) {
+  __m512i a = MaskedOnes(row + range.first * kAvx512Lanes, range.head_words, range.head);
   if (range.first == range.last) return a;
-  __m512i b = MaskedOnes(row + range.last * kLanes, range.tail_words, range.tail);
-  const uint64_t* words = row + (range.first + 1) * kLanes;
-  const uint64_t* const end = row + range.last * kLanes;
+  __m512i b = MaskedOnes(row + range.last * kAvx512Lanes, range.tail_words, range.tail);
+  const uint64_t* words = row + (range.first + 1) * kAvx512Lanes;
+  const uint64_t* const end = row + range.last * kAvx512Lanes;
   // Two independent sums shorten the chain of dependent additions.
-  for (; words + 4 * kLanes <= end; words += 4 * kLanes) {
-    a = Add(a, Add(Ones(words), Ones(words + kLanes)));
-    b = Add(b, Add(Ones(words + 2 * kLanes), Ones(words + 3 * kLanes)));
+  for (; words + 4 * kAvx512Lanes <= end; words += 4 * kAvx512Lanes) {
+    a = Add(a, Add(OnesAvx512(words), OnesAvx512(words + kAvx512Lanes)));
+    b = Add(b, Add(OnesAvx512(words + 2 * kAvx512Lanes), OnesAvx512(words + 3 * kAvx512Lanes)));
   }
-  for (; words < end; words += kLanes) a = Add(a, Ones(words));
+  for (; words < end; words += kAvx512Lanes) a = Add(a, OnesAvx512(words));
   return Add(a, b);
 }
 
@@ -101,7 +101,7 @@ SIDEBAND_AVX512 inline void AddTo(uint64_t* sums, size_t count, __m512i more) {
 SIDEBAND_AVX512 inline void AddEight(BitRows words, const VectorRange& range, const WireId* rows, uint64_t* sums) {
   __m512i parts[kRows];
 #pragma GCC unroll 8
-  for (size_t r = 0; r < kRows; ++r) parts[r] = CountRow(words.words + rows[r] * words.stride, range);
+  for (size_t r = 0; r < kRows; ++r) parts[r] = CountRowAvx512(words.words + rows[r] * words.stride, range);
   AddTo(sums, kRows, SumOfEach(parts));
 }
 
@@ -115,7 +115,7 @@ SIDEBAND_AVX512 void AddPopcountsAvx512(BitRows words, CycleRange bits, std::spa
   size_t i = 0;
   for (; i + kRows <= rows.size(); i += kRows) AddEight(words, range, rows.data() + i, sums.data() + i);
   __m512i parts[kRows] = {};
-  for (size_t r = i; r < rows.size(); ++r) parts[r - i] = CountRow(words.words + rows[r] * words.stride, range);
+  for (size_t r = i; r < rows.size(); ++r) parts[r - i] = CountRowAvx512(words.words + rows[r] * words.stride, range);
   if (i < rows.size()) AddTo(sums.data() + i, rows.size() - i, SumOfEach(parts));
 }
 

@@ -14,18 +14,18 @@
 namespace sideband::sim {
 namespace {
 
-constexpr size_t kWires = 45;
+constexpr size_t kSourceWires = 45;
 
-Workload Make(uint64_t seed) {
-  std::vector<std::string> events(kWires);
-  for (size_t i = 0; i < kWires; ++i) events[i] = StandardEvents()[i % StandardEvents().size()];
+Workload StandardWorkload(uint64_t seed) {
+  std::vector<std::string> events(kSourceWires);
+  for (size_t i = 0; i < kSourceWires; ++i) events[i] = StandardEvents()[i % StandardEvents().size()];
   return *Workload::Create({{{PhaseKind::kGemm, 100}, {PhaseKind::kIdle, 7}, {PhaseKind::kCopy, 50}}, seed, events});
 }
 
 std::vector<uint64_t> Counts(const WireSource& source, CycleRange range) {
-  std::vector<WireId> wires(kWires);
+  std::vector<WireId> wires(kSourceWires);
   std::iota(wires.begin(), wires.end(), 0);
-  std::vector<uint64_t> sums(kWires);
+  std::vector<uint64_t> sums(kSourceWires);
   source.AddCounts(range, wires, sums);
   return sums;
 }
@@ -35,8 +35,8 @@ TEST(BitwiseSourceTest, EqualsTheClosedFormOfASlice) {
   SyntheticSlice counted;
   BitwiseSource slow(counted);
   for (SyntheticSlice* slice : {&fast, &counted}) {
-    ASSERT_TRUE(slice->Add("vm1", "a", Make(1)).ok());
-    ASSERT_TRUE(slice->Add("vm2", "b", Make(2)).ok());
+    ASSERT_TRUE(slice->Add("vm1", "a", StandardWorkload(1)).ok());
+    ASSERT_TRUE(slice->Add("vm2", "b", StandardWorkload(2)).ok());
   }
   std::mt19937_64 random(3);
   uint64_t cycle = 0;
@@ -50,13 +50,13 @@ TEST(BitwiseSourceTest, EqualsTheClosedFormOfASlice) {
     const uint64_t out = end - random() % (end - cycle + 1);
     fast.SwitchOut(out);
     slow.SwitchOut(out);
-    EXPECT_EQ(Counts(slow, {cycle, end}), std::vector<uint64_t>(kWires)) << "nobody is resident";
+    EXPECT_EQ(Counts(slow, {cycle, end}), std::vector<uint64_t>(kSourceWires)) << "nobody is resident";
     cycle = end;
   }
 }
 
 TEST(BitwiseSourceTest, EqualsTheClosedFormOfASteadyWorkload) {
-  SteadyWorkload steady(Make(4));
+  SteadyWorkload steady(StandardWorkload(4));
   const BitwiseSource slow(steady);
   EXPECT_EQ(Counts(steady, {11, 1000}), Counts(slow, {11, 1000}));
 }

@@ -8,14 +8,15 @@
 #include <tuple>
 #include <vector>
 
+#include "sim/workload/phase.h"
+
 namespace sideband::sim {
 namespace {
 
-constexpr size_t kWires = 53;
-constexpr uint64_t kRateMax = uint64_t{1} << 32;
+constexpr size_t kTableWires = 53;
 
 std::vector<Pattern> RandomPatterns(std::mt19937_64& random, size_t phases, uint64_t rate_max) {
-  std::vector<Pattern> patterns(phases * kWires);
+  std::vector<Pattern> patterns(phases * kTableWires);
   for (Pattern& pattern : patterns) {
     pattern.rate = random() % 4 == 0 ? rate_max : random() % (rate_max + 1);
     pattern.offset = random() % 4 == 0 ? UINT32_MAX : static_cast<uint32_t>(random());
@@ -43,8 +44,8 @@ void Check(const std::vector<uint64_t>& phase_cycles, uint64_t rate_max) {
     TurnPosition begin = RandomPosition(random, phase_cycles);
     TurnPosition end = RandomPosition(random, phase_cycles);
     if (Later(begin, end)) std::swap(begin, end);
-    std::vector<WireId> wires(1 + random() % kWires);
-    std::iota(wires.begin(), wires.end(), static_cast<WireId>(random() % (kWires + 1 - wires.size())));
+    std::vector<WireId> wires(1 + random() % kTableWires);
+    std::iota(wires.begin(), wires.end(), static_cast<WireId>(random() % (kTableWires + 1 - wires.size())));
     std::vector<uint64_t> fast(wires.size(), i);
     table.AddConsecutiveCounts(begin, end, wires.front(), fast);
     std::vector<uint64_t> general(wires.size(), i);
@@ -57,21 +58,21 @@ void Check(const std::vector<uint64_t>& phase_cycles, uint64_t rate_max) {
 }
 
 TEST(PatternTableTest, FastAndGeneralWaysAgree) {
-  Check({1}, kRateMax - 1);
-  Check({200'000, 40'000, 1, 7}, kRateMax - 1);
-  Check({uint64_t{1} << 31, (uint64_t{1} << 31) - 1}, kRateMax - 1);  // the longest narrow turn
-  Check({200'000, 40'000, 1, 7}, kRateMax);                           // wide because of a rate
-  Check({uint64_t{1} << 31, uint64_t{1} << 31}, kRateMax - 1);        // wide because of the turn
-  Check({uint64_t{1} << 61, 5, (uint64_t{1} << 61) - 5}, kRateMax);
+  Check({1}, kRateOne - 1);
+  Check({200'000, 40'000, 1, 7}, kRateOne - 1);
+  Check({uint64_t{1} << 31, (uint64_t{1} << 31) - 1}, kRateOne - 1);  // the longest narrow turn
+  Check({200'000, 40'000, 1, 7}, kRateOne);                           // wide because of a rate
+  Check({uint64_t{1} << 31, uint64_t{1} << 31}, kRateOne - 1);        // wide because of the turn
+  Check({uint64_t{1} << 61, 5, (uint64_t{1} << 61) - 5}, kRateOne);
 }
 
 TEST(PatternTableTest, KeepsItsPatterns) {
-  for (const uint64_t rate_max : {kRateMax - 1, kRateMax}) {
+  for (const uint64_t rate_max : {kRateOne - 1, kRateOne}) {
     std::mt19937_64 random(9);
     const std::vector<Pattern> patterns = RandomPatterns(random, 3, rate_max);
     const PatternTable table(std::vector<uint64_t>{5, 6, 7}, patterns);
     for (size_t i = 0; i < patterns.size(); ++i) {
-      const Pattern kept = table.pattern(static_cast<WireId>(i % kWires), i / kWires);
+      const Pattern kept = table.pattern(static_cast<WireId>(i % kTableWires), i / kTableWires);
       EXPECT_EQ(kept.rate, patterns[i].rate);
       EXPECT_EQ(kept.offset, patterns[i].offset);
     }

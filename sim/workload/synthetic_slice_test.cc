@@ -17,7 +17,7 @@
 namespace sideband::sim {
 namespace {
 
-Workload Make(uint64_t seed, size_t wires = 2) {
+Workload WorkloadOfWires(uint64_t seed, size_t wires = 2) {
   return *Workload::Create({{{PhaseKind::kGemm, 100}, {PhaseKind::kIdle, 7}, {PhaseKind::kCopy, 50}},
                             seed,
                             std::vector<std::string>(wires, "sm_active_cycles")});
@@ -36,8 +36,8 @@ uint64_t Count(const WireSource& source, CycleRange range) {
 class SyntheticSliceTest : public testing::Test {
  protected:
   SyntheticSliceTest() {
-    EXPECT_TRUE(slice_.Add("vm1", "a", Make(1)).ok());
-    EXPECT_TRUE(slice_.Add("vm2", "b", Make(2)).ok());
+    EXPECT_TRUE(slice_.Add("vm1", "a", WorkloadOfWires(1)).ok());
+    EXPECT_TRUE(slice_.Add("vm2", "b", WorkloadOfWires(2)).ok());
   }
 
   SyntheticSlice slice_;
@@ -51,22 +51,22 @@ TEST_F(SyntheticSliceTest, NobodyResidentCountsNothing) {
 }
 
 TEST_F(SyntheticSliceTest, WorkloadAdvancesOnlyWhileResident) {
-  const Workload a = Make(1);
+  const Workload a = WorkloadOfWires(1);
   slice_.SwitchIn("vm1", "a", 1000);
   EXPECT_EQ(Count(slice_, {1000, 1060}), a.CumulativeCount(1, 60));
   EXPECT_EQ(Count(slice_, {0, 1060}), a.CumulativeCount(1, 60)) << "cycles before the residency count as 0";
   slice_.SwitchOut(1060);
   EXPECT_EQ(slice_.own_cycles("vm1", "a"), 60u);
   slice_.SwitchIn("vm2", "b", 1070);
-  EXPECT_EQ(Count(slice_, {1070, 1100}), Make(2).CumulativeCount(1, 30));
+  EXPECT_EQ(Count(slice_, {1070, 1100}), WorkloadOfWires(2).CumulativeCount(1, 30));
   slice_.SwitchIn("vm1", "a", 1100);  // also switches b out
   EXPECT_EQ(slice_.own_cycles("vm2", "b"), 30u);
   EXPECT_EQ(Count(slice_, {1100, 1200}), a.CumulativeCount(1, 160) - a.CumulativeCount(1, 60));
 }
 
 TEST_F(SyntheticSliceTest, TheResidentsWorkStandsStillWhileTheHypervisorRuns) {
-  ASSERT_TRUE(slice_.SetHost(Make(9)).ok());
-  const Workload a = Make(1), host = Make(9);
+  ASSERT_TRUE(slice_.SetHost(WorkloadOfWires(9)).ok());
+  const Workload a = WorkloadOfWires(1), host = WorkloadOfWires(9);
   slice_.SwitchIn("vm1", "a", 1000);
   slice_.SwitchMode(true, 1100, 1100);
   slice_.SwitchMode(false, 1130, 1130);
@@ -86,9 +86,9 @@ TEST_F(SyntheticSliceTest, TheResidentsWorkStandsStillWhileTheHypervisorRuns) {
 }
 
 TEST_F(SyntheticSliceTest, TheHypervisorWorksAloneWhileNobodyIsResident) {
-  ASSERT_TRUE(slice_.SetHost(Make(9)).ok());
+  ASSERT_TRUE(slice_.SetHost(WorkloadOfWires(9)).ok());
   slice_.LetHostRunAlone();
-  const Workload a = Make(1), host = Make(9);
+  const Workload a = WorkloadOfWires(1), host = WorkloadOfWires(9);
   EXPECT_EQ(Count(slice_, {0, 1000}), host.CumulativeCount(1, 1000));
   slice_.SwitchIn("vm1", "a", 1000);
   EXPECT_EQ(Count(slice_, {1000, 1100}), a.CumulativeCount(1, 100));
@@ -111,12 +111,12 @@ TEST_F(SyntheticSliceTest, AHypervisorWithoutAWorkloadDrivesNothing) {
   slice_.SwitchIn("vm1", "a", 0);
   slice_.SwitchMode(true, 100, 100);
   EXPECT_EQ(Count(slice_, {100, 200}), 0u);
-  EXPECT_EQ(slice_.SetHost(Make(9, 3)).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(slice_.SetHost(WorkloadOfWires(9, 3)).code(), absl::StatusCode::kInvalidArgument);
 }
 
 // What units may still count, up to kHistoryCycles late.
 TEST_F(SyntheticSliceTest, ManyModesAreHistory) {
-  ASSERT_TRUE(slice_.SetHost(Make(9)).ok());
+  ASSERT_TRUE(slice_.SetHost(WorkloadOfWires(9)).ok());
   slice_.SwitchIn("vm1", "a", 0);
   for (uint64_t cycle = 10; cycle < 20'000; cycle += 10) {
     slice_.SwitchMode(cycle / 10 % 2 == 1, cycle, cycle);
@@ -128,7 +128,7 @@ TEST_F(SyntheticSliceTest, ManyModesAreHistory) {
 }
 
 TEST_F(SyntheticSliceTest, WholeResidencyIsHistory) {
-  const Workload a = Make(1);
+  const Workload a = WorkloadOfWires(1);
   slice_.SwitchIn("vm1", "a", 1000);
   EXPECT_EQ(Count(slice_, {900'000, 1'000'000}), a.CumulativeCount(1, 999'000) - a.CumulativeCount(1, 899'000));
   EXPECT_EQ(Count(slice_, {1000, 1511}), a.CumulativeCount(1, 511)) << "asked late";
@@ -151,7 +151,7 @@ TEST_F(SyntheticSliceTest, CountsDoNotDependOnTheSchedule) {
     slice_.SwitchOut(cycle);
   }
   EXPECT_EQ(slice_.own_cycles("vm1", "a"), own);
-  EXPECT_EQ(total, Make(1).CumulativeCount(1, own));
+  EXPECT_EQ(total, WorkloadOfWires(1).CumulativeCount(1, own));
 }
 
 TEST_F(SyntheticSliceTest, UnknownContextLeavesTheWiresAtZero) {
@@ -171,19 +171,20 @@ TEST_F(SyntheticSliceTest, TimeThatGoesBackwardsAddsNothing) {
 }
 
 TEST_F(SyntheticSliceTest, AddIsChecked) {
-  EXPECT_EQ(slice_.Add("vm1", "a", Make(3)).code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_TRUE(slice_.Add("vm1", "b", Make(3)).ok());
-  const absl::Status wires = slice_.Add("vm1", "c", Make(3, 3));
+  EXPECT_EQ(slice_.Add("vm1", "a", WorkloadOfWires(3)).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_TRUE(slice_.Add("vm1", "b", WorkloadOfWires(3)).ok());
+  const absl::Status wires = slice_.Add("vm1", "c", WorkloadOfWires(3, 3));
   EXPECT_EQ(wires.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(wires.message(), "the workload of vm1/c has 3 wires, the others have 2");
 }
 
 TEST(SteadyWorkloadTest, IgnoresSwitches) {
-  SteadyWorkload steady(Make(4));
-  EXPECT_EQ(Count(steady, {10, 500}), Make(4).CumulativeCount(1, 500) - Make(4).CumulativeCount(1, 10));
+  SteadyWorkload steady(WorkloadOfWires(4));
+  EXPECT_EQ(Count(steady, {10, 500}),
+            WorkloadOfWires(4).CumulativeCount(1, 500) - WorkloadOfWires(4).CumulativeCount(1, 10));
   steady.SwitchIn("vm1", "a", 100);
   steady.SwitchOut(200);
-  EXPECT_EQ(Count(steady, {0, 300}), Make(4).CumulativeCount(1, 300));
+  EXPECT_EQ(Count(steady, {0, 300}), WorkloadOfWires(4).CumulativeCount(1, 300));
 }
 
 // --- Domains with clocks of their own --------------------------------------------------------------------------------
@@ -194,12 +195,12 @@ LocalClocks OneClock(const DomainClockSpec& spec) {
 
 TEST(SyntheticDomainTest, AWorkloadAdvancesInTheCyclesOfItsClock) {
   SyntheticSlice slice(OneClock({.hz = 500'000'000}));
-  ASSERT_TRUE(slice.Add("vm1", "a", Make(1)).ok());
+  ASSERT_TRUE(slice.Add("vm1", "a", WorkloadOfWires(1)).ok());
   slice.SwitchIn("vm1", "a", 100);
   EXPECT_EQ(slice.CyclesBefore(1, 100), 50u);
   EXPECT_EQ(slice.CyclesHeld(1, 300), 150u);
-  EXPECT_EQ(Count(slice.domain(1), {50, 150}), Make(1).CumulativeCount(1, 100));
-  EXPECT_EQ(Count(slice, {100, 300}), Make(1).CumulativeCount(1, 200)) << "the reference clock's domain";
+  EXPECT_EQ(Count(slice.domain(1), {50, 150}), WorkloadOfWires(1).CumulativeCount(1, 100));
+  EXPECT_EQ(Count(slice, {100, 300}), WorkloadOfWires(1).CumulativeCount(1, 200)) << "the reference clock's domain";
   slice.SwitchOut(301);
   EXPECT_EQ(slice.own_cycles("vm1", "a", 1), 100u);
   EXPECT_EQ(slice.own_cycles("vm1", "a"), 201u);
@@ -207,17 +208,17 @@ TEST(SyntheticDomainTest, AWorkloadAdvancesInTheCyclesOfItsClock) {
 
 TEST(SyntheticDomainTest, AStoppedClockStopsTheWork) {
   SyntheticSlice slice(OneClock({.gates = {{InstantAtCycle(40), InstantAtCycle(1040)}}}));
-  ASSERT_TRUE(slice.Add("vm1", "a", Make(1)).ok());
+  ASSERT_TRUE(slice.Add("vm1", "a", WorkloadOfWires(1)).ok());
   slice.SwitchIn("vm1", "a", 0);
   EXPECT_EQ(slice.CyclesBefore(1, 1040), 40u);
-  EXPECT_EQ(Count(slice.domain(1), {0, slice.CyclesBefore(1, 1100)}), Make(1).CumulativeCount(1, 100));
+  EXPECT_EQ(Count(slice.domain(1), {0, slice.CyclesBefore(1, 1100)}), WorkloadOfWires(1).CumulativeCount(1, 100));
 }
 
 TEST(SyntheticDomainTest, SteadyWorkIsInTheCyclesOfItsClock) {
-  const SteadyWorkload steady(Make(4), OneClock({.hz = 2'000'000'000}));
+  const SteadyWorkload steady(WorkloadOfWires(4), OneClock({.hz = 2'000'000'000}));
   EXPECT_EQ(steady.CyclesBefore(1, 100), 200u);
   EXPECT_EQ(steady.CyclesHeld(1, 100), 200u);
-  EXPECT_EQ(Count(steady.domain(1), {0, 200}), Make(4).CumulativeCount(1, 200));
+  EXPECT_EQ(Count(steady.domain(1), {0, 200}), WorkloadOfWires(4).CumulativeCount(1, 200));
 }
 
 DomainClockSpec DrawnClock() {
@@ -234,7 +235,8 @@ RC_GTEST_PROP(SyntheticDomainPropertyTest, CyclesAreThoseOfTheirResidents, ()) {
   const DomainClockSpec spec = DrawnClock();
   const DomainClock clock = *DomainClock::Create(spec);
   SyntheticSlice slice(OneClock(spec));
-  const Workload works[] = {Make(1), Make(2), Make(9)};  // the last one is the hypervisor's
+  const Workload works[] = {WorkloadOfWires(1), WorkloadOfWires(2),
+                            WorkloadOfWires(9)};  // the last one is the hypervisor's
   RC_ASSERT(slice.Add("vm1", "a", works[0]).ok() && slice.Add("vm2", "b", works[1]).ok());
   RC_ASSERT(slice.SetHost(works[2]).ok());
   uint64_t cycle = 0, edge = 0, own[3] = {};

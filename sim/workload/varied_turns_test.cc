@@ -8,7 +8,7 @@ namespace {
 
 // Wire 0 is 1 in every second cycle of a steady ring; wire 1 never is. In the second ring, wire 0 is 1 in the first of
 // two segments, and wire 1 in the other.
-VariedTurns Make() {
+VariedTurns MakeTurns() {
   constexpr uint64_t kHalf = uint64_t{1} << 31, kOne = uint64_t{1} << 32;
   const std::vector<Pattern> steady = {{kHalf, 0}, {0, 0}};
   const std::vector<Pattern> bursts = {{kOne, 0}, {0, 0}, {0, 0}, {kOne, 0}};
@@ -18,7 +18,7 @@ VariedTurns Make() {
 }
 
 TEST(VariedTurnsTest, CountsByHand) {
-  const VariedTurns turns = Make();
+  const VariedTurns turns = MakeTurns();
   EXPECT_EQ(turns.CountBefore(0, {0, 0, 6}), 3u);
   // The ring from its cycle 2 on: 1 00 111 00 111 0.
   EXPECT_EQ(turns.CountBefore(0, {0, 1, 1}), 4u);
@@ -29,7 +29,7 @@ TEST(VariedTurnsTest, CountsByHand) {
 }
 
 TEST(VariedTurnsTest, RangesAreDifferencesOfPrefixes) {
-  const VariedTurns turns = Make();
+  const VariedTurns turns = MakeTurns();
   std::vector<TurnPosition> positions;
   for (const uint64_t turn : {0, 1, 7}) {
     for (uint64_t cycle = 0; cycle < 6; ++cycle) positions.push_back({turn, 0, cycle});

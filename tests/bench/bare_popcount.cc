@@ -30,14 +30,14 @@ uint64_t CountOneRow(sim::PopcountPath path, std::span<const uint64_t> words) {
 #define SIDEBAND_AVX512 __attribute__((target("avx512f,avx512vpopcntdq")))
 
 constexpr size_t kLanes = 8;
-constexpr size_t kStep = 4 * kLanes;
+constexpr size_t kVectorStep = 4 * kLanes;
 
 SIDEBAND_AVX512 inline __m512i OnesOf(const uint64_t* words) { return _mm512_popcnt_epi64(_mm512_loadu_si512(words)); }
 
 SIDEBAND_AVX512 uint64_t CountAvx512(std::span<const uint64_t> words) {
   __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
   size_t i = 0;
-  for (; i + kStep <= words.size(); i += kStep) {
+  for (; i + kVectorStep <= words.size(); i += kVectorStep) {
     a = _mm512_add_epi64(a, OnesOf(words.data() + i));
     b = _mm512_add_epi64(b, OnesOf(words.data() + i + kLanes));
     c = _mm512_add_epi64(c, OnesOf(words.data() + i + 2 * kLanes));

@@ -21,10 +21,10 @@ using mailbox::CommandWord;
 using mailbox::MailboxStatus;
 using mailbox::Opcode;
 
-constexpr absl::Duration kWarmUp = absl::Seconds(1);
+constexpr absl::Duration kCommandWarmUp = absl::Seconds(1);
 constexpr absl::Duration kBehind = absl::Milliseconds(10);
 constexpr int kTries = 50;
-constexpr int kRepetitions = 20;
+constexpr int kCommandRepetitions = 20;
 
 // Each command with arguments for which it succeeds.
 constexpr CommandWord kCommands[] = {
@@ -80,7 +80,7 @@ class Rig {
 absl::Status WarmUp(Rig& rig) {
   for (int i = 0; i < 2; ++i) {
     for (const CommandWord& command : kCommands) rig.Run(command);
-    rig.Pass(kWarmUp);
+    rig.Pass(kCommandWarmUp);
   }
   for (const CommandWord& command : kCommands) {
     const MailboxStatus status = rig.Run(command);
@@ -97,10 +97,10 @@ double SecondsUpToDate(Rig& rig, const CommandWord& command) {
     rig.Pass(kBehind);
     rig.CatchUp();
     best.Measure([&] {
-      for (int repetition = 0; repetition < kRepetitions; ++repetition) rig.Run(command);
+      for (int repetition = 0; repetition < kCommandRepetitions; ++repetition) rig.Run(command);
     });
   }
-  return best.seconds() / kRepetitions;
+  return best.seconds() / kCommandRepetitions;
 }
 
 double SecondsBehind(Rig& rig, const CommandWord& command) {

@@ -20,7 +20,7 @@ using clocks::ClockStrip;
 using clocks::Instant;
 
 constexpr size_t kPackets = 20'000, kQueries = 100'000;
-constexpr int kRounds = 15;
+constexpr int kStripRounds = 15;
 constexpr uint64_t kEdgesApart = 1'300'000;
 constexpr ClockLimits kLimits{
     .period_shortest = 50'409, .period_longest = 50'416, .bar_high = 52 * clocks::kTicksPerCycle, .announces = true};
@@ -55,7 +55,7 @@ absl::StatusOr<ClockStrip> Fill(const std::vector<ClockPacket>& packets) {
 absl::StatusOr<double> PacketNs(const Packets& drawn) {
   BestTime best;
   absl::Status status;
-  for (int round = 0; round < kRounds; ++round) best.Measure([&] { status.Update(Fill(drawn.packets).status()); });
+  for (int round = 0; round < kStripRounds; ++round) best.Measure([&] { status.Update(Fill(drawn.packets).status()); });
   SIDEBAND_RETURN_IF_ERROR(status);
   return Nanoseconds(best, kPackets);
 }
@@ -64,7 +64,7 @@ absl::StatusOr<double> PacketNs(const Packets& drawn) {
 absl::StatusOr<double> LeastSquaresNs(const std::vector<experiments::Sample>& samples) {
   BestTime best;
   double slope = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kStripRounds; ++round) {
     best.Measure([&] {
       experiments::LeastSquares fit;
       for (const experiments::Sample& sample : samples) fit.Add(sample);
@@ -95,7 +95,7 @@ absl::Status AddChecked(const std::vector<ClockPacket>& packets, experiments::Le
 absl::StatusOr<double> CheckedLeastSquaresNs(const std::vector<ClockPacket>& packets) {
   BestTime best;
   absl::Status status;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kStripRounds; ++round) {
     experiments::LeastSquares fit;
     best.Measure([&] { status.Update(AddChecked(packets, fit)); });
     if (fit.At(1).ns == fit.At(0).ns) status.Update(absl::InternalError("no slope"));
@@ -111,7 +111,7 @@ absl::StatusOr<double> QueryNs(const ClockStrip& strip) {
   for (uint64_t& edge : edges) edge = *strip.newest_edge() - draws() % (1000 * kEdgesApart);
   BestTime best;
   size_t strips = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kStripRounds; ++round) {
     best.Measure([&] {
       strips = 0;
       for (const uint64_t edge : edges) strips += strip.BoundAt(edge).kind == clocks::ClockBound::Kind::kStrip ? 1 : 0;

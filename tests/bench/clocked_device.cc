@@ -21,8 +21,8 @@
 namespace sideband::bench {
 namespace {
 
-constexpr absl::Duration kStep = absl::Milliseconds(10);
-constexpr int kRounds = 15;
+constexpr absl::Duration kClockedStep = absl::Milliseconds(10);
+constexpr int kClockedRounds = 15;
 constexpr uint64_t kGridPeriod = 1'000'000;  // cycles of 1 ns
 
 // Three clocks on each of two slices, and two that are shared.
@@ -58,7 +58,7 @@ constexpr char kDomains[] = R"(domains:
   - {name: pcie, hz: 250000000, ppm: 12, wire_ns: [2, 60]}
 )";
 
-struct Running {
+struct ClockedRun {
   absl::Duration elapsed;
   std::unique_ptr<mcu::LiveDevice> device;
 
@@ -68,21 +68,21 @@ struct Running {
   }
 };
 
-absl::StatusOr<std::unique_ptr<Running>> Create(const std::string& text, const std::string& path, bool has_grid) {
+absl::StatusOr<std::unique_ptr<ClockedRun>> Create(const std::string& text, const std::string& path, bool has_grid) {
   std::ofstream file(path);
   file << text << std::flush;
   if (!file) return ErrnoStatus(errno, path);
   SIDEBAND_ASSIGN_OR_RETURN(const mcu::ChipFile chip, mcu::LoadChipFile(path));
-  auto running = std::make_unique<Running>();
+  auto running = std::make_unique<ClockedRun>();
   SIDEBAND_ASSIGN_OR_RETURN(running->device,
                             mcu::LiveDevice::Create(chip, /*boot_id=*/1, [r = running.get()] { return r->elapsed; }));
   if (has_grid) SIDEBAND_RETURN_IF_ERROR(running->device->SetTriggerGrid(kGridPeriod));
-  running->Advance(kStep);
+  running->Advance(kClockedStep);
   return running;
 }
 
 // Of snapshots an interval apart, relative to the one before.
-size_t SteadyBytes(Running& running) {
+size_t SteadyBytes(ClockedRun& running) {
   const mailbox::Snapshot base = running.device->Latch();
   running.Advance(absl::Seconds(1));
   return mailbox::EncodeSnapshotStream(running.device->Latch(), &base, {}, mailbox::Framing::kSections).size();
@@ -115,10 +115,10 @@ absl::StatusOr<Rows> MeasureClockedDevice(const std::string& scratch) {
   const size_t domains = with->device->catalog().clock_domains.size();
   BestTime of_with, of_without_grid, of_without, latch_with, latch_without;
   // By turns, so that a slow minute of the machine is everybody's.
-  for (int round = 0; round < kRounds; ++round) {
-    of_with.Measure([&] { with->Advance(kStep); });
-    of_without_grid.Measure([&] { without_grid->Advance(kStep); });
-    of_without.Measure([&] { without->Advance(kStep); });
+  for (int round = 0; round < kClockedRounds; ++round) {
+    of_with.Measure([&] { with->Advance(kClockedStep); });
+    of_without_grid.Measure([&] { without_grid->Advance(kClockedStep); });
+    of_without.Measure([&] { without->Advance(kClockedStep); });
     latch_with.Measure([&] { with->device->Latch(); });
     latch_without.Measure([&] { without->device->Latch(); });
   }

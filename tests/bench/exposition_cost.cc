@@ -48,12 +48,12 @@ class PrometheusCpp {
   prometheus::Registry registry_;
 };
 
-struct Seconds {
+struct RenderSeconds {
   double text, open_metrics, compressing;
 };
 
 // Rendering a view of all series, each time for a new snapshot.
-Seconds MeasureRendering(const MetricsSize& size, int rounds) {
+RenderSeconds MeasureRendering(const MetricsSize& size, int rounds) {
   MetricsWorld world(size);
   const daemon::Caller caller = world.CallerOf(0);
   Exposition text(MetricsFormat::kText), open_metrics(MetricsFormat::kOpenMetrics);
@@ -79,7 +79,7 @@ double MeasurePrometheusCpp(const MetricsSize& size, int rounds) {
 }
 
 // Fetching and copying answers of a rendered view, as for a socket, beside the copy alone.
-Row MeasureCached() {
+Row MeasureCachedScrape() {
   MetricsWorld world(kMany);
   world.Publish();
   daemon::ExpositionCache cache;
@@ -100,7 +100,7 @@ Row MeasureCached() {
           absl::StrFormat("%.1f MB", static_cast<double>(bytes.size()) / 1e6)};
 }
 
-Rows RowsOfMany(const Seconds& ours, double library) {
+Rows RowsOfMany(const RenderSeconds& ours, double library) {
   const double series = static_cast<double>(kMany.series_per_tenant());
   return {{"rendering 90,000 series, prometheus-cpp's time of ours", library / ours.text, "x",
            absl::StrFormat("%.2f ms, %.0f ns a series", ours.text * 1e3, ours.text / series * 1e9)},
@@ -111,7 +111,7 @@ Rows RowsOfMany(const Seconds& ours, double library) {
 }
 
 // The time of a series, of that of a counter: a utilisation is a quotient and has up to 17 digits.
-Row RowOfUtilisations(const Seconds& counters) {
+Row RowOfUtilisations(const RenderSeconds& counters) {
   constexpr MetricsSize kHalf = {.tenants = 1, .contexts = 1405, .events = 32, .utilisations = true};
   const double per_counter = counters.text / static_cast<double>(kMany.series_per_tenant());
   const double per_series = MeasureRendering(kHalf, 15).text / static_cast<double>(kHalf.series_per_tenant());
@@ -120,7 +120,7 @@ Row RowOfUtilisations(const Seconds& counters) {
 }
 
 // The time of a series, of that of a counter: an estimate has its coverage, its bounds and its error.
-Row RowOfEstimates(const Seconds& counters) {
+Row RowOfEstimates(const RenderSeconds& counters) {
   constexpr MetricsSize kFifth = {.tenants = 1, .contexts = 1405, .events = 13, .rotating = true};
   const double per_counter = counters.text / static_cast<double>(kMany.series_per_tenant());
   const double per_series = MeasureRendering(kFifth, 15).text / static_cast<double>(kFifth.series_per_tenant());
@@ -136,7 +136,7 @@ std::vector<Curve> MeasureCurves() {
     const MetricsSize size{.tenants = 1, .contexts = contexts, .events = events};
     const auto series = static_cast<double>(size.series_per_tenant());
     const int rounds = series > 200'000 ? 3 : 9;
-    const Seconds ours = MeasureRendering(size, rounds);
+    const RenderSeconds ours = MeasureRendering(size, rounds);
     const double library = MeasurePrometheusCpp(size, series > 200'000 ? 1 : 3);
     const double milliseconds[] = {ours.text, ours.open_metrics, ours.compressing, library};
     for (size_t i = 0; i < curves.size(); ++i) curves[i].points.push_back({series, milliseconds[i] * 1e3});
@@ -148,11 +148,11 @@ std::vector<Curve> MeasureCurves() {
 
 ExpositionCost MeasureExpositionCost() {
   ExpositionCost cost;
-  const Seconds counters = MeasureRendering(kMany, 15);
+  const RenderSeconds counters = MeasureRendering(kMany, 15);
   cost.rows = RowsOfMany(counters, MeasurePrometheusCpp(kMany, 5));
   cost.rows.push_back(RowOfUtilisations(counters));
   cost.rows.push_back(RowOfEstimates(counters));
-  cost.rows.push_back(MeasureCached());
+  cost.rows.push_back(MeasureCachedScrape());
   cost.curves = MeasureCurves();
   cost.rows.push_back(
       {"rendering, growth from 100 to 1,000,000 series", Slope(cost.curves[0]), "exponent", "1: linear"});

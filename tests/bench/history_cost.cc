@@ -22,7 +22,7 @@ using daemon::DeviceSnapshot;
 using daemon::History;
 using Snapshots = std::vector<std::shared_ptr<const DeviceSnapshot>>;
 
-constexpr uint32_t kEvents = 64;
+constexpr uint32_t kHistoryEvents = 64;
 constexpr int kSnapshots = 60;
 constexpr size_t kPlenty = size_t{1} << 30;
 constexpr size_t kDefault = size_t{16} << 20;
@@ -33,14 +33,15 @@ Snapshots Publications(size_t rows, size_t one_active_in) {
   std::mt19937_64 random(1);
   DeviceSnapshot now;
   mailbox::Catalog catalog;
-  for (uint32_t event = 0; event < kEvents; ++event) catalog.events.push_back({.name = absl::StrCat("event_", event)});
+  for (uint32_t event = 0; event < kHistoryEvents; ++event)
+    catalog.events.push_back({.name = absl::StrCat("event_", event)});
   now.topology = std::make_shared<daemon::Topology>(std::move(catalog), 1);
-  now.data.counters_per_block = kEvents;
+  now.data.counters_per_block = kHistoryEvents;
   for (size_t row = 0; row < rows; ++row) {
     now.data.blocks.push_back({.vm = static_cast<uint16_t>(row / 8), .context = static_cast<uint16_t>(row % 8)});
   }
   // Counter values as after some days of work.
-  for (size_t i = 0; i < rows * kEvents; ++i) now.data.counters.push_back(random() >> 14);
+  for (size_t i = 0; i < rows * kHistoryEvents; ++i) now.data.counters.push_back(random() >> 14);
   now.host_time = absl::FromUnixSeconds(1'800'000'000);
   Snapshots snapshots;
   for (int second = 0; second < kSnapshots; ++second) {
@@ -49,8 +50,8 @@ Snapshots Publications(size_t rows, size_t one_active_in) {
     now.data.reference_time_ns += 999'000'000 + random() % 2'000'000;
     now.host_time += absl::Nanoseconds(999'000'000 + random() % 2'000'000);
     for (size_t row = 0; one_active_in > 0 && row < rows; row += one_active_in) {
-      for (size_t event = 0; event < kEvents; ++event) {
-        now.data.counters[row * kEvents + event] += random() % 1'400'000'000;
+      for (size_t event = 0; event < kHistoryEvents; ++event) {
+        now.data.counters[row * kHistoryEvents + event] += random() % 1'400'000'000;
       }
     }
     snapshots.push_back(std::make_shared<DeviceSnapshot>(now));
@@ -109,7 +110,7 @@ absl::StatusOr<Row> AppendTime(const std::string& name, const Snapshots& snapsho
 }  // namespace
 
 absl::StatusOr<Rows> MeasureHistoryCost() {
-  constexpr size_t kRows = 100'000 / kEvents;
+  constexpr size_t kRows = 100'000 / kHistoryEvents;
   struct Case {
     const char* name;
     size_t one_active_in;

@@ -20,14 +20,14 @@
 namespace sideband::bench {
 namespace {
 
-constexpr size_t kCounters = 5;
-constexpr int kBrackets = 2000;
+constexpr size_t kHostCounters = 5;
+constexpr int kHostBrackets = 2000;
 
 // Events of one kind, and what to call them.
 struct Family {
   const char* name;
   uint32_t type;
-  std::array<uint64_t, kCounters> events;
+  std::array<uint64_t, kHostCounters> events;
 };
 
 constexpr Family kFamilies[] = {
@@ -62,15 +62,15 @@ std::optional<Group> Open(const Family& family) {
 }
 
 absl::Status Read(const Group& group) {
-  std::array<uint64_t, 1 + kCounters> words;  // the number of counters, and their counts
+  std::array<uint64_t, 1 + kHostCounters> words;  // the number of counters, and their counts
   const ssize_t bytes = read(group.front().get(), words.data(), sizeof(words));
-  if (bytes == sizeof(words) && words[0] == kCounters) return absl::OkStatus();
+  if (bytes == sizeof(words) && words[0] == kHostCounters) return absl::OkStatus();
   return bytes < 0 ? ErrnoStatus(errno, "a group of host counters") : absl::InternalError("a group has other counters");
 }
 
-absl::StatusOr<Row> Measure(const Family& family, const Group& group) {
+absl::StatusOr<Row> MeasureGroup(const Family& family, const Group& group) {
   std::vector<double> times;
-  for (int i = 0; i < kBrackets; ++i) {
+  for (int i = 0; i < kHostBrackets; ++i) {
     absl::Status before, after;
     times.push_back(ElapsedUs([&] {
       before = Read(group);
@@ -89,7 +89,7 @@ absl::StatusOr<Rows> MeasureHostCounters() {
   for (const Family& family : kFamilies) {
     const std::optional<Group> group = Open(family);
     if (!group) continue;
-    SIDEBAND_ASSIGN_OR_RETURN(Row row, Measure(family, *group));
+    SIDEBAND_ASSIGN_OR_RETURN(Row row, MeasureGroup(family, *group));
     return Rows{row};
   }
   return Rows{};

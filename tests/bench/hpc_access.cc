@@ -29,9 +29,9 @@
 namespace sideband::bench {
 namespace {
 
-constexpr int kRounds = 9;
+constexpr int kAccessRounds = 9;
 constexpr int kAccesses = 1'000'000;
-constexpr int kBrackets = 500;
+constexpr int kAccessBrackets = 500;
 constexpr int kEchoes = 2000;
 constexpr uint64_t kFiveCounters = 0b11111;
 
@@ -45,7 +45,7 @@ absl::StatusOr<Row> MeasureAccess(const mcu::ChipFile& file) {
   const uint64_t now = device->chip().now();
   BestTime best;
   uint64_t seen = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kAccessRounds; ++round) {
     best.Measure([&] {
       for (int i = 0; i < kAccesses; i += 2) {
         registers.Write(0, mcu::HpcRegister::kHpcm, static_cast<uint64_t>(i), mcu::HpcPrivilege::kUser, now);
@@ -130,7 +130,7 @@ absl::StatusOr<Row> MeasureBracket(client::RegisterPage& page, const client::Rea
                                    double echo_us) {
   const auto get = [&] { return client::GetCountersShared(page, {}, kFiveCounters, options); };
   std::vector<double> of_one, of_two;
-  for (int i = 0; i < kBrackets; ++i) {
+  for (int i = 0; i < kAccessBrackets; ++i) {
     absl::StatusOr<client::Reading> before, after;
     of_one.push_back(ElapsedUs([&] { before = get(); }));
     of_two.push_back(of_one.back() + ElapsedUs([&] { after = get(); }));

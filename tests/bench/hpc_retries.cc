@@ -14,18 +14,18 @@ namespace {
 using mcu::HpcPrivilege;
 using mcu::HpcRegister;
 
-constexpr uint32_t kEvents = 64;
+constexpr uint32_t kRetryEvents = 64;
 constexpr uint64_t kDrainCycles = 160;  // more than any answer takes
 
 class Reader {
  public:
   explicit Reader(const HpcRetryOptions& options)
-      : bitmap_(~uint64_t{0} >> (kEvents - options.counters)),
+      : bitmap_(~uint64_t{0} >> (kRetryEvents - options.counters)),
         counters_(options.counters),
         // Of a switch in one cycle, so that a time of n cycles has none with the probability exp(−n · rate).
         switch_probability_(-std::expm1(-options.switches_per_cycle)),
         random_(options.seed),
-        path_({.slices = 1, .events = kEvents}, [](size_t, mcu::HpcManagerId, auto, auto) {}) {
+        path_({.slices = 1, .events = kRetryEvents}, [](size_t, mcu::HpcManagerId, auto, auto) {}) {
     path_.Switch(0, {.vm = true, .context = true, .useren = true}, 0);
   }
 

@@ -18,7 +18,7 @@ using riscv::CoreEvent;
 using riscv::Kernel;
 using riscv::SliceEvent;
 
-constexpr uint64_t kStep = uint64_t{1} << 20;
+constexpr uint64_t kMissesStep = uint64_t{1} << 20;
 
 struct Traffic {
   uint64_t reads;
@@ -36,13 +36,13 @@ absl::StatusOr<Traffic> TrafficOf(const Kernel& kernel, const riscv::Machine& ma
                                           " writes, the L1s ", misses, " misses and ", writebacks, " write-backs"));
 }
 
-absl::StatusOr<Traffic> Run(const Kernel& kernel, uint32_t cores, uint64_t instructions) {
+absl::StatusOr<Traffic> RunOnCores(const Kernel& kernel, uint32_t cores, uint64_t instructions) {
   const riscv::CoreProgram program{.words = {kernel.words.begin(), kernel.words.end()},
                                    .argument = ~uint64_t{0},
                                    .instructions_max = instructions / cores};
   SIDEBAND_ASSIGN_OR_RETURN(const auto machine,
                             riscv::Machine::Create({.cores = cores}, std::vector<riscv::CoreProgram>(cores, program)));
-  while (!machine->halted()) machine->RunTo(machine->cycle() + kStep);
+  while (!machine->halted()) machine->RunTo(machine->cycle() + kMissesStep);
   return TrafficOf(kernel, *machine);
 }
 
@@ -52,7 +52,7 @@ absl::StatusOr<Rows> MeasureKernelMisses(uint64_t instructions) {
   Rows rows;
   for (const Kernel& kernel : riscv::Kernels()) {
     for (const uint32_t cores : {1, 2, 4}) {
-      SIDEBAND_ASSIGN_OR_RETURN(const Traffic traffic, Run(kernel, cores, instructions));
+      SIDEBAND_ASSIGN_OR_RETURN(const Traffic traffic, RunOnCores(kernel, cores, instructions));
       rows.push_back({absl::StrFormat("kernel: %s on %u cores, reads of the L2", kernel.name, cores),
                       static_cast<double>(traffic.reads), "",
                       absl::StrFormat("= misses of the L1s; %u writes = their write-backs", traffic.writes)});

@@ -13,10 +13,10 @@
 namespace sideband::bench {
 namespace {
 
-constexpr int kRounds = 5;
+constexpr int kLinearRounds = 5;
 constexpr uint32_t kFixedSignals = 512;
 constexpr uint64_t kFixedCycles = uint64_t{1} << 18;
-constexpr uint64_t kRunCyclesMax = 400;
+constexpr uint64_t kLinearRunCyclesMax = 400;
 
 struct Size {
   uint32_t signals;
@@ -26,26 +26,26 @@ struct Size {
 };
 
 // One slice, with one event per signal.
-mcu::PipelineConfig Config(uint32_t signals) {
+mcu::PipelineConfig LinearConfig(uint32_t signals) {
   std::vector<mcu::CounterInput> inputs(signals);
   for (uint32_t i = 0; i < signals; ++i) inputs[i] = {.wire = i, .meaning = {static_cast<uint16_t>(i), 0}};
   return {.events = signals, .ccus = mcu::Pack("signals", 0, inputs, {})};
 }
 
-struct Seconds {
+struct ReplaySeconds {
   double packing = 0;   // setting runs of bits, and sliding the window
   double counting = 0;  // in the chip
 };
 
 // Processes windows as a trace reader makes them.
-absl::StatusOr<Seconds> Replay(const Size& size) {
+absl::StatusOr<ReplaySeconds> Replay(const Size& size) {
   SyntheticSignals signals(size.signals, sim::TraceReader::ChunkCycles(size.signals), sim::FastestPath(),
-                           kRunCyclesMax);
-  SIDEBAND_ASSIGN_OR_RETURN(const auto chip, mcu::Chip::Create(Config(size.signals)));
+                           kLinearRunCyclesMax);
+  SIDEBAND_ASSIGN_OR_RETURN(const auto chip, mcu::Chip::Create(LinearConfig(size.signals)));
   chip->Attach(0, signals.window());
   chip->Attach(mcu::kDeviceChannel, signals.window());
   chip->SwitchTo(0, mcu::Binding{chip->memory().Create(1, mailbox::kNoContext), std::nullopt});
-  Seconds seconds;
+  ReplaySeconds seconds;
   while (chip->now() < size.cycles) {
     seconds.packing += SecondsOf([&] { signals.Next(); });
     seconds.counting += SecondsOf([&] { chip->AdvanceTo(signals.window().range().end); });
@@ -59,10 +59,10 @@ struct Curves {
   Curve counting;
 };
 
-absl::Status Measure(const Size& size, LinearCost& cost, Curves& curves) {
+absl::Status MeasureSize(const Size& size, LinearCost& cost, Curves& curves) {
   BestTime packing, counting;
-  for (int round = 0; round < kRounds; ++round) {
-    SIDEBAND_ASSIGN_OR_RETURN(const Seconds seconds, Replay(size));
+  for (int round = 0; round < kLinearRounds; ++round) {
+    SIDEBAND_ASSIGN_OR_RETURN(const ReplaySeconds seconds, Replay(size));
     packing.Take(seconds.packing);
     counting.Take(seconds.counting);
   }
@@ -87,12 +87,12 @@ absl::StatusOr<LinearCost> MeasureLinearCost() {
   LinearCost cost;
   Curves signals{{absl::StrFormat("64 to 4096 signals, %u cycles", kFixedCycles), {}}, {}};
   for (uint32_t count = 64; count <= 4096; count *= 2) {
-    SIDEBAND_RETURN_IF_ERROR(Measure({count, kFixedCycles}, cost, signals));
+    SIDEBAND_RETURN_IF_ERROR(MeasureSize({count, kFixedCycles}, cost, signals));
   }
   AddExponent(signals, cost);
   Curves cycles{{absl::StrFormat("65536 to 4194304 cycles, %u signals", kFixedSignals), {}}, {}};
   for (uint64_t count = uint64_t{1} << 16; count <= uint64_t{1} << 22; count *= 2) {
-    SIDEBAND_RETURN_IF_ERROR(Measure({kFixedSignals, count}, cost, cycles));
+    SIDEBAND_RETURN_IF_ERROR(MeasureSize({kFixedSignals, count}, cost, cycles));
   }
   AddExponent(cycles, cost);
   cost.curves = {signals.all, cycles.all};

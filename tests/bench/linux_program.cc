@@ -22,7 +22,6 @@
 namespace sideband::bench {
 namespace {
 
-constexpr uint64_t kMemoryBytes = uint64_t{2} << 20;
 constexpr uint64_t kHeaderBytes = 0x40 + 0x38;
 constexpr uint64_t kPageBytes = 0x1000;
 
@@ -52,7 +51,7 @@ Bytes ElfFile(std::span<const uint32_t> words) {
   out.U64(riscv::kProgramBase);
   out.U64(riscv::kProgramBase);
   out.U64(words.size_bytes());
-  out.U64(kMemoryBytes);
+  out.U64(kProgramMemoryBytes);
   out.U64(kPageBytes);  // alignment
   for (uint64_t i = kHeaderBytes; i < kPageBytes; ++i) out.U8(0);
   for (const uint32_t word : words) out.U32(word);
@@ -81,7 +80,7 @@ absl::Status WriteProgram(std::span<const uint32_t> words, const std::string& pa
   return file && ::chmod(path.c_str(), 0700) == 0 ? absl::OkStatus() : ErrnoStatus(errno, path);
 }
 
-double SecondsOf(const timeval& time) {
+double TimevalSeconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
@@ -104,7 +103,7 @@ absl::StatusOr<std::optional<double>> Spawn(const std::string& program, uint64_t
     if (errno != EINTR) return ErrnoStatus(errno, arguments[0]);
   }
   if (status != 0) return absl::InternalError(absl::StrCat("qemu-riscv64 ended with status ", status));
-  return SecondsOf(usage.ru_utime) + SecondsOf(usage.ru_stime);
+  return TimevalSeconds(usage.ru_utime) + TimevalSeconds(usage.ru_stime);
 }
 
 }  // namespace

@@ -15,6 +15,9 @@
 
 namespace sideband::bench {
 
+// That the program has, with its words.
+inline constexpr uint64_t kProgramMemoryBytes = uint64_t{2} << 20;
+
 struct LinuxRun {
   std::string output;
   double seconds;  // processor time of qemu

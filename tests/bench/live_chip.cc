@@ -20,12 +20,12 @@ namespace {
 constexpr uint32_t kSlices = 8;
 constexpr uint32_t kCcusPerSlice = 8;
 constexpr uint32_t kCountersPerSlice = kCcusPerSlice * mcu::kCcuUlcsMax * mcu::kUlcCountersMax;
-constexpr uint32_t kCounters = kSlices * kCountersPerSlice;
-constexpr uint64_t kClockHz = 1'400'000'000;
-constexpr uint64_t kTriggerCycles = kClockHz / 1000;
+constexpr uint32_t kLiveCounters = kSlices * kCountersPerSlice;
+constexpr uint64_t kLiveHz = 1'400'000'000;
+constexpr uint64_t kTriggerCycles = kLiveHz / 1000;
 constexpr uint64_t kHostSeed = 100;
-constexpr int kWarmUp = 20;
-constexpr int kRounds = 10;
+constexpr int kWarmUpPeriods = 20;
+constexpr int kLiveRounds = 10;
 constexpr uint64_t kTriggersPerRound = 50;
 constexpr uint64_t kExitRates[] = {10, 100, 1000, 10'000, 100'000};
 
@@ -48,8 +48,8 @@ sim::WireId WireOf(uint32_t counter, const Gating& gating) {
 }
 
 // The units of all collection units have the same events.
-mcu::PipelineConfig Config(const Gating& gating) {
-  mcu::PipelineConfig config{.slices = kSlices, .events = mcu::kUlcCountersMax, .clock_hz = kClockHz};
+mcu::PipelineConfig LiveConfig(const Gating& gating) {
+  mcu::PipelineConfig config{.slices = kSlices, .events = mcu::kUlcCountersMax, .clock_hz = kLiveHz};
   config.trigger_period = config.commit_period = config.hypervisor_commit_period = kTriggerCycles;
   config.gate_groups = gating.groups;
   std::vector<mcu::CounterInput> inputs(kCountersPerSlice);
@@ -86,7 +86,7 @@ struct Live {
 
 absl::StatusOr<Live> MakeLive(const Gating& gating) {
   Live live;
-  SIDEBAND_ASSIGN_OR_RETURN(live.chip, mcu::Chip::Create(Config(gating)));
+  SIDEBAND_ASSIGN_OR_RETURN(live.chip, mcu::Chip::Create(LiveConfig(gating)));
   for (uint8_t slice = 0; slice < kSlices; ++slice) {
     auto wires = std::make_unique<sim::SyntheticSlice>();
     SIDEBAND_ASSIGN_OR_RETURN(sim::Workload workload, MakeWorkload(slice));
@@ -150,12 +150,12 @@ absl::Status Check(Live& live, const Gating& gating) {
 }
 
 // Seconds of a period of triggers.
-absl::StatusOr<double> Measure(const Gating& gating) {
+absl::StatusOr<double> MeasureGating(const Gating& gating) {
   SIDEBAND_ASSIGN_OR_RETURN(Live live, MakeLive(gating));
   live.next_mode = gating.host.NextChange(0);
-  for (int i = 0; i < kWarmUp; ++i) Advance(live, gating.host);
+  for (int i = 0; i < kWarmUpPeriods; ++i) Advance(live, gating.host);
   BestTime best;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kLiveRounds; ++round) {
     best.Measure([&] {
       for (uint64_t i = 0; i < kTriggersPerRound; ++i) Advance(live, gating.host);
     });
@@ -166,16 +166,17 @@ absl::StatusOr<double> Measure(const Gating& gating) {
 
 // What gates cost, and exits at growing rates.
 absl::Status AddGated(const char* name, const std::vector<mcu::GateGroup>& groups, double ungated, LiveChip& live) {
-  SIDEBAND_ASSIGN_OR_RETURN(const double without, Measure({.groups = groups}));
+  SIDEBAND_ASSIGN_OR_RETURN(const double without, MeasureGating({.groups = groups}));
   live.rows.push_back({absl::StrCat("live: ", name, ", without exits"), without / ungated, "x ungated",
-                       absl::StrFormat("%.2f ns per counter and trigger", without / kCounters * 1e9)});
+                       absl::StrFormat("%.2f ns per counter and trigger", without / kLiveCounters * 1e9)});
   Curve& curve = live.curves.emplace_back(Curve{.name = name});
   for (const uint64_t exits : kExitRates) {
-    const uint64_t every = kClockHz / exits;
+    const uint64_t every = kLiveHz / exits;
     SIDEBAND_ASSIGN_OR_RETURN(const double seconds,
-                              Measure({.groups = groups, .host = {.every = every, .time = every / 10}}));
+                              MeasureGating({.groups = groups, .host = {.every = every, .time = every / 10}}));
     live.rows.push_back({absl::StrCat("live: the same, ", exits, " exits a second and slice"), seconds / without,
-                         "x without", absl::StrFormat("%.2f ns per counter and trigger", seconds / kCounters * 1e9)});
+                         "x without",
+                         absl::StrFormat("%.2f ns per counter and trigger", seconds / kLiveCounters * 1e9)});
     curve.points.push_back({static_cast<double>(exits), seconds / without});
   }
   return absl::OkStatus();
@@ -184,12 +185,12 @@ absl::Status AddGated(const char* name, const std::vector<mcu::GateGroup>& group
 }  // namespace
 
 absl::StatusOr<LiveChip> MeasureLiveChip() {
-  SIDEBAND_ASSIGN_OR_RETURN(const double seconds, Measure({}));
-  const double trigger_seconds = static_cast<double>(kTriggerCycles) / kClockHz;
+  SIDEBAND_ASSIGN_OR_RETURN(const double seconds, MeasureGating({}));
+  const double trigger_seconds = static_cast<double>(kTriggerCycles) / kLiveHz;
   LiveChip live;
-  live.rows.push_back({absl::StrFormat("live: %u counters at 1.4 GHz, a trigger every 1 ms", kCounters),
+  live.rows.push_back({absl::StrFormat("live: %u counters at 1.4 GHz, a trigger every 1 ms", kLiveCounters),
                        trigger_seconds / seconds, "x real time",
-                       absl::StrFormat("%.2f ns per counter and trigger, one core", seconds / kCounters * 1e9)});
+                       absl::StrFormat("%.2f ns per counter and trigger, one core", seconds / kLiveCounters * 1e9)});
   SIDEBAND_RETURN_IF_ERROR(AddGated("guests only", {kGuest}, seconds, live));
   SIDEBAND_RETURN_IF_ERROR(AddGated("guests, hypervisor and both", {kGuest, kHost, kBoth}, seconds, live));
   return live;

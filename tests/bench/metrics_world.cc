@@ -17,7 +17,7 @@ using mailbox::kNoContext;
 
 std::string UuidOf(size_t tenant) { return absl::StrFormat("00000000-0000-0000-0000-%012x", tenant + 1); }
 
-constexpr uint64_t kClockHz = 1'000'000'000;
+constexpr uint64_t kWorldHz = 1'000'000'000;
 constexpr uint64_t kCapacity = 4;
 
 void AddCapacities(mailbox::Catalog& catalog) {
@@ -38,7 +38,7 @@ void AddTurns(mailbox::Catalog& catalog) {
 
 std::shared_ptr<const daemon::Topology> MakeTopology(const MetricsSize& size) {
   mailbox::Catalog catalog;
-  catalog.reference_clock_hz = kClockHz;
+  catalog.reference_clock_hz = kWorldHz;
   catalog.slices = {{0, "slice0"}};
   for (size_t e = 0; e < size.events; ++e) {
     catalog.events.push_back({absl::StrCat("unit", e / 8, "_event", e, "_cycles"), "cycles",
@@ -82,7 +82,7 @@ std::vector<double> MakeRates(const MetricsSize& size, size_t counters) {
   std::vector<double> rates(counters);
   for (size_t i = 0; i < counters; ++i) {
     const double share = 0.1 + 0.8 * static_cast<double>(i % 7919) / 7919;
-    rates[i] = kClockHz * (i % size.events == size.events - 1 ? 1 : share * kCapacity);
+    rates[i] = kWorldHz * (i % size.events == size.events - 1 ? 1 : share * kCapacity);
   }
   return rates;
 }
@@ -109,8 +109,8 @@ MetricsWorld::MetricsWorld(const MetricsSize& size, daemon::AuditSink* audit)
 void MetricsWorld::Estimate() {
   for (size_t block = 0; block < data_.rotation.size(); ++block) {
     mailbox::BlockRotation& numbers = data_.rotation[block];
-    numbers.parts[0].enabled[0] += kClockHz;
-    for (uint64_t& running : numbers.parts[0].running) running += kClockHz / 2 - 1'000 * (block % 97);
+    numbers.parts[0].enabled[0] += kWorldHz;
+    for (uint64_t& running : numbers.parts[0].running) running += kWorldHz / 2 - 1'000 * (block % 97);
     for (size_t e = 0; e < numbers.events.size(); ++e) {
       const uint64_t counted = data_.counters[block * size_.events + e];
       numbers.events[e] = {.estimate = 2 * counted, .upper = 4 * counted, .deviation = counted / 100};
@@ -121,7 +121,7 @@ void MetricsWorld::Estimate() {
 void MetricsWorld::Publish() {
   uint64_t step = 1'234'567;
   for (uint64_t& counter : data_.counters) counter += step += 977;
-  data_.reference_time_ns += kClockHz;
+  data_.reference_time_ns += kWorldHz;
   auto snapshot = std::make_shared<daemon::DeviceSnapshot>();
   snapshot->topology = topology_;
   Estimate();

@@ -27,10 +27,10 @@ constexpr riscv::MachineShape kShape{.cores = riscv::MachineShape::kCoresMax,
                                      .l2_slices = riscv::MachineShape::kSlicesMax};
 constexpr uint64_t kWarmUpCycles = 1'000'000;
 constexpr uint64_t kTurnCycles = 500'000;
-constexpr uint64_t kTurns = 200;      // of a bracket
-constexpr uint64_t kRareBelow = 100;  // events of a bracket; an error of a few would tell nothing
-constexpr size_t kCounters = 2;
-constexpr size_t kSwitchAccesses = 2 * kCounters;  // each counter is read, and gets its next event
+constexpr uint64_t kMultiplexedTurns = 200;  // of a bracket
+constexpr uint64_t kRareBelow = 100;         // events of a bracket; an error of a few would tell nothing
+constexpr size_t kMultiplexedCounters = 2;
+constexpr size_t kSwitchAccesses = 2 * kMultiplexedCounters;  // each counter is read, and gets its next event
 // Of a request: hpcm, hpcc, and hpcc once before the values.
 constexpr size_t kRequestAccesses = 3;
 
@@ -134,11 +134,11 @@ struct Bracket {
   Counts total;
 };
 
-Bracket Run(CountedMachine& machine) {
+Bracket RunBracket(CountedMachine& machine) {
   Bracket bracket;
   const Counts begin = machine.Tallies();
   Counts last = begin;
-  for (uint64_t turn = 0; turn < kTurns; ++turn) {
+  for (uint64_t turn = 0; turn < kMultiplexedTurns; ++turn) {
     machine.AdvanceBy(kTurnCycles);
     Counts now = machine.Tallies();
     bracket.turns.push_back(Difference(now, last));
@@ -167,16 +167,16 @@ double Estimate(const Bracket& bracket, size_t group, size_t groups, size_t even
     counted += bracket.turns[turn][event];
     ++turns;
   }
-  return static_cast<double>(counted) * static_cast<double>(kTurns) / static_cast<double>(turns);
+  return static_cast<double>(counted) * static_cast<double>(kMultiplexedTurns) / static_cast<double>(turns);
 }
 
 // The relative errors of the events, ascending. Groups of two take turns.
 std::vector<double> Errors(const Bracket& bracket, const std::vector<size_t>& events) {
-  const size_t groups = events.size() / kCounters;
+  const size_t groups = events.size() / kMultiplexedCounters;
   std::vector<double> errors;
   for (size_t i = 0; i < events.size(); ++i) {
     const auto truth = static_cast<double>(bracket.total[events[i]]);
-    errors.push_back(std::abs(Estimate(bracket, i / kCounters, groups, events[i]) - truth) / truth);
+    errors.push_back(std::abs(Estimate(bracket, i / kMultiplexedCounters, groups, events[i]) - truth) / truth);
   }
   std::ranges::sort(errors);
   return errors;
@@ -187,14 +187,14 @@ size_t RegisterAccesses(size_t events) {
   return 2 * (managers * kRequestAccesses + events);  // before and after
 }
 
-absl::StatusOr<Row> RowOf(const Bracket& bracket, size_t events) {
+absl::StatusOr<Row> RowOfBracket(const Bracket& bracket, size_t events) {
   const std::vector<size_t> chosen = Choose(bracket, events);
   if (chosen.empty()) return absl::InternalError(absl::StrCat("less than ", events, " events are frequent"));
   const std::vector<double> errors = Errors(bracket, chosen);
   return Row{absl::StrFormat("hpc: %u events on 2 multiplexed counters, median error", events),
              100 * errors[errors.size() / 2], "%",
              absl::StrFormat("worst %.1f %%, %u accesses; by registers 0 %%, %u accesses", 100 * errors.back(),
-                             kTurns * kSwitchAccesses, RegisterAccesses(events))};
+                             kMultiplexedTurns * kSwitchAccesses, RegisterAccesses(events))};
 }
 
 }  // namespace
@@ -203,11 +203,11 @@ absl::StatusOr<Rows> MeasureMultiplexedCounters() {
   SIDEBAND_ASSIGN_OR_RETURN(const auto machine, CountedMachine::Create());
   machine->AdvanceBy(kWarmUpCycles);
   SIDEBAND_RETURN_IF_ERROR(machine->CheckRegisters());
-  const Bracket bracket = Run(*machine);
+  const Bracket bracket = RunBracket(*machine);
   SIDEBAND_RETURN_IF_ERROR(machine->CheckRegisters());
   Rows rows;
   for (const size_t events : {16, 32, 64, 128}) {
-    SIDEBAND_ASSIGN_OR_RETURN(rows.emplace_back(), RowOf(bracket, events));
+    SIDEBAND_ASSIGN_OR_RETURN(rows.emplace_back(), RowOfBracket(bracket, events));
   }
   return rows;
 }

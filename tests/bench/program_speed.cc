@@ -32,9 +32,8 @@ using riscv::SliceEvent;
 
 constexpr uint64_t kInstructions = 200'000'000;  // without caches, and under qemu
 constexpr uint64_t kCachedInstructions = 20'000'000;
-constexpr uint64_t kMemoryBytes = uint64_t{2} << 20;
-constexpr uint64_t kStep = uint64_t{1} << 20;
-constexpr int kRounds = 3;
+constexpr uint64_t kCachedStep = uint64_t{1} << 20;
+constexpr int kProgramRounds = 3;
 
 struct BareRun {
   uint64_t instructions;
@@ -43,7 +42,7 @@ struct BareRun {
 };
 
 BareRun RunBare(const Kernel& kernel, uint64_t iterations) {
-  riscv::Memory memory(riscv::kProgramBase, kMemoryBytes);
+  riscv::Memory memory(riscv::kProgramBase, kProgramMemoryBytes);
   memory.Write(riscv::kProgramBase, kernel.words);
   riscv::LinuxCalls calls;
   riscv::Core core(memory, {.environment = &calls});
@@ -76,7 +75,7 @@ absl::Status CheckMisses(const Kernel& kernel, const riscv::Machine& machine) {
 absl::StatusOr<double> MeasureCached(const Kernel& kernel) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto machine, MakeMachine(kernel));
   const double seconds = SecondsOf([&] {
-    while (!machine->halted()) machine->RunTo(machine->cycle() + kStep);
+    while (!machine->halted()) machine->RunTo(machine->cycle() + kCachedStep);
   });
   SIDEBAND_RETURN_IF_ERROR(CheckMisses(kernel, *machine));
   return kCachedInstructions / seconds;
@@ -122,10 +121,10 @@ struct Speeds {
   double qemu = 0;
 };
 
-absl::StatusOr<Speeds> Measure(const Kernel& kernel, const std::string& scratch) {
+absl::StatusOr<Speeds> MeasureKernel(const Kernel& kernel, const std::string& scratch) {
   const uint64_t iterations = IterationsOf(kernel);
   Speeds best;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kProgramRounds; ++round) {
     const BareRun bare = RunBare(kernel, iterations);
     SIDEBAND_ASSIGN_OR_RETURN(const double cached, MeasureCached(kernel));
     SIDEBAND_ASSIGN_OR_RETURN(const double wired, MeasureWired(kernel));
@@ -138,7 +137,7 @@ absl::StatusOr<Speeds> Measure(const Kernel& kernel, const std::string& scratch)
   return best;
 }
 
-Row RowOf(const std::string& name, const Speeds& speeds) {
+Row RowOfSpeeds(const std::string& name, const Speeds& speeds) {
   std::string note = absl::StrFormat("%.0f with caches, %.0f with wires", speeds.cached / 1e6, speeds.wired / 1e6);
   if (speeds.qemu > 0)
     absl::StrAppend(&note, absl::StrFormat("; qemu-user %.1f times as fast", speeds.qemu / speeds.bare));
@@ -165,14 +164,15 @@ absl::StatusOr<Rows> MeasureProgramSpeed(const std::string& scratch) {
   Rows rows;
   Mean bare, cached, wired, qemu;
   for (const Kernel& kernel : riscv::Kernels()) {
-    SIDEBAND_ASSIGN_OR_RETURN(const Speeds speeds, Measure(kernel, scratch));
-    rows.push_back(RowOf(std::string(kernel.name), speeds));
+    SIDEBAND_ASSIGN_OR_RETURN(const Speeds speeds, MeasureKernel(kernel, scratch));
+    rows.push_back(RowOfSpeeds(std::string(kernel.name), speeds));
     bare.Add(speeds.bare);
     cached.Add(speeds.cached);
     wired.Add(speeds.wired);
     if (speeds.qemu > 0) qemu.Add(speeds.qemu);
   }
-  rows.push_back(RowOf("geometric mean of all kernels", {bare.value(), cached.value(), wired.value(), qemu.value()}));
+  rows.push_back(
+      RowOfSpeeds("geometric mean of all kernels", {bare.value(), cached.value(), wired.value(), qemu.value()}));
   return rows;
 }
 

@@ -19,9 +19,9 @@ namespace sideband::bench {
 namespace {
 
 constexpr int kWindows = 8;
-constexpr int kRounds = 40;  // per window
-constexpr int kRepetitions = 8;
-constexpr uint64_t kRunCyclesMax = 60;
+constexpr int kReplayRounds = 40;  // per window
+constexpr int kReplayRepetitions = 8;
+constexpr uint64_t kCoreRunCyclesMax = 60;
 
 // Windows as a trace reader makes them, of about 512 KiB, so that they stay in L2.
 struct Shape {
@@ -106,21 +106,21 @@ void MeasureWindow(sim::PopcountPath path, const sim::PackedWires& window, std::
   Units units(window.wire_count());
   const uint64_t begin = window.range().begin - std::min<uint64_t>(window.range().begin, mcu::kUlcHistoryCycles);
   volatile uint64_t sink = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kReplayRounds; ++round) {
     times.ulcs.Measure([&] {
-      for (int i = 0; i < kRepetitions; ++i) {
+      for (int i = 0; i < kReplayRepetitions; ++i) {
         units.Enable(begin);
         units.Count(window);
       }
     });
     times.bare.Measure([&] {
-      for (int i = 0; i < kRepetitions; ++i) sink = sink + BarePopcount(path, words);
+      for (int i = 0; i < kReplayRepetitions; ++i) sink = sink + BarePopcount(path, words);
     });
   }
 }
 
 absl::StatusOr<Times> MeasurePath(const Shape& shape, sim::PopcountPath path) {
-  SyntheticSignals signals(shape.wires, shape.cycles(), path, kRunCyclesMax);
+  SyntheticSignals signals(shape.wires, shape.cycles(), path, kCoreRunCyclesMax);
   Units units(shape.wires);
   uint64_t ones = 0;
   Times times;
@@ -140,7 +140,7 @@ absl::StatusOr<Times> MeasurePath(const Shape& shape, sim::PopcountPath path) {
 Row MakeRow(const std::string& what, const Shape& shape, sim::PopcountPath path, double seconds, std::string note) {
   return {absl::StrFormat("replay core: %s, %u wires x %u cycles, %s", what, shape.wires, shape.cycles(),
                           std::string(sim::PopcountPathName(path))),
-          kRepetitions * shape.bytes() / seconds / 1e9, "GB/s", std::move(note)};
+          kReplayRepetitions * shape.bytes() / seconds / 1e9, "GB/s", std::move(note)};
 }
 
 }  // namespace

@@ -23,15 +23,15 @@
 namespace sideband::bench {
 namespace {
 
-constexpr absl::Duration kWarmUp = absl::Milliseconds(20);
-constexpr absl::Duration kStep = absl::Milliseconds(10);
-constexpr int kRounds = 15;
+constexpr absl::Duration kTurningWarmUp = absl::Milliseconds(20);
+constexpr absl::Duration kTurningStep = absl::Milliseconds(10);
+constexpr int kRotationRounds = 15;
 constexpr uint64_t kTurnsPerSecond = 10'000;
 
 using Replacements = std::vector<std::pair<std::string, std::string>>;
 
 constexpr char kSmallTurns[] = "slots: {stable: 200us, fluctuating: 100us}";
-constexpr char kTurns[] = "slots: {stable: 100us, fluctuating: 100us}";
+constexpr char kFastTurns[] = "slots: {stable: 100us, fluctuating: 100us}";
 
 // A text that is not there would make the comparison one of something else.
 absl::StatusOr<std::string> WriteVariant(const std::string& from, const std::string& to, const Replacements& changes) {
@@ -67,7 +67,7 @@ struct Running {
     auto running = std::make_unique<Running>();
     SIDEBAND_ASSIGN_OR_RETURN(running->device,
                               mcu::LiveDevice::Create(file, /*boot_id=*/1, [r = running.get()] { return r->elapsed; }));
-    running->Advance(kWarmUp);
+    running->Advance(kTurningWarmUp);
     return running;
   }
   void Advance(absl::Duration time) {
@@ -85,10 +85,10 @@ absl::StatusOr<RotationCost::Live> MeasureLive(const std::string& name, const st
   SIDEBAND_ASSIGN_OR_RETURN(const auto triggered, Running::Create(without));
   BestTime of_rotating, of_plain, of_triggered;
   // By turns, so that a slow minute of the machine is both's.
-  for (int round = 0; round < kRounds; ++round) {
-    of_rotating.Measure([&] { rotating->Advance(kStep); });
-    of_plain.Measure([&] { plain->Advance(kStep); });
-    of_triggered.Measure([&] { triggered->Advance(kStep); });
+  for (int round = 0; round < kRotationRounds; ++round) {
+    of_rotating.Measure([&] { rotating->Advance(kTurningStep); });
+    of_plain.Measure([&] { plain->Advance(kTurningStep); });
+    of_triggered.Measure([&] { triggered->Advance(kTurningStep); });
   }
   const mcu::ChipStats stats = rotating->device->chip().stats();
   if (stats.slot_ends == 0 || stats.switches == 0) return absl::InternalError("no turns, or no switches");
@@ -109,11 +109,11 @@ absl::StatusOr<uint64_t> SteadyBitTimes(const std::string& path) {
 absl::StatusOr<RotationCost> MeasureRotationCost(const std::string& examples, const std::string& scratch) {
   const std::string small = examples + "/chip-rotating.yaml", large = examples + "/chip-large.yaml";
   SIDEBAND_ASSIGN_OR_RETURN(const std::string turning,
-                            WriteVariant(small, scratch + "/rotating.yaml", {{kSmallTurns, kTurns}}));
+                            WriteVariant(small, scratch + "/rotating.yaml", {{kSmallTurns, kFastTurns}}));
   SIDEBAND_ASSIGN_OR_RETURN(const std::string large_turning,
                             WriteVariant(large, scratch + "/large-rotating.yaml",
                                          {{"    count: 48\n", "    count: 48\n    counters: 24\n"},
-                                          {"\nvms:\n", absl::StrCat("\nrotation: {", kTurns, "}\n\nvms:\n")}}));
+                                          {"\nvms:\n", absl::StrCat("\nrotation: {", kFastTurns, "}\n\nvms:\n")}}));
   SIDEBAND_ASSIGN_OR_RETURN(const std::string exact, WriteVariant(small, scratch + "/exact.yaml",
                                                                   {{"    counters: 6\n", ""},
                                                                    {"    fixed: [", "    # ["},
@@ -139,7 +139,7 @@ Rows RowsOf(const RotationCost& cost) {
   for (const RotationCost::Live& live : cost.live) {
     rows.push_back({absl::StrCat("rotation: a live chip, turns of 100 us, ", live.chip), live.ratio(), "x without",
                     absl::StrFormat("%.3f and %.3f ms for %.0f ms", live.rotating_seconds * 1e3,
-                                    live.plain_seconds * 1e3, absl::ToDoubleMilliseconds(kStep))});
+                                    live.plain_seconds * 1e3, absl::ToDoubleMilliseconds(kTurningStep))});
     rows.push_back({"rotation: the same, beside a trigger every 100 us", live.rotating_seconds / live.triggered_seconds,
                     "x triggers", absl::StrFormat("%.3f ms", live.triggered_seconds * 1e3)});
   }

@@ -15,7 +15,7 @@
 namespace sideband::bench {
 namespace {
 
-constexpr int kRounds = 9;
+constexpr int kSessionRounds = 9;
 constexpr int kTransactions = 20'000;
 
 // Answers every read with a given block, and accepts every write.
@@ -37,10 +37,10 @@ class ReadyBus final : public daemon::Transport {
 };
 
 template <typename Transact>
-absl::StatusOr<Row> Measure(const char* name, const Transact& transact) {
+absl::StatusOr<Row> MeasureTransaction(const char* name, const Transact& transact) {
   BestTime best;
   absl::Status status;
-  for (int round = 0; round < kRounds && status.ok(); ++round) {
+  for (int round = 0; round < kSessionRounds && status.ok(); ++round) {
     best.Measure([&] {
       for (int i = 0; i < kTransactions && status.ok(); ++i) status = transact();
     });
@@ -58,11 +58,11 @@ absl::StatusOr<Rows> MeasureSessionOverhead() {
   daemon::RegisterPort port(registers, smbus::kMailboxAddress, ignore);
   daemon::RegisterPort window_port(windows, smbus::kMailboxAddress, ignore);
   Rows rows(3);
-  SIDEBAND_ASSIGN_OR_RETURN(
-      rows[0], Measure("mailbox: session, a register written", [&] { return port.Write(mailbox::kDataRegister, 1); }));
-  SIDEBAND_ASSIGN_OR_RETURN(rows[1], Measure("mailbox: session, a register read",
-                                             [&] { return port.Read(mailbox::kCommandRegister).status(); }));
-  SIDEBAND_ASSIGN_OR_RETURN(rows[2], Measure("mailbox: session, a window of 255 bytes read", [&] {
+  SIDEBAND_ASSIGN_OR_RETURN(rows[0], MeasureTransaction("mailbox: session, a register written",
+                                                        [&] { return port.Write(mailbox::kDataRegister, 1); }));
+  SIDEBAND_ASSIGN_OR_RETURN(rows[1], MeasureTransaction("mailbox: session, a register read",
+                                                        [&] { return port.Read(mailbox::kCommandRegister).status(); }));
+  SIDEBAND_ASSIGN_OR_RETURN(rows[2], MeasureTransaction("mailbox: session, a window of 255 bytes read", [&] {
                               return window_port.ReadBlock(mailbox::kWindowFirst, mailbox::kWindowBytes).status();
                             }));
   return rows;

@@ -17,6 +17,7 @@
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/sealing/epoch_source.h"
 #include "proto/envelope/keys.h"
+#include "proto/smbus/bus_name.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/device/live_device.h"
@@ -31,9 +32,8 @@ namespace {
 using daemon::DeviceCollector;
 using daemon::DeviceSnapshot;
 
-constexpr uint8_t kAddress = 0x4F;
 constexpr char kSecretUuid[] = "22222222-0000-4000-8000-000000000002";
-constexpr char kChip[] = R"(
+constexpr char kCollectedChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 slices: 2
 units: [{name: sm, count: 3, events: [sm_active_cycles, tensor_active_cycles]}]
@@ -87,11 +87,11 @@ class SharedBus final : public smbus::Bus {
  private:
   void Step() {
     static const std::vector<smbus::Transfer> kSteps = {
-        {{smbus::Message::Write(kAddress, {0x5D, 4, 0xEF, 0xBE, 0xAD, 0xDE})}},
-        {{smbus::Message::Write(kAddress, {0x5C, 4, 0x05, 0x09, 0, 0x80})}},
-        {{smbus::Message::Write(kAddress, {0x5C}), smbus::Message::Read(kAddress, 5)}},
-        {{smbus::Message::Write(kAddress, {0x5D}), smbus::Message::Read(kAddress, 5)}},
-        {{smbus::Message::Write(kAddress, {0x5C, 4, 0x1F, 0, 0, 0x80})}},  // an opcode that no device has
+        {{smbus::Message::Write(smbus::kMailboxAddress, {0x5D, 4, 0xEF, 0xBE, 0xAD, 0xDE})}},
+        {{smbus::Message::Write(smbus::kMailboxAddress, {0x5C, 4, 0x05, 0x09, 0, 0x80})}},
+        {{smbus::Message::Write(smbus::kMailboxAddress, {0x5C}), smbus::Message::Read(smbus::kMailboxAddress, 5)}},
+        {{smbus::Message::Write(smbus::kMailboxAddress, {0x5D}), smbus::Message::Read(smbus::kMailboxAddress, 5)}},
+        {{smbus::Message::Write(smbus::kMailboxAddress, {0x5C, 4, 0x1F, 0, 0, 0x80})}},  // an opcode that no device has
     };
     const size_t step = next_++ % kSteps.size();
     const smbus::TransferResult result = bus_.Execute(kSteps[step]);
@@ -127,13 +127,14 @@ class CollectorTest : public testing::Test {
   // Restarts the device: time and counts begin at zero.
   void PowerOn(uint64_t boot_id, mailbox::ExtensionVersion version = mailbox::ExtensionVersion::kTwo) {
     elapsed_ = absl::ZeroDuration();
-    device_ =
-        *mcu::LiveDevice::Create(*mcu::LoadChipFile(Write("chip.yaml", kChip)), boot_id, [this] { return elapsed_; });
+    device_ = *mcu::LiveDevice::Create(*mcu::LoadChipFile(Write("chip.yaml", kCollectedChip)), boot_id,
+                                       [this] { return elapsed_; });
     firmware_ = std::make_unique<mcu::FirmwarePair>(*device_, mcu::PowerModel(device_->power()),
                                                     mcu::Persona::kSideband, version);
     target_ = std::make_unique<mcu::MailboxTarget>(
-        kAddress, firmware_->shared(), mcu::MailboxTarget::Options{.registers = {}, .own_handler = firmware_->own()});
-    bus_.Connect(kAddress, *target_);
+        smbus::kMailboxAddress, firmware_->shared(),
+        mcu::MailboxTarget::Options{.registers = {}, .own_handler = firmware_->own()});
+    bus_.Connect(smbus::kMailboxAddress, *target_);
   }
 
   absl::Status Collect(DeviceCollector& collector, absl::Duration later = absl::Milliseconds(100)) {
@@ -170,7 +171,7 @@ class CollectorTest : public testing::Test {
       *daemon::SealerSet::Load({{*Uuid::Parse(kSecretUuid), key_file_}}, epochs_);
 
   InProcessTransport wire_{bus_};
-  daemon::RegisterPort port_{wire_, kAddress, [](absl::string_view) {}};
+  daemon::RegisterPort port_{wire_, smbus::kMailboxAddress, [](absl::string_view) {}};
   daemon::MailboxSession session_{port_, [](absl::Duration) {}};
   daemon::PolicyHolder policy_{
       *daemon::Policy::Parse("version: 1\n"
@@ -284,7 +285,7 @@ TEST_F(CollectorTest, ASpoiledWireMayDelayButNeverFalsify) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     sim::FaultyBus spoiled(bus_, SpoiledWire(seed));
     InProcessTransport wire(spoiled);
-    daemon::RegisterPort port(wire, kAddress, [](absl::string_view) {});
+    daemon::RegisterPort port(wire, smbus::kMailboxAddress, [](absl::string_view) {});
     daemon::MailboxSession session(port, [](absl::Duration) {});
     DeviceCollector collector(0, session, context_);
     for (int i = 0; i < 25; ++i) {
@@ -306,7 +307,7 @@ TEST_F(CollectorTest, AnotherControllerMayDelayVersionOneButNeverFalsify) {
   for (uint32_t seed = 1; seed <= 50; ++seed) {
     SharedBus shared(bus_, seed);
     InProcessTransport wire(shared);
-    daemon::RegisterPort port(wire, kAddress,
+    daemon::RegisterPort port(wire, smbus::kMailboxAddress,
                               [&](absl::string_view outcome) { interferences += outcome == "interference"; });
     daemon::MailboxSession session(port, [](absl::Duration) {});
     DeviceCollector collector(0, session, context_);
@@ -329,7 +330,7 @@ TEST_F(CollectorTest, AnotherControllerAndTheDaemonDoNotMeetAtVersionTwo) {
   for (uint32_t seed = 1; seed <= 50; ++seed) {
     SharedBus shared(bus_, seed);
     InProcessTransport wire(shared);
-    daemon::RegisterPort port(wire, kAddress,
+    daemon::RegisterPort port(wire, smbus::kMailboxAddress,
                               [&](absl::string_view outcome) { interferences += outcome == "interference"; });
     daemon::MailboxSession session(port, [](absl::Duration) {});
     DeviceCollector collector(0, session, context_);
@@ -346,7 +347,8 @@ TEST_F(CollectorTest, AnotherControllerAndTheDaemonDoNotMeetAtVersionTwo) {
 
 TEST_F(CollectorTest, WithoutAnotherControllerThereIsNoInterference) {
   std::vector<std::string> outcomes;
-  daemon::RegisterPort port(wire_, kAddress, [&](absl::string_view outcome) { outcomes.emplace_back(outcome); });
+  daemon::RegisterPort port(wire_, smbus::kMailboxAddress,
+                            [&](absl::string_view outcome) { outcomes.emplace_back(outcome); });
   daemon::MailboxSession session(port, [](absl::Duration) {});
   DeviceCollector collector(0, session, context_);
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(Collect(collector).ok());

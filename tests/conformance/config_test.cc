@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -19,13 +20,14 @@
 #include "daemon/mailbox/register_port.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "proto/mailbox/counting.h"
-#include "proto/smbus/bit_times.h"
+#include "proto/smbus/bus_name.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/firmware_pair.h"
 #include "sim/bus_faults/faulty_bus.h"
+#include "tests/conformance/busy_bus.h"
 #include "tests/conformance/in_process_bus.h"
 
 namespace sideband::tests {
@@ -35,10 +37,7 @@ using daemon::CommittedConfig;
 using daemon::ConfigChange;
 using mailbox::CountingConfig;
 
-constexpr uint8_t kAddress = 0x4F;
-constexpr absl::Duration kPerTransaction = absl::Microseconds(137);
-
-constexpr char kChip[] = R"(
+constexpr char kConfigChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 slices: 2
 units: [{name: sm, events: [sm_active_cycles, tensor_active_cycles]}]
@@ -56,30 +55,9 @@ quantum: 1ms
 gap: 100us
 )";
 
-// Time passes with each transaction; before some of them something happens.
-class BusyBus final : public smbus::Bus {
- public:
-  BusyBus(smbus::Bus& bus, absl::Duration& elapsed) : bus_(bus), elapsed_(elapsed) {}
-
-  smbus::TransferResult Execute(const smbus::Transfer& transfer) override {
-    elapsed_ += kPerTransaction;
-    if (meanwhile) meanwhile();
-    smbus::TransferResult result = bus_.Execute(transfer);
-    bit_times += smbus::BitTimes(transfer, result);
-    return result;
-  }
-
-  std::function<void()> meanwhile;
-  uint64_t bit_times = 0;
-
- private:
-  smbus::Bus& bus_;
-  absl::Duration& elapsed_;
-};
-
 // A controller of its own.
-struct Controller {
-  Controller(smbus::Bus& bus, const daemon::Clock& clock, uint8_t tag)
+struct ConfigController {
+  ConfigController(smbus::Bus& bus, const daemon::Clock& clock, uint8_t tag)
       : wire(bus), reader(session, clock), writer(session, tag) {}
 
   // Changes the configuration that it reads first. Returns whether it knows that the change is in force.
@@ -106,7 +84,7 @@ struct Controller {
   }
 
   InProcessTransport wire;
-  daemon::RegisterPort port{wire, kAddress, [](absl::string_view) {}};
+  daemon::RegisterPort port{wire, smbus::kMailboxAddress, [](absl::string_view) {}};
   daemon::MailboxSession session{port, [](absl::Duration) {}};
   daemon::SnapshotReader reader;
   daemon::ConfigWriter writer;
@@ -133,7 +111,7 @@ class ConfigTest : public testing::Test {
  protected:
   ConfigTest() {
     const std::string path = testing::TempDir() + "config.yaml";
-    std::ofstream(path) << kChip;
+    std::ofstream(path) << kConfigChip;
     file_ = *mcu::LoadChipFile(path);
     PowerOn();
   }
@@ -143,10 +121,10 @@ class ConfigTest : public testing::Test {
     firmware_.reset();
     device_ = *mcu::LiveDevice::Create(*file_, ++boot_id_, [this, start = elapsed_] { return elapsed_ - start; });
     firmware_.emplace(*device_, mcu::PowerModel(device_->power()), mcu::Persona::kSideband, file_->extension);
-    target_.emplace(kAddress, firmware_->shared(),
+    target_.emplace(smbus::kMailboxAddress, firmware_->shared(),
                     mcu::MailboxTarget::Options{.registers = {}, .own_handler = firmware_->own()});
     bus_ = std::make_unique<mcu::VirtualBus>();
-    bus_->Connect(kAddress, *target_);
+    bus_->Connect(smbus::kMailboxAddress, *target_);
   }
 
   // To the bus that there is after resets.
@@ -172,7 +150,7 @@ class ConfigTest : public testing::Test {
 };
 
 TEST_F(ConfigTest, AChangeIsInForceFromItsClosingSnapshotOn) {
-  Controller controller(busy_, clock_, 1);
+  ConfigController controller(busy_, clock_, 1);
   ASSERT_TRUE(controller.Take());
   for (uint64_t value = 1; value < 4; ++value) {
     ASSERT_TRUE(controller.Change([&](CountingConfig& config) { SetAll(value, config); }));
@@ -184,7 +162,7 @@ TEST_F(ConfigTest, AChangeIsInForceFromItsClosingSnapshotOn) {
 }
 
 TEST_F(ConfigTest, AChangeLeavesWhatAGuestHasSetSince) {
-  Controller controller(busy_, clock_, 1);
+  ConfigController controller(busy_, clock_, 1);
   ASSERT_TRUE(controller.Take());
   ASSERT_TRUE(controller.Change([&](CountingConfig& config) {
     device_->chip().vm_control(device_->tenants()[0].binding.vm).guest_load = true;  // as by its page
@@ -203,7 +181,7 @@ TEST_F(ConfigTest, ASpoiledWireLeavesTheOldConfigurationOrTheNew) {
     plan.rules.push_back({.kind = kind, .probability = 0.004});
   }
   sim::FaultyBus faulty(busy_, plan);
-  Controller controller(faulty, clock_, 1);
+  ConfigController controller(faulty, clock_, 1);
   int known = 0, unknown = 0;
   for (uint64_t value = 1; value <= 300; ++value) {
     if (!controller.Take()) continue;
@@ -224,7 +202,7 @@ TEST_F(ConfigTest, ASpoiledWireLeavesTheOldConfigurationOrTheNew) {
 }
 
 TEST_F(ConfigTest, AResetLeavesTheInitialConfigurationOrTheNew) {
-  Controller controller(busy_, clock_, 1);
+  ConfigController controller(busy_, clock_, 1);
   for (int at = 0; at < 120; ++at) {
     PowerOn();
     controller.Take();
@@ -244,7 +222,7 @@ TEST_F(ConfigTest, AResetLeavesTheInitialConfigurationOrTheNew) {
 
 // Each boot begins at revision 1, and the VM of the same number may be another one.
 TEST_F(ConfigTest, AChangeMadeForAnotherBootIsNotCommitted) {
-  Controller controller(busy_, clock_, 1);
+  ConfigController controller(busy_, clock_, 1);
   ASSERT_TRUE(controller.Take());
   const CountingConfig actual = Actual();
   CountingConfig desired = actual;
@@ -266,7 +244,7 @@ TEST_F(ConfigTest, AChangeMadeForAnotherBootIsNotCommitted) {
 TEST_F(ConfigTest, ARestartDuringAChangeForAnotherBootCommitsNothing) {
   for (int at = 0; at < 60; ++at) {
     PowerOn();
-    Controller controller(busy_, clock_, 1);
+    ConfigController controller(busy_, clock_, 1);
     ASSERT_TRUE(controller.Take());
     const CountingConfig actual = Actual();
     CountingConfig desired = actual;
@@ -291,7 +269,7 @@ TEST_F(ConfigTest, ARestartDuringAChangeForAnotherBootCommitsNothing) {
 
 // Another one has always latched since, so that no acknowledgement succeeds.
 TEST_F(ConfigTest, ChangesAreCommittedBesideAControllerThatLatchesAfterEachSnapshot) {
-  Controller first(busy_, clock_, 1), second(wire_, clock_, 2);
+  ConfigController first(busy_, clock_, 1), second(wire_, clock_, 2);
   for (uint64_t value = 1; value < 4; ++value) {
     ASSERT_TRUE(first.Take());
     ASSERT_TRUE(second.Take());
@@ -302,7 +280,7 @@ TEST_F(ConfigTest, ChangesAreCommittedBesideAControllerThatLatchesAfterEachSnaps
 
 // The second one within the first one's transactions.
 TEST_F(ConfigTest, OfTwoControllersEachChangesAllOrNothing) {
-  Controller first(busy_, clock_, 1), second(wire_, clock_, 2);
+  ConfigController first(busy_, clock_, 1), second(wire_, clock_, 2);
   ASSERT_TRUE(first.Take());
   ASSERT_TRUE(second.Take());
   int of_first = 0, of_second = 0;
@@ -330,12 +308,12 @@ TEST_F(ConfigTest, OfTwoControllersEachChangesAllOrNothing) {
 
 // The bus time of a change of one VM is that of a latch and of 20 commands at most.
 TEST_F(ConfigTest, AChangeCostsALatchAndAFewCommands) {
-  Controller controller(busy_, clock_, 1);
+  ConfigController controller(busy_, clock_, 1);
   ASSERT_TRUE(controller.Take());
   const auto cost = [&](const std::function<void()>& what) {
-    const uint64_t before = busy_.bit_times;
+    busy_.bit_times.clear();
     what();
-    return busy_.bit_times - before;
+    return std::accumulate(busy_.bit_times.begin(), busy_.bit_times.end(), uint64_t{0});
   };
   const uint64_t latch = cost([&] { ASSERT_TRUE(controller.Take()); });
   const auto actual = controller.session.ReadConfig();

@@ -15,7 +15,7 @@
 namespace sideband::client {
 namespace {
 
-constexpr char kChip[] = R"(
+constexpr char kGateChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 units: [{name: sm, events: [a, b]}]
 gate_groups: [{name: one, events: [a]}, {name: two, events: [b]}]
@@ -38,7 +38,7 @@ class GuestPage final : public RegisterPage {
  public:
   GuestPage(size_t page, bool has_rivals) : page_(page), has_rivals_(has_rivals) {
     const std::string path = testing::TempDir() + "gate.yaml";
-    std::ofstream(path) << kChip;
+    std::ofstream(path) << kGateChip;
     device_ = *mcu::LiveDevice::Create(*mcu::LoadChipFile(path), 42, [this] { return elapsed_; });
     registers_ = std::make_unique<mcu::GuestRegisters>(*device_);
   }

@@ -9,6 +9,7 @@
 #include "daemon/mailbox/register_port.h"
 #include "daemon/transport/i2c_dev_transport.h"
 #include "proto/mailbox/extension.h"
+#include "proto/smbus/bus_name.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "sim/i2cdev/virtual_adapter.h"
@@ -16,7 +17,6 @@
 namespace sideband::tests {
 namespace {
 
-constexpr uint8_t kAddress = 0x4F;
 constexpr int kFd = 5;
 
 // GET_TEMP returns 45 degrees; window 0 has 32 bytes, window 1 has 255.
@@ -58,15 +58,15 @@ class VirtualI2cDev final : public daemon::I2cDev {
 
 class I2cDevTest : public testing::TestWithParam<bool> {
  protected:
-  I2cDevTest() { bus_.Connect(kAddress, target_); }
+  I2cDevTest() { bus_.Connect(smbus::kMailboxAddress, target_); }
 
   FakeHandler handler_;
-  mcu::MailboxTarget target_{kAddress, handler_};
+  mcu::MailboxTarget target_{smbus::kMailboxAddress, handler_};
   mcu::VirtualBus bus_;
   VirtualI2cDev dev_{bus_, GetParam()};
   daemon::I2cDevTransport transport_{"/dev/i2c-3", dev_, {}};
   std::string outcomes_;
-  daemon::RegisterPort port_{transport_, kAddress,
+  daemon::RegisterPort port_{transport_, smbus::kMailboxAddress,
                              [this](absl::string_view outcome) { outcomes_ += std::string(outcome) + " "; }};
 };
 

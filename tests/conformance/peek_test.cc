@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -22,7 +21,7 @@
 #include "daemon/mailbox/register_port.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "proto/mailbox/extension.h"
-#include "proto/smbus/bit_times.h"
+#include "proto/smbus/bus_name.h"
 #include "proto/smbus/transfer.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
@@ -30,6 +29,7 @@
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/firmware_pair.h"
 #include "sim/bus_faults/faulty_bus.h"
+#include "tests/conformance/busy_bus.h"
 #include "tests/conformance/in_process_bus.h"
 
 namespace sideband::tests {
@@ -38,9 +38,6 @@ namespace {
 using daemon::BlockPeeker;
 using daemon::PeekedBlock;
 using daemon::PeekQuery;
-
-constexpr uint8_t kAddress = 0x4F;
-constexpr absl::Duration kPerTransaction = absl::Microseconds(137);
 
 // Three extends: 130 events of a slice, and resident_cycles.
 std::string ChipText(bool with_secret, bool is_private) {
@@ -73,37 +70,13 @@ gap: 100us
 )");
 }
 
-// Time passes with each transaction; before some of them another controller does something.
-class BusyBus final : public smbus::Bus {
- public:
-  BusyBus(smbus::Bus& bus, absl::Duration& elapsed) : bus_(bus), elapsed_(elapsed) {}
-
-  smbus::TransferResult Execute(const smbus::Transfer& transfer) override {
-    elapsed_ += kPerTransaction;
-    if (meanwhile) meanwhile();
-    smbus::TransferResult result = bus_.Execute(transfer);
-    results.push_back(result);
-    bit_times.push_back(smbus::BitTimes(transfer, result));
-    return result;
-  }
-
-  std::function<void()> meanwhile;
-  // Of each transaction so far.
-  std::vector<smbus::TransferResult> results;
-  std::vector<uint64_t> bit_times;
-
- private:
-  smbus::Bus& bus_;
-  absl::Duration& elapsed_;
-};
-
 // A controller of its own.
-struct Controller {
-  Controller(smbus::Bus& bus, const daemon::Clock& clock, size_t block_bytes_max = smbus::kBlockBytesMax)
+struct PeekController {
+  PeekController(smbus::Bus& bus, const daemon::Clock& clock, size_t block_bytes_max = smbus::kBlockBytesMax)
       : wire(bus, block_bytes_max), reader(session, clock), peeker(session, clock, [this] { ++retries; }) {}
 
   InProcessTransport wire;
-  daemon::RegisterPort port{wire, kAddress, [](absl::string_view) {}};
+  daemon::RegisterPort port{wire, smbus::kMailboxAddress, [](absl::string_view) {}};
   daemon::MailboxSession session{port, [](absl::Duration) {}};
   daemon::SnapshotReader reader;
   int retries = 0;
@@ -119,9 +92,9 @@ class PeekTest : public testing::Test {
     device_ = *mcu::LiveDevice::Create(*file_, /*boot_id=*/1, [this] { return elapsed_; });
     truth_ = *mcu::LiveDevice::Create(*file_, /*boot_id=*/1, [this] { return truth_elapsed_; });
     firmware_.emplace(*device_, mcu::PowerModel(device_->power()), mcu::Persona::kSideband, file_->extension);
-    target_.emplace(kAddress, firmware_->shared(),
+    target_.emplace(smbus::kMailboxAddress, firmware_->shared(),
                     mcu::MailboxTarget::Options{.registers = {}, .own_handler = firmware_->own()});
-    bus_.Connect(kAddress, *target_);
+    bus_.Connect(smbus::kMailboxAddress, *target_);
   }
 
   // Compares with a device that is latched at the same time. Times must not go back.
@@ -167,7 +140,7 @@ class PeekTest : public testing::Test {
 TEST_F(PeekTest, EveryAnswerIsExactAndOfOneInstant) {
   PowerOn(/*with_secret=*/false);
   for (const size_t block_bytes_max : {size_t{smbus::kBlockBytesMax}, size_t{32}}) {
-    Controller controller(busy_, clock_, block_bytes_max);
+    PeekController controller(busy_, clock_, block_bytes_max);
     ASSERT_TRUE(controller.session.CheckExtension().ok());
     for (int i = 0; i < 60; ++i) {
       const PeekQuery query = RandomQuery();
@@ -187,7 +160,7 @@ TEST_F(PeekTest, ASpoiledWireFalsifiesNothing) {
     plan.rules.push_back({.kind = kind, .probability = 0.03});
   }
   sim::FaultyBus faulty(busy_, plan);
-  Controller controller(faulty, clock_);
+  PeekController controller(faulty, clock_);
   while (!controller.session.CheckExtension().ok()) continue;
   int answers = 0;
   for (int i = 0; i < 200; ++i) {
@@ -203,7 +176,7 @@ TEST_F(PeekTest, ASpoiledWireFalsifiesNothing) {
 // Both controllers peek and latch; the second one within the first one's peeks.
 TEST_F(PeekTest, ControllersGetAnswersToTheirOwnQuestions) {
   PowerOn(/*with_secret=*/false);
-  Controller first(busy_, clock_), second(bus_, clock_);
+  PeekController first(busy_, clock_), second(bus_, clock_);
   ASSERT_TRUE(first.session.CheckExtension().ok());
   ASSERT_TRUE(second.session.CheckExtension().ok());
   int answers = 0, answers_of_second = 0;
@@ -232,7 +205,7 @@ TEST_F(PeekTest, ControllersGetAnswersToTheirOwnQuestions) {
 
 TEST_F(PeekTest, APeekLeavesTheNextSnapshotAsItIs) {
   PowerOn(/*with_secret=*/false);
-  Controller controller(busy_, clock_);
+  PeekController controller(busy_, clock_);
   for (int i = 0; i < 10; ++i) {
     const auto taken = controller.reader.Take();
     ASSERT_TRUE(taken.ok()) << taken.status();
@@ -250,7 +223,7 @@ TEST_F(PeekTest, APeekLeavesTheNextSnapshotAsItIs) {
 
 TEST_F(PeekTest, AConfidentialVmIsNotThere) {
   PowerOn(/*with_secret=*/true);
-  Controller controller(busy_, clock_);
+  PeekController controller(busy_, clock_);
   ASSERT_TRUE(controller.session.CheckExtension().ok());
   for (const auto& [vm, context] : {std::pair(2, 0), std::pair(2, 0xFFFF), std::pair(0, 0xFFFF), std::pair(9, 0)}) {
     const PeekQuery query{.vm = static_cast<uint16_t>(vm),
@@ -264,7 +237,7 @@ TEST_F(PeekTest, AConfidentialVmIsNotThere) {
 
 TEST_F(PeekTest, BesideAPrivateVmTheDeviceIsThereAndExact) {
   PowerOn(/*with_secret=*/true, /*is_private=*/true);
-  Controller controller(busy_, clock_);
+  PeekController controller(busy_, clock_);
   ASSERT_TRUE(controller.session.CheckExtension().ok());
   const PeekQuery device{.vm = 0, .context = mailbox::kNoContext, .boot_id = 1, .generation = 1, .events = {0, 129}};
   for (int i = 0; i < 20; ++i) {
@@ -281,7 +254,7 @@ TEST_F(PeekTest, BesideAPrivateVmTheDeviceIsThereAndExact) {
 // What the controller's question is answered with: outcomes, bytes, how long the clock is held, and bit times.
 TEST_F(PeekTest, OnTheWireDeniedIsAbsent) {
   PowerOn(/*with_secret=*/true);
-  Controller controller(busy_, clock_);
+  PeekController controller(busy_, clock_);
   ASSERT_TRUE(controller.session.CheckExtension().ok());
   const auto answered = [&](uint16_t vm, uint16_t context) {
     busy_.results.clear();

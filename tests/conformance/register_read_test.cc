@@ -199,7 +199,7 @@ TEST_P(SwitchedReaderTest, EveryReaderEnds) {
 // --- Threads of one VM ----------------------------------------------------------------------------------------------
 
 // A context that is never switched out: its resident cycles are the reference cycle.
-constexpr char kChip[] = R"(
+constexpr char kPageChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 units: [{name: sm, events: [sm_active_cycles]}]
 vms:
@@ -209,7 +209,6 @@ vms:
     contexts: [{name: job, seed: 1, phases: [{kind: gemm, time: 2ms}]}]
 gap: 0s
 )";
-constexpr size_t kVmPage = 0, kJobPage = 1;
 constexpr uint64_t kResidentCycles = 0b10;
 
 // The page of the job, while other connections, to it and to the VM's page, do as they like.
@@ -217,7 +216,7 @@ class ContendedPage final : public RegisterPage {
  public:
   ContendedPage() {
     const std::string path = testing::TempDir() + "register_read.yaml";
-    std::ofstream(path) << kChip;
+    std::ofstream(path) << kPageChip;
     device_ = *mcu::LiveDevice::Create(*mcu::LoadChipFile(path), 42, [this] { return elapsed_; });
     registers_ = std::make_unique<mcu::GuestRegisters>(*device_);
   }
@@ -239,6 +238,8 @@ class ContendedPage final : public RegisterPage {
   }
 
  private:
+  static constexpr size_t kVmPage = 0, kJobPage = 1;
+
   std::optional<uint64_t> Access(size_t page, uint64_t thread, const hpc::PageAccess& access) {
     elapsed_ += absl::Microseconds(1 + random_() % 20);
     return registers_->Access(page, thread, access);

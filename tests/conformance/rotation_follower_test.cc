@@ -11,6 +11,7 @@
 #include "daemon/audit/fake_audit_sink.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
+#include "proto/smbus/bus_name.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/fake_device.h"
@@ -22,7 +23,6 @@ namespace {
 
 using mailbox::kNoContext;
 
-constexpr uint8_t kAddress = 0x4F;
 constexpr uint64_t kBoot = 7;
 
 RotationFile FileOf(absl::Duration slot) {
@@ -43,7 +43,7 @@ class RotationFollowerTest : public testing::Test {
  protected:
   RotationFollowerTest() {
     gpu_.has_rotation = true;
-    bus_.Connect(kAddress, target_);
+    bus_.Connect(smbus::kMailboxAddress, target_);
     catalog_.reference_clock_hz = 1'000'000'000;
     catalog_.events = {{.name = "busy_cycles", .unit = "cycles", .details = {.counting = mailbox::Counting::kRotated}}};
     catalog_.vms = {Vm(1), Vm(2), Vm(3)};
@@ -67,10 +67,11 @@ class RotationFollowerTest : public testing::Test {
 
   mcu::FakeDevice gpu_;
   mcu::FirmwarePair firmware_{gpu_, mcu::PowerModel({}), mcu::Persona::kSideband, mailbox::ExtensionVersion::kTwo};
-  mcu::MailboxTarget target_{kAddress, firmware_.shared(), {.registers = {}, .own_handler = firmware_.own()}};
+  mcu::MailboxTarget target_{
+      smbus::kMailboxAddress, firmware_.shared(), {.registers = {}, .own_handler = firmware_.own()}};
   mcu::VirtualBus bus_;
   InProcessTransport wire_{bus_};
-  daemon::RegisterPort port_{wire_, kAddress, [](absl::string_view) {}};
+  daemon::RegisterPort port_{wire_, smbus::kMailboxAddress, [](absl::string_view) {}};
   daemon::MailboxSession session_{port_, [](absl::Duration) {}};
   daemon::FakeAuditSink audit_;
   mailbox::Catalog catalog_;

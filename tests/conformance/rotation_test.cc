@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -16,11 +15,13 @@
 #include "daemon/mailbox/register_port.h"
 #include "daemon/mailbox/rotation_writer.h"
 #include "proto/mailbox/catalog.h"
+#include "proto/smbus/bus_name.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/fake_device.h"
 #include "secure_mcu/firmware/firmware_pair.h"
 #include "sim/bus_faults/faulty_bus.h"
+#include "tests/conformance/busy_bus.h"
 #include "tests/conformance/in_process_bus.h"
 
 namespace sideband::tests {
@@ -29,28 +30,13 @@ namespace {
 using mailbox::RotationPlan;
 using mailbox::RotationRequest;
 
-constexpr uint8_t kAddress = 0x4F;
 constexpr size_t kEvents = 1;  // of the fake device
 
-// Before some transactions something happens.
-class BusyBus final : public smbus::Bus {
- public:
-  explicit BusyBus(smbus::Bus& bus) : bus_(bus) {}
-  smbus::TransferResult Execute(const smbus::Transfer& transfer) override {
-    if (meanwhile) meanwhile();
-    return bus_.Execute(transfer);
-  }
-  std::function<void()> meanwhile;
-
- private:
-  smbus::Bus& bus_;
-};
-
-struct Controller {
-  explicit Controller(smbus::Bus& bus, size_t block_bytes = smbus::kBlockBytesMax) : wire(bus, block_bytes) {}
+struct RotationController {
+  explicit RotationController(smbus::Bus& bus, size_t block_bytes = smbus::kBlockBytesMax) : wire(bus, block_bytes) {}
 
   InProcessTransport wire;
-  daemon::RegisterPort port{wire, kAddress, [](absl::string_view) {}};
+  daemon::RegisterPort port{wire, smbus::kMailboxAddress, [](absl::string_view) {}};
   daemon::MailboxSession session{port, [](absl::Duration) {}};
   daemon::RotationWriter writer{session};
 };
@@ -71,18 +57,20 @@ class RotationTest : public testing::Test {
  protected:
   RotationTest() {
     gpu_.has_rotation = true;
-    bus_.Connect(kAddress, target_);
+    bus_.Connect(smbus::kMailboxAddress, target_);
   }
 
   mcu::FakeDevice gpu_;
   mcu::FirmwarePair firmware_{gpu_, mcu::PowerModel({}), mcu::Persona::kSideband, mailbox::ExtensionVersion::kTwo};
-  mcu::MailboxTarget target_{kAddress, firmware_.shared(), {.registers = {}, .own_handler = firmware_.own()}};
+  mcu::MailboxTarget target_{
+      smbus::kMailboxAddress, firmware_.shared(), {.registers = {}, .own_handler = firmware_.own()}};
   mcu::VirtualBus bus_;
+  absl::Duration elapsed_;
 };
 
 TEST_F(RotationTest, APlanIsAppliedThroughWindowsOfAnyWidth) {
   for (const size_t width : {1, 31, 32, 255}) {
-    Controller controller(bus_, width);
+    RotationController controller(bus_, width);
     ASSERT_TRUE(controller.session.CheckExtension().ok());
     EXPECT_TRUE(controller.session.has_rotation());
     EXPECT_EQ(controller.writer.Apply(RequestOf(3000)), absl::OkStatus()) << width;
@@ -94,7 +82,7 @@ TEST_F(RotationTest, APlanIsAppliedThroughWindowsOfAnyWidth) {
 TEST_F(RotationTest, PlansAreReadInSpans) {
   gpu_.plans[{1, mailbox::kNoContext}] = PlanOf(0);
   gpu_.plans[{1, 2}] = PlanOf(5);
-  Controller controller(bus_, 32);
+  RotationController controller(bus_, 32);
   ASSERT_TRUE(controller.session.CheckExtension().ok());
   EXPECT_EQ(*controller.writer.Read(1, mailbox::kNoContext, kEvents), PlanOf(0));
   EXPECT_EQ(*controller.writer.Read(1, 2, kEvents), PlanOf(5));
@@ -102,7 +90,7 @@ TEST_F(RotationTest, PlansAreReadInSpans) {
 }
 
 TEST_F(RotationTest, LearnAndPass) {
-  Controller controller(bus_);
+  RotationController controller(bus_);
   ASSERT_TRUE(controller.session.CheckExtension().ok());
   EXPECT_EQ(controller.writer.Learn(1, 7), absl::OkStatus());
   EXPECT_EQ(controller.writer.SetPass(1, mailbox::kNoContext, 12), absl::OkStatus());
@@ -112,8 +100,8 @@ TEST_F(RotationTest, LearnAndPass) {
 }
 
 TEST_F(RotationTest, RefusalsAreNamed) {
-  BusyBus bus(bus_);
-  Controller controller(bus);
+  BusyBus bus(bus_, elapsed_);
+  RotationController controller(bus);
   ASSERT_TRUE(controller.session.CheckExtension().ok());
   RotationRequest other = RequestOf(0);
   other.vm = 2;
@@ -129,7 +117,7 @@ TEST_F(RotationTest, RefusalsAreNamed) {
 
 TEST_F(RotationTest, ADeviceWithoutRotationIsNotAsked) {
   gpu_.has_rotation = false;
-  Controller controller(bus_);
+  RotationController controller(bus_);
   ASSERT_TRUE(controller.session.CheckExtension().ok());
   EXPECT_FALSE(controller.session.has_rotation());
   EXPECT_TRUE(absl::IsUnimplemented(controller.writer.Apply(RequestOf(1))));
@@ -144,7 +132,7 @@ TEST_F(RotationTest, ABadWireDelaysAPlanButDoesNotChangeIt) {
     plan.rules.push_back({.kind = kind, .probability = 0.004});
   }
   sim::FaultyBus faulty(bus_, plan);
-  Controller controller(faulty, 32);
+  RotationController controller(faulty, 32);
   while (!controller.session.CheckExtension().ok()) {
   }
   gpu_.plans[{1, 2}] = PlanOf(5);
@@ -169,8 +157,8 @@ TEST_F(RotationTest, TwoControllersDoNotMixTheirPlans) {
   std::mt19937_64 random(1);
   int applied = 0;
   for (int i = 0; i < 300; ++i) {
-    BusyBus bus(bus_);
-    Controller one(bus, 32), two(bus_, 32);
+    BusyBus bus(bus_, elapsed_);
+    RotationController one(bus, 32), two(bus_, 32);
     ASSERT_TRUE(one.session.CheckExtension().ok() && two.session.CheckExtension().ok());
     gpu_.requests.clear();
     bus.meanwhile = [&] {

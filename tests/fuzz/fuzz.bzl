@@ -34,6 +34,8 @@ def sideband_fuzz_target(name, deps):
         name = name + "_corpus_test",
         srcs = ["corpus_test.cc"],
         data = native.glob(["corpus/%s/*" % name]),
+        # The fuzzer's own configuration, where each byte counts.
+        tags = ["asan", "sanitized"],
         local_defines = ['SIDEBAND_CORPUS=\\"tests/fuzz/corpus/%s\\"' % name],
         deps = [
             ":fuzz_target",

@@ -167,7 +167,7 @@ void CheckSurfaces(Host& host, Seen& seen) {
   }
 }
 
-Seen Meet(ByteSpan script, mailbox::ExtensionVersion version) {
+Seen MeetScript(ByteSpan script, mailbox::ExtensionVersion version) {
   Host host(script, version);
   Seen seen;
   for (int i = 0; i < 3; ++i) {
@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(Versions, HostilePipelineTest,
 
 TEST_P(HostilePipelineTest, AnHonestScriptShowsUtilisationsIfTheVersionHasCapacities) {
   const Bytes script(20'000, 0xFF);  // large bytes select the honest answers
-  const Seen seen = Meet(script, GetParam());
+  const Seen seen = MeetScript(script, GetParam());
   EXPECT_EQ(seen.collected, 3);
   EXPECT_EQ(seen.ratios > 0, GetParam() == mailbox::ExtensionVersion::kTwo);
 }
@@ -200,7 +200,7 @@ TEST_P(HostilePipelineTest, NoScriptPutsAnImpossibleOrAForeignNumberOnAScreen) {
     SCOPED_TRACE(i);
     Bytes script(3000, 0xFF);
     for (size_t traps = random() % 1600; traps > 0; --traps) script[random() % 1200] = static_cast<uint8_t>(random());
-    all += Meet(script, GetParam());
+    all += MeetScript(script, GetParam());
   }
   EXPECT_GT(all.collected, 2000);
   EXPECT_GT(all.lies, 100);

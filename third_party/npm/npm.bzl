@@ -1,20 +1,23 @@
 """Packages of the npm registry, as the lock file beside a package.json has them."""
 
-def _npm_packages_impl(repository_ctx):
-    npm = repository_ctx.which("npm")
-    if not npm:
-        fail("no npm: ./dev setup installs it")
-    for label in [repository_ctx.attr.package, repository_ctx.attr.lock]:
-        repository_ctx.symlink(label, label.name)
+# What the repository has where the packages cannot be had: no files, and the reason.
+_ABSENT = """
+package(default_visibility = ["//visibility:public"])
 
-    # No script of a package runs. What the registry sends must have the hashes of the lock file.
-    done = repository_ctx.execute(
-        [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"],
-        timeout = 300,
-    )
-    if done.return_code != 0:
-        fail("npm ci: the packages of %s could not be installed:\n%s" % (repository_ctx.attr.package, done.stderr))
-    repository_ctx.file("BUILD", """
+filegroup(name = "node_modules")
+
+exports_files(["reason"])
+
+# Only packages ask for these.
+[genrule(
+    name = file.replace("/", "_"),
+    srcs = ["reason"],
+    outs = [file],
+    cmd = "echo \\"the packages need the whole status page: $$(cat $<)\\" >&2; exit 1",
+) for file in ["node_modules/%s/%s" % (name, file) for name in ["preact", "uplot"] for file in ["LICENSE", "package.json"]]]
+"""
+
+_PRESENT = """
 package(default_visibility = ["//visibility:public"])
 
 filegroup(
@@ -23,13 +26,41 @@ filegroup(
 )
 
 exports_files(glob(["node_modules/*/LICENSE", "node_modules/*/package.json"]))
-""")
+"""
 
-# @NAME//:node_modules are all files. They are installed again when the lock file changes.
+def _install(repository_ctx):
+    """Returns why there are no packages, in one line; None if there are."""
+    npm = repository_ctx.os.environ.get("SIDEBAND_NPM", "").partition(" ")[0] or repository_ctx.which("npm")
+    if not npm:
+        return "npm is not installed"
+    for label in [repository_ctx.attr.package, repository_ctx.attr.lock]:
+        repository_ctx.symlink(label, label.name)
+
+    # No script of a package runs. What the registry sends must have the hashes of the lock file.
+    done = repository_ctx.execute(
+        [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"],
+        timeout = 300,
+    )
+    if done.return_code == 0:
+        return None
+    reason = [line for line in done.stderr.split("\n") if line]
+    return "npm ci fails: " + (reason[0] if reason else "exit status %d" % done.return_code)
+
+def _npm_packages_impl(repository_ctx):
+    reason = _install(repository_ctx)
+    repository_ctx.file("available.bzl", "AVAILABLE = %r\n" % (not reason))
+    if reason:
+        repository_ctx.file("reason", reason + "\n")
+    repository_ctx.file("BUILD", _ABSENT if reason else _PRESENT)
+
+# @NAME//:node_modules are all files; @NAME//:available.bzl tells whether there are any, @NAME//:reason why there are none.
+# They are installed again when the lock file changes, and when SIDEBAND_NPM does: the path of npm, after which a blank and
+# anything may follow.
 npm_packages = repository_rule(
     implementation = _npm_packages_impl,
     attrs = {
         "package": attr.label(mandatory = True),
         "lock": attr.label(mandatory = True),
     },
+    environ = ["SIDEBAND_NPM"],
 )
