@@ -3,21 +3,27 @@
 """Makes the status page one file, and C++ of it with the hashes that its content security policy permits.
 
     assemble.py --template page.html --script page.js --style page.css --notice LICENSE … --output status_page.inc
+
+Several scripts become one: what they import of each other is named before.
 """
 
 import argparse
 import base64
 import hashlib
+import re
 import sys
 
 # Ends no page, and is no text of one.
 _DELIMITER = "SIDEBAND_PAGE"
+# A style of a library, which a page without libraries does without.
+_IMPORT = re.compile("^@import .*\n", re.MULTILINE)
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("--template", "--script", "--style", "--output"):
+    for name in ("--template", "--style", "--output"):
         parser.add_argument(name, required=True)
+    parser.add_argument("--script", action="append", required=True)
     parser.add_argument("--notice", action="append", default=[])
     return parser.parse_args()
 
@@ -25,6 +31,14 @@ def parse_arguments():
 def read(path):
     with open(path, encoding="utf-8") as file:
         return file.read()
+
+
+def joined(paths):
+    """The scripts as one; a single one is as it is. Modules that import each other become one scope."""
+    if len(paths) == 1:
+        return read(paths[0])
+    lines = [line for path in paths for line in read(path).splitlines() if not line.startswith("import ")]
+    return "\n".join(re.sub("^export ", "", line) for line in lines)
 
 
 def inline(text, element):
@@ -60,8 +74,8 @@ def literal(text):
 
 def main():
     arguments = parse_arguments()
-    script = inline(read(arguments.script), "script")
-    style = inline(read(arguments.style), "style")
+    script = inline(joined(arguments.script), "script")
+    style = inline(_IMPORT.sub("", read(arguments.style)), "style")
     page = (read(arguments.template).replace("{{style}}", style).replace("{{notices}}", notices(arguments.notice))
             .replace("{{script}}", script))
     with open(arguments.output, "w", encoding="utf-8") as file:

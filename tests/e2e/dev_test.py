@@ -4,14 +4,16 @@
 import os
 import re
 import shutil
+import signal
 import stat
+import subprocess
 import unittest
 
 import programs
 
 # The commands available to `./dev` and its children, besides those that a test adds.
-TOOLS = ("awk", "bash", "cat", "cut", "dirname", "env", "grep", "id", "kill", "mkdir", "mktemp", "readlink", "rm", "rmdir",
-         "sed", "sort", "tail", "true", "sha256sum", "find")
+TOOLS = ("awk", "bash", "cat", "cp", "cut", "date", "dirname", "env", "git", "grep", "head", "id", "kill", "mkdir", "mktemp",
+         "nproc", "paste", "readlink", "rm", "rmdir", "sed", "sleep", "sort", "tail", "tee", "tr", "true", "sha256sum", "find")
 RECORD = """#!/usr/bin/bash
 echo "${0##*/} $*" >>"$RECORD"
 """
@@ -68,11 +70,14 @@ class DevTest(programs.ProgramTestCase):
         return set(install[len(prefix):].split())
 
     def test_each_verb_installs_what_it_needs(self):
-        build, test, bench, image = (self.installed(verb) for verb in ("build", "test", "bench", "image"))
+        build, test, verify, bench, image = (self.installed(verb) for verb in ("build", "test", "verify", "bench", "image"))
         self.assertLess(build, test)
+        self.assertLess(test, verify)
         self.assertLess(build, bench)
         self.assertLessEqual({"bazel-bootstrap", "g++", "libgrpc++-dev", "curl"}, build)
-        self.assertLessEqual({"spin", "clang", "libgtest-dev", "python3-grpcio"}, test - build)
+        self.assertLessEqual({"libgtest-dev", "python3-grpcio"}, test - build)
+        self.assertLessEqual({"spin", "clang", "chromium", "npm"}, verify - test)
+        self.assertLessEqual({"npm"}, image)
         self.assertLessEqual({"gtkwave", "gnuplot-nox"}, bench - test)
         self.assertLessEqual(build | {"mmdebstrap", "umoci"}, image)
         self.assertNotIn("prometheus", build | test | bench, "the package would run as a service")
@@ -80,7 +85,7 @@ class DevTest(programs.ProgramTestCase):
     def test_nothing_is_asked_where_nothing_is_missing(self):
         self.provide("id", USER)
         self.provide("dpkg-query", EVERYTHING_INSTALLED)
-        for verb in ("build", "test", "bench", "image", "fmt"):
+        for verb in ("build", "test", "verify", "bench", "image", "fmt"):
             result = self.dev("setup", verb)
             self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
         self.assertFalse(os.path.exists(self.path("record")))
@@ -128,7 +133,7 @@ class DevTest(programs.ProgramTestCase):
         asked, notice = self.built()
         objects = re.escape(self.path("home/.cache/sideband/objects/")) + "[0-9a-f]{16}"
         self.assertRegex(asked, r"\Abazel build --disk_cache=%s --modify_execution_info=TestRunner=\+no-cache "
-                                r"//daemon:sidebandd .*--jobs=1\Z" % objects)
+                                r"--repo_env=SIDEBAND_NPM= //daemon:sidebandd .*--jobs=1\Z" % objects)
         self.assertEqual(notice, "")
 
     def test_a_home_that_cannot_be_written(self):
@@ -148,8 +153,47 @@ class DevTest(programs.ProgramTestCase):
         result = self.dev("build")
         self.assertEqual((result.returncode, result.stderr), (1, "ERROR: it is wrong\n"))
 
+    def ends_by(self, number, status):
+        """A run of the tests that hangs in Bazel is ended by a signal, with all that it started."""
+        self.provide("dpkg-query", EVERYTHING_INSTALLED)
+        self.provide("apt-get", "#!/usr/bin/bash\nexit 1\n")  # no Prometheus
+        # Like Bazel's client, it takes a moment to end its children.
+        self.provide("bazel", "#!/usr/bin/bash\ntrap 'echo ended >>\"$RECORD\"; exit 8' INT TERM\necho $$ >>\"$RECORD\"\n"
+                              "sleep 1000 &\nwait\n")
+        # A shell cannot trap what it was started to ignore, as whoever runs this test may.
+        with subprocess.Popen(["/usr/bin/env", "--default-signal=INT", "bash", self.path("dev"), "test"], cwd=self.folder, env=self.environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              start_new_session=True) as dev:
+            programs.wait_until(lambda: os.path.exists(self.path("record")), "Bazel runs")
+            dev.send_signal(number)
+            output, errors = dev.communicate(timeout=programs.PATIENCE_S)
+        self.assertEqual(dev.returncode, status, output + errors)
+        self.assertNotIn("== tests", output, "no later stage began")
+        self.assertEqual(len(self.asked()), 2, "Bazel was asked once, and ended")
+        group = subprocess.run(["ps", "-o", "args=", "-s", str(dev.pid)], capture_output=True, text=True, check=False).stdout
+        self.assertEqual(group, "", "nothing of its session is left")
+        self.assertEqual(os.listdir(self.path("tmp")), [])
+
+    def test_a_signal_ends_everything(self):
+        self.ends_by(signal.SIGTERM, 143)
+        os.remove(self.path("record"))
+        self.ends_by(signal.SIGINT, 130)
+
+    def test_stages_that_cannot_begin_in_time_fail_the_run(self):
+        with open(programs.runfile("dev"), encoding="utf-8") as file:
+            text = file.read().replace("begin_within=$((60 * $2))", "begin_within=1; SECONDS=1")
+        with open(self.path("dev"), "w", encoding="utf-8") as file:
+            file.write(text)
+        self.provide("dpkg-query", EVERYTHING_INSTALLED)
+        result = self.dev("verify", "--begin-within", "75")
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("== compile: not run, because ", result.stdout)
+        self.assertRegex(result.stdout, r"   not run static analysis\n")
+        self.assertRegex(result.stdout, r"\n0 passed, 15 failed\n\Z")
+
     def test_mistakes(self):
-        for arguments in (("nonsense",), ("setup", "everything"), ("setup", "test", "bench"), ("fuzz", "0")):
+        for arguments in (("nonsense",), ("setup", "everything"), ("setup", "test", "bench"), ("fuzz", "0"),
+                          ("verify", "--begin-within", "x"), ("times", "now")):
             result = self.dev(*arguments)
             self.assertEqual(result.returncode, 2, arguments)
             self.assertRegex(result.stderr, r"\Adev: [^\n]+\nusage: \./dev VERB")

@@ -1,0 +1,97 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: Apache-2.0
+"""No test is lost: the tests in the sources are those of test_names.txt, and each C++ source of tests is in one program.
+
+    tests/lint/test_names_test.py --update     # writes test_names.txt; what it loses, the commit's message explains
+"""
+
+import collections
+import os
+import re
+import sys
+import unittest
+
+from build_files import read_targets
+
+_RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST_WORKSPACE", ""))
+_LIST = "tests/lint/test_names.txt"
+_TOPS = ("client", "daemon", "deploy", "proto", "secure_mcu", "sim", "tests")
+_CASE = re.compile(r"^ *(?:TEST|TEST_F|TEST_P|RC_GTEST_PROP)\(\s*(\w+),\s*(\w+)[,)]", re.MULTILINE)
+_METHOD = re.compile(r"^(?:class (\w+)\(|    (?:async )?def (test\w*)\()", re.MULTILINE)
+
+
+def names_in(path, text):
+    """The tests of one file, as FOLDER Suite.Name; of a shell script its own name."""
+    folder, name = os.path.split(path)
+    if name.endswith(".cc"):
+        return ["%s %s.%s" % (folder, *match) for match in _CASE.findall(text)]
+    if name.endswith(".sh"):
+        return ["%s %s" % (folder, name)]
+    suite, found = "", []
+    for new_suite, method in _METHOD.findall(text):
+        suite = new_suite or suite
+        if method:
+            found.append("%s %s.%s" % (folder, suite, method))
+    return found
+
+
+def names_below(root):
+    """The names of all tests, sorted; one for each definition."""
+    found = []
+    for top in _TOPS:
+        for parent, _, files in os.walk(os.path.join(root, top)):
+            for name in files:
+                if re.search(r"_test\.(cc|py|sh)$", name):
+                    path = os.path.join(parent, name)
+                    with open(path, encoding="utf-8") as file:
+                        found += names_in(os.path.relpath(path, root), file.read())
+    return sorted(found)
+
+
+class TestNamesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # The link points to the tree that is being built.
+        cls.root = os.path.dirname(os.path.realpath(os.path.join(_RUNFILES, "WORKSPACE")))
+        cls.found = names_below(cls.root)
+        with open(os.path.join(cls.root, _LIST), encoding="utf-8") as file:
+            cls.listed = file.read().splitlines()
+
+    def test_the_tree_was_found(self):
+        self.assertGreater(len(self.found), 4000)
+
+    def test_none_is_lost(self):
+        lost = collections.Counter(self.listed) - collections.Counter(self.found)
+        self.assertEqual(sorted(lost), [], "\nno longer in the sources:\n" + "\n".join(sorted(lost)))
+
+    def test_each_new_one_is_listed(self):
+        new = collections.Counter(self.found) - collections.Counter(self.listed)
+        self.assertEqual(sorted(new), [], "\ntests/lint/test_names_test.py --update adds:\n" + "\n".join(sorted(new)))
+
+    def test_each_source_is_in_one_program(self):
+        programs = collections.Counter(source for target in read_targets(self.root).values() for source in target.sources
+                                       if source.endswith("_test.cc"))
+        below = [os.path.relpath(os.path.join(parent, name), self.root) for top in _TOPS
+                 for parent, _, files in os.walk(os.path.join(self.root, top)) for name in files
+                 if name.endswith("_test.cc")]
+        # Compiled with and without NDEBUG; compiled with each fuzz target.
+        others = ("proto/attestation/test_verifier_test.cc", "tests/fuzz/corpus_test.cc")
+        wrong = ["%s: in %d programs" % (path, programs[path]) for path in sorted(below)
+                 if path not in others and programs[path] != 1]
+        self.assertEqual(wrong, [], "\n" + "\n".join(wrong))
+
+    def test_what_is_found(self):
+        self.assertEqual(names_in("a/b_test.cc", "TEST(A, B) {\n  TEST_F(\n      C,  D) {\n#TEST(E, F)"),
+                         ["a A.B", "a C.D"])
+        self.assertEqual(names_in("a/b_test.py", "class C(unittest.TestCase):\n    def test_d(self):\n    def e(self):\n"),
+                         ["a C.test_d"])
+        self.assertEqual(names_in("a/b_test.sh", "true"), ["a b_test.sh"])
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--update"]:
+        repository = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        with open(os.path.join(repository, _LIST), "w", encoding="utf-8") as output:
+            output.writelines(name + "\n" for name in names_below(repository))
+    else:
+        sys.exit(unittest.main(verbosity=2))
