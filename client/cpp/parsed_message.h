@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Messages of the API from their text, for tests.
-//   const Gap gap = ValueOf(Parsed<v1::Gap>("device: 'gpu0'"), bounds);
 #ifndef SIDEBAND_CLIENT_CPP_PARSED_MESSAGE_H_
 #define SIDEBAND_CLIENT_CPP_PARSED_MESSAGE_H_
 

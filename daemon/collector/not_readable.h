@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The answer to what was asked of a device whose last collection has failed.
-//   if (!is_readable) return NotReadable();
 #ifndef SIDEBAND_DAEMON_COLLECTOR_NOT_READABLE_H_
 #define SIDEBAND_DAEMON_COLLECTOR_NOT_READABLE_H_
 

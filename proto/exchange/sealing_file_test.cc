@@ -13,7 +13,10 @@ namespace {
 
 class SealingFileTest : public testing::Test {
  protected:
-  static void SetUpTestSuite() { fixture_ = new ExchangeFixture(testing::TempDir()); }
+  static void SetUpTestSuite() {
+    fixture_ = new ExchangeFixture(testing::TempDir());
+    path_ = testing::TempDir() + "/s.yaml";  // beside the files that it names
+  }
 
   absl::StatusOr<SealingRules> Load(const std::string& text) const {
     std::ofstream(path_) << text;
@@ -25,11 +28,12 @@ class SealingFileTest : public testing::Test {
   }
 
   static ExchangeFixture* fixture_;
-  const std::string path_ = testing::TempDir() + "/s.yaml";
+  static std::string path_;
   const std::string identity_ = "identity: {certificate: sealer.pem, key: sealer.key}\n";
   const std::string evidence_ = "evidence: {sev_snp: {roots: [ark.pem], intermediates: ask.pem, vmpl_max: 1}}\n";
 };
 ExchangeFixture* SealingFileTest::fixture_ = nullptr;
+std::string SealingFileTest::path_;
 
 TEST_F(SealingFileTest, HasGuestsEvidenceAndRotation) {
   const auto rules = Load(identity_ + evidence_ + "guests:\n  - {vm: " + ExchangeFixture::vm().ToString() +

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Chip files for tests, from their text.
-//   EXPECT_THAT(RefusalOf(text), StartsWith(":3: hz is 999, must be"));
 #ifndef SIDEBAND_SECURE_MCU_CHIP_FILE_LOADED_TEXT_H_
 #define SIDEBAND_SECURE_MCU_CHIP_FILE_LOADED_TEXT_H_
 

@@ -2,65 +2,67 @@
 //
 // The main function of all test programs. The tests of a folder share a process, in a random order, so:
 // * testing::TempDir() is another, empty folder in each test, and another one in what a suite shares;
-// * a test fails if it leaves the process changed: working folder, umask, blocked signals, environment, limits.
+// * what a test or a suite has changed of the process is restored at its end: working folder, umask, blocked signals,
+//   environment, limits.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace {
 
 constexpr char kTemporary[] = "TEST_TMPDIR";  // what testing::TempDir() reads
+constexpr __rlimit_resource kLimits[] = {RLIMIT_AS, RLIMIT_CORE, RLIMIT_FSIZE, RLIMIT_NOFILE};
 
-struct State {
-  std::string folder;
-  mode_t mask = 0;
-  std::vector<int> blocked_signals;
-  std::vector<std::string> environment;
-  std::vector<rlim_t> limits;
-
-  bool operator==(const State&) const = default;
-};
-
-State CurrentState() {
-  State state{.folder = std::filesystem::current_path(), .mask = umask(0)};
-  umask(state.mask);
-  sigset_t blocked;
-  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
-  for (int signal = 1; signal < SIGRTMIN; ++signal)
-    if (sigismember(&blocked, signal) == 1) state.blocked_signals.push_back(signal);
-  for (char** variable = environ; *variable != nullptr; ++variable)
-    if (const std::string text = *variable; text.rfind(kTemporary, 0) != 0) state.environment.push_back(text);
-  std::sort(state.environment.begin(), state.environment.end());
-  for (const auto resource : {RLIMIT_AS, RLIMIT_CORE, RLIMIT_FSIZE, RLIMIT_NOFILE}) {
-    rlimit limit;
-    getrlimit(resource, &limit);
-    state.limits.push_back(limit.rlim_cur);
+// The state of the process when the object was made.
+class ProcessState {
+ public:
+  ProcessState() {
+    umask(mask_);
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked_);
+    for (char** variable = environ; *variable != nullptr; ++variable) environment_.emplace_back(*variable);
+    for (size_t i = 0; i < std::size(kLimits); ++i) getrlimit(kLimits[i], &limits_[i]);
   }
-  return state;
-}
+
+  void Restore() const {
+    std::filesystem::current_path(folder_);
+    umask(mask_);
+    pthread_sigmask(SIG_SETMASK, &blocked_, nullptr);
+    clearenv();
+    for (const std::string& variable : environment_) {
+      const size_t end = variable.find('=');
+      setenv(variable.substr(0, end).c_str(), variable.substr(end + 1).c_str(), /*overwrite=*/1);
+    }
+    for (size_t i = 0; i < std::size(kLimits); ++i) setrlimit(kLimits[i], &limits_[i]);
+  }
+
+ private:
+  const std::filesystem::path folder_ = std::filesystem::current_path();
+  const mode_t mask_ = umask(0);
+  sigset_t blocked_;
+  std::vector<std::string> environment_;
+  rlimit limits_[std::size(kLimits)];
+};
 
 class Isolation final : public testing::EmptyTestEventListener {
  public:
-  void OnTestSuiteStart(const testing::TestSuite&) override { MakeFolder(); }
-  void OnTestStart(const testing::TestInfo&) override {
+  void OnTestSuiteStart(const testing::TestSuite&) override {
+    before_suite_.emplace();
     MakeFolder();
-    before_ = CurrentState();
   }
-  void OnTestEnd(const testing::TestInfo&) override {
-    const State after = CurrentState();
-    EXPECT_EQ(after.folder, before_.folder) << "the test changed the working folder";
-    EXPECT_EQ(after.mask, before_.mask) << "the test changed the umask";
-    EXPECT_EQ(after.blocked_signals, before_.blocked_signals) << "the test changed which signals are blocked";
-    EXPECT_EQ(after.environment, before_.environment) << "the test changed the environment";
-    EXPECT_EQ(after.limits, before_.limits) << "the test changed RLIMIT_AS, _CORE, _FSIZE or _NOFILE";
+  void OnTestStart(const testing::TestInfo&) override {
+    before_test_.emplace();
+    MakeFolder();
   }
+  void OnTestEnd(const testing::TestInfo&) override { before_test_->Restore(); }
+  void OnTestSuiteEnd(const testing::TestSuite&) override { before_suite_->Restore(); }
   void OnTestProgramEnd(const testing::UnitTest&) override {
     std::error_code ignored;
     std::filesystem::remove_all(root_, ignored);
@@ -76,7 +78,7 @@ class Isolation final : public testing::EmptyTestEventListener {
 
   const std::string root_ = testing::TempDir() + "/" + std::to_string(getpid());
   int folders_ = 0;
-  State before_;
+  std::optional<ProcessState> before_suite_, before_test_;
 };
 
 }  // namespace
