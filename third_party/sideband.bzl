@@ -63,8 +63,17 @@ def _library_in_units(name, pairs, srcs, hdrs, **kwargs):
         **kwargs
     )
 
-def sideband_cc_test(name, srcs, deps = [], tags = [], **kwargs):
-    """A GoogleTest program of several files, in a random order whose seed is in the log."""
+def sideband_cc_test(name, srcs, deps = [], tags = [], threaded = [], **kwargs):
+    """A GoogleTest program of several files, in a random order whose seed is in the log.
+
+    Args:
+      name: the program's.
+      srcs: its files.
+      deps: as for any rule.
+      tags: as for any rule.
+      threaded: the test suites that run with the thread sanitizer; all of them if it is empty.
+      **kwargs: further attributes of cc_test.
+    """
     compiled, included = _in_units(name, srcs)
     if included:
         cc_library(
@@ -79,7 +88,10 @@ def sideband_cc_test(name, srcs, deps = [], tags = [], **kwargs):
         name = name,
         srcs = compiled,
         copts = _COPTS + kwargs.pop("copts", []),
-        args = ["--gtest_shuffle"],
+        args = ["--gtest_shuffle"] + select({
+            "//third_party:tsan": ["--gtest_filter=" + ":".join(["%s.*:*/%s.*" % (suite, suite) for suite in threaded])],
+            "//conditions:default": [],
+        } if threaded else {"//conditions:default": []}),
         tags = tags,
         deps = deps + ["//third_party/gtest:main"],
         **kwargs
@@ -100,6 +112,7 @@ def sideband_folder(
         test_data = [],
         isolated_tests = {},
         tags = [],
+        threaded = [],
         shards = None,
         **kwargs):
     """A folder: the library NAME, the library `testing` and the test program NAME_test, as far as there are sources.
@@ -119,6 +132,7 @@ def sideband_folder(
       test_data: files that tests read.
       isolated_tests: {name: attributes} of further test programs, each of NAME.cc unless it says otherwise.
       tags: `asan` for parsers of external bytes, `tsan` for threaded code: of all test programs.
+      threaded: the suites of NAME_test for the thread sanitizer, where others use libraries that are not instrumented.
       shards: how many processes share the tests, where they take long.
       **kwargs: further attributes of the library.
     """
@@ -138,6 +152,7 @@ def sideband_folder(
             deps = depset(test_deps).to_list(),
             data = test_data,
             tags = tags,
+            threaded = threaded,
             shard_count = shards,
         )
     for test, attributes in isolated_tests.items():

@@ -28,7 +28,7 @@ class Numbers {
   T Next() {
     T value{};
     const size_t size = std::min(sizeof(T), bytes_.size());
-    std::memcpy(&value, bytes_.data(), size);
+    if (size > 0) std::memcpy(&value, bytes_.data(), size);  // no bytes may be at null
     bytes_ = bytes_.subspan(size);
     return value;
   }
