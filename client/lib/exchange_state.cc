@@ -17,7 +17,7 @@ namespace {
 
 using envelope::RecordHeader;
 
-constexpr int kStateVersion = 2;
+constexpr int kInstantVersion = 2;
 
 struct Instant {
   RecordHeader newest;
@@ -35,9 +35,9 @@ std::optional<std::vector<uint64_t>> ParseBoots(const nlohmann::json& json) {
   return boots;
 }
 
-std::optional<Instant> Parse(const std::string& text) {
+std::optional<Instant> ParseInstant(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || json.value("version", nlohmann::json()) != kStateVersion) return std::nullopt;
+  if (!json.is_object() || json.value("version", nlohmann::json()) != kInstantVersion) return std::nullopt;
   std::optional<std::vector<uint64_t>> boots = ParseBoots(json.value("earlier_boots", nlohmann::json()));
   StateMembers members(json);
   Instant instant;
@@ -53,9 +53,9 @@ std::optional<Instant> Parse(const std::string& text) {
   return instant;
 }
 
-std::string Print(const Instant& instant) {
+std::string PrintInstant(const Instant& instant) {
   const RecordHeader& newest = instant.newest;
-  nlohmann::ordered_json json = {{"version", kStateVersion},
+  nlohmann::ordered_json json = {{"version", kInstantVersion},
                                  {"vm", newest.vm.ToString()},
                                  {"device", newest.device.ToString()},
                                  {"boot_id", absl::StrCat(newest.boot_id)},
@@ -89,7 +89,7 @@ Instant After(const std::optional<Instant>& before, const RecordHeader& header) 
 absl::StatusOr<std::optional<Instant>> ReadFor(const RecordHeader& header, const StateFile::Lock& file) {
   SIDEBAND_ASSIGN_OR_RETURN(const std::optional<std::string> text, file.Read());
   if (!text) return std::nullopt;
-  std::optional<Instant> instant = Parse(*text);
+  std::optional<Instant> instant = ParseInstant(*text);
   if (!instant) return NotAState(file.path());
   if (instant->newest.vm != header.vm || instant->newest.device != header.device) {
     return absl::InvalidArgumentError(absl::StrCat(file.path(), ": holds the state of another VM or device"));
@@ -114,7 +114,7 @@ absl::Status ExchangeState::Lock::Raise(const RecordHeader& header) const {
   SIDEBAND_ASSIGN_OR_RETURN(const std::optional<Instant> before, ReadFor(header, file_));
   // Another opener may have raised the state already.
   if (before && !Follows(*before, header)) return absl::OkStatus();
-  return file_.Replace(Print(After(before, header)));
+  return file_.Replace(PrintInstant(After(before, header)));
 }
 
 std::string ExchangeStateFileName(const Uuid& vm, const Uuid& device) {

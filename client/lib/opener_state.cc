@@ -13,11 +13,11 @@ namespace {
 
 using envelope::RecordHeader;
 
-constexpr int kStateVersion = 1;
+constexpr int kHeaderVersion = 1;
 
-std::optional<RecordHeader> Parse(const std::string& text) {
+std::optional<RecordHeader> ParseHeader(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || json.value("version", nlohmann::json()) != kStateVersion) return std::nullopt;
+  if (!json.is_object() || json.value("version", nlohmann::json()) != kHeaderVersion) return std::nullopt;
   StateMembers members(json);
   RecordHeader header;
   header.vm = members.Id("vm");
@@ -30,8 +30,8 @@ std::optional<RecordHeader> Parse(const std::string& text) {
   return members.ok() ? std::optional(header) : std::nullopt;
 }
 
-std::string Print(const RecordHeader& header) {
-  const nlohmann::ordered_json json = {{"version", kStateVersion},
+std::string PrintHeader(const RecordHeader& header) {
+  const nlohmann::ordered_json json = {{"version", kHeaderVersion},
                                        {"vm", header.vm.ToString()},
                                        {"device", header.device.ToString()},
                                        {"boot_id", absl::StrCat(header.boot_id)},
@@ -56,7 +56,7 @@ absl::StatusOr<OpenerState::Lock> OpenerState::Acquire() const {
 absl::StatusOr<std::optional<RecordHeader>> OpenerState::Lock::Read() const {
   SIDEBAND_ASSIGN_OR_RETURN(const std::optional<std::string> text, file_.Read());
   if (!text) return std::nullopt;
-  std::optional<RecordHeader> header = Parse(*text);
+  std::optional<RecordHeader> header = ParseHeader(*text);
   if (!header.has_value()) return NotAState(file_.path());
   return header;
 }
@@ -71,7 +71,7 @@ absl::Status OpenerState::Lock::Raise(const RecordHeader& header) const {
   }
   // Setting the state back would admit records again that were opened already.
   if (before.has_value() && !IsLater(header, *before)) return absl::OkStatus();
-  return file_.Replace(Print(header));
+  return file_.Replace(PrintHeader(header));
 }
 
 std::string StateFileName(const Uuid& vm, const Uuid& device) {

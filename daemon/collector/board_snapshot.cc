@@ -2,11 +2,10 @@
 #include "daemon/collector/board_snapshot.h"
 
 #include <algorithm>
-#include <string>
+#include <optional>
 #include <utility>
 
-#include "absl/strings/escaping.h"
-#include "absl/strings/string_view.h"
+#include "proto/base/hex.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/sys_id.h"
 
@@ -15,10 +14,9 @@ namespace {
 
 Uuid UuidOf(const BoardReading& reading) {
   const auto guid = Find(reading.identity.items, mailbox::SysId::kGuid);
-  const std::string bytes = guid ? absl::HexStringToBytes(*guid) : "";
+  const std::optional<Bytes> bytes = guid ? ParseHex(*guid) : std::nullopt;
   Uuid uuid;
-  if (bytes.size() != uuid.bytes.size()) return uuid;
-  std::ranges::transform(bytes, uuid.bytes.begin(), [](char c) { return static_cast<uint8_t>(c); });
+  if (bytes && bytes->size() == uuid.bytes.size()) std::ranges::copy(*bytes, uuid.bytes.begin());
   return uuid;
 }
 
