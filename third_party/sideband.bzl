@@ -13,9 +13,6 @@ _COPTS = [
     "-Wno-subobject-linkage",
 ]
 
-def sideband_cc_library(name, copts = [], **kwargs):
-    cc_library(name = name, copts = _COPTS + copts, **kwargs)
-
 def sideband_cc_binary(name, copts = [], **kwargs):
     cc_binary(name = name, copts = _COPTS + copts, **kwargs)
 
@@ -36,7 +33,7 @@ _source_unit = rule(
 
 def _in_units(name, srcs):
     """(what to compile, what that includes): NAME_unit_1.cc and so on, or with --define=units=off the sources."""
-    if len(srcs) < 2:
+    if len(srcs) < 2 or [src for src in srcs if ":" in src]:
         return srcs, []
     count = (len(srcs) + _UNIT_SOURCES - 1) // _UNIT_SOURCES
     size = (len(srcs) + count - 1) // count
@@ -53,13 +50,15 @@ def _in_units(name, srcs):
     default = "//conditions:default"
     return select({off: srcs, default: units}), select({off: [], default: srcs})
 
-def _library_in_units(name, pairs, srcs, hdrs, **kwargs):
-    compiled, included = _in_units(name, [pair + ".cc" for pair in pairs] + srcs)
+def sideband_cc_library(name, srcs = [], copts = [], **kwargs):
+    compiled, included = _in_units(name, srcs)
+    cc_library(name = name, srcs = compiled, textual_hdrs = included, copts = _COPTS + copts, **kwargs)
+
+def _library_of_pairs(name, pairs, srcs, hdrs, **kwargs):
     sideband_cc_library(
         name = name,
-        srcs = compiled,
+        srcs = [pair + ".cc" for pair in pairs] + srcs,
         hdrs = [pair + ".h" for pair in pairs] + hdrs,
-        textual_hdrs = included,
         **kwargs
     )
 
@@ -138,11 +137,11 @@ def sideband_folder(
     """
     own = []
     if pairs or srcs or hdrs:
-        _library_in_units(name, pairs, srcs, hdrs, deps = deps, **kwargs)
+        _library_of_pairs(name, pairs, srcs, hdrs, deps = deps, **kwargs)
         own.append(":" + name)
     if testing_pairs or testing_srcs or testing_hdrs:
         testing_deps = own + deps + testing_deps
-        _library_in_units("testing", testing_pairs, testing_srcs, testing_hdrs, testonly = True, deps = testing_deps)
+        _library_of_pairs("testing", testing_pairs, testing_srcs, testing_hdrs, testonly = True, deps = testing_deps)
         own.append(":testing")
     test_deps = own + depset(deps + testing_deps + test_deps).to_list()
     if tests:

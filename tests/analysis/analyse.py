@@ -39,12 +39,17 @@ def folder_of(finding):
 
 
 def units(below):
-    """{label: sources} of the libraries and programs with sources whose paths begin with one of `below`: what a folder
-    compiles as one unit."""
-    targets = build_files.read_targets(ROOT).items()
-    found = {label: [name for name in target.sources if name.startswith(below) and (ROOT / name).exists()]
-             for label, target in targets if not target.is_test and target.package.split("/")[0] in build_files.PROGRAMS}
-    return {label: names for label, names in found.items() if names}
+    """Of the libraries and programs: lists of sources whose paths begin with one of `below`, each what is compiled as one
+    unit."""
+    for target in build_files.read_targets(ROOT).values():
+        if target.is_test or target.package.split("/")[0] not in build_files.PROGRAMS:
+            continue
+        names = [name for name in target.sources
+                 if name.startswith(below) and name.endswith(".cc") and (ROOT / name).exists()]
+        if target.in_units:
+            yield names
+        else:
+            yield from ([name] for name in names)
 
 
 def analyse(names, temporary):
@@ -83,7 +88,7 @@ class Findings:
 def main():
     below = tuple(argument for argument in sys.argv[1:] if not argument.startswith("--"))
     # The largest first, so that all processors have work until the end.
-    wanted = sorted(units(below or ("",)).values(), key=len, reverse=True)
+    wanted = sorted(filter(None, units(below or ("",))), key=len, reverse=True)
     findings = Findings([name for names in wanted for name in names])
     with tempfile.TemporaryDirectory() as temporary, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = {pool.submit(analyse, names, temporary): names for names in wanted}

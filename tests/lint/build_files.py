@@ -8,10 +8,11 @@ PROGRAMS = ("client", "daemon", "proto", "secure_mcu", "sim")
 
 
 class Target:
-    """One library, program or test: `sources` and `headers` are paths, `dependencies` labels."""
+    """One library, program or test: `sources` and `headers` are paths, `dependencies` labels; `in_units`: the sources are
+    compiled together."""
 
-    def __init__(self, package, name, sources, headers, dependencies, is_test):
-        self.package, self.name, self.is_test = package, name, is_test
+    def __init__(self, package, name, sources, headers, dependencies, is_test, in_units=False):
+        self.package, self.name, self.is_test, self.in_units = package, name, is_test, in_units
         self.sources, self.headers = ([os.path.join(package, file) for file in files if ":" not in file]
                                       for files in (sources, headers))
         self.dependencies = {_absolute(label, package) for label in dependencies}
@@ -61,7 +62,7 @@ def _folder(package, rule):
         sources = [pair + ".cc" for pair in of(prefix + "pairs")] + of(prefix + "srcs")
         headers = [pair + ".h" for pair in of(prefix + "pairs")] + of(prefix + "hdrs")
         if sources or headers:
-            targets.append(Target(package, name, sources, headers, dependencies, prefix != ""))
+            targets.append(Target(package, name, sources, headers, dependencies, prefix != "", True))
         return [":" + name] if sources or headers else []
 
     targets = []
@@ -71,7 +72,8 @@ def _folder(package, rule):
     if of("tests"):
         targets.append(Target(package, rule["name"] + "_test", of("tests"), [], dependencies, True))
     for name, test in rule.get("isolated_tests", {}).items():
-        targets.append(Target(package, name, test.get("srcs", [name + ".cc"]), [], test.get("deps", dependencies), True))
+        sources = test.get("srcs", [name + ".cc"])
+        targets.append(Target(package, name, sources, [], test.get("deps", dependencies), True))
     return targets
 
 
@@ -83,7 +85,8 @@ def targets_of(text, package):
             targets += _folder(package, rule)
         elif kind.startswith(("sideband_cc_", "sideband_proto_", "cc_")) and "name" in rule:
             targets.append(Target(package, rule["name"], rule.get("srcs", []), rule.get("hdrs", []),
-                                  rule.get("deps", []), kind.endswith("_test") or rule.get("testonly") is True))
+                                  rule.get("deps", []), kind.endswith("_test") or rule.get("testonly") is True,
+                                  kind != "sideband_cc_binary"))
     return targets
 
 
