@@ -39,7 +39,7 @@ TEST_F(MemoryPageTest, AccessesAreLittleEndianWordsAtTheirPlaces) {
 }
 
 TEST_F(MemoryPageTest, WhatCannotBeMapped) {
-  const auto code = [this](const std::string& path, uint64_t offset) {
+  const auto code = [](const std::string& path, uint64_t offset) {
     return MemoryPage::Open(path, offset).status().code();
   };
   EXPECT_EQ(code(path_, 8), absl::StatusCode::kInvalidArgument);
