@@ -1,6 +1,7 @@
 """The project's C++ and protocol-buffer rules: Bazel's own with the house's warnings."""
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
+load("//tests/analysis:analysis.bzl", "analysis_test")
 
 _COPTS = [
     "-Wall",
@@ -13,8 +14,9 @@ _COPTS = [
     "-Wno-subobject-linkage",
 ]
 
-def sideband_cc_binary(name, copts = [], **kwargs):
-    cc_binary(name = name, copts = _COPTS + copts, **kwargs)
+def sideband_cc_binary(name, srcs = [], copts = [], deps = [], **kwargs):
+    cc_binary(name = name, srcs = srcs, copts = _COPTS + copts, deps = deps, **kwargs)
+    analysis_test(name, srcs, [], deps, kwargs.get("testonly", False))
 
 # Parsing the headers is most of what a source costs to compile: seconds = 1.9 for each unit + 0.3 for each source.
 _UNIT_SOURCES = 40
@@ -53,6 +55,7 @@ def _in_units(name, srcs):
 def sideband_cc_library(name, srcs = [], copts = [], **kwargs):
     compiled, included = _in_units(name, srcs)
     cc_library(name = name, srcs = compiled, textual_hdrs = included, copts = _COPTS + copts, **kwargs)
+    analysis_test(name, compiled, included, [":" + name], kwargs.get("testonly", False))
 
 def _library_of_pairs(name, pairs, srcs, hdrs, **kwargs):
     sideband_cc_library(

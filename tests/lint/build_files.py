@@ -70,10 +70,10 @@ def _folder(package, rule):
     own += library("testing", "testing_", own + of("deps") + of("testing_deps"))
     dependencies = own + of("deps") + of("testing_deps") + of("test_deps")
     if of("tests"):
-        targets.append(Target(package, rule["name"] + "_test", of("tests"), [], dependencies, True))
+        targets.append(Target(package, rule["name"] + "_test", of("tests"), [], dependencies, True, True))
     for name, test in rule.get("isolated_tests", {}).items():
         sources = test.get("srcs", [name + ".cc"])
-        targets.append(Target(package, name, sources, [], test.get("deps", dependencies), True))
+        targets.append(Target(package, name, sources, [], test.get("deps", dependencies), True, True))
     return targets
 
 

@@ -1,0 +1,84 @@
+"""clang-tidy, and clang's analysis of the lock annotations, as a test of each library and program; see README.md."""
+
+# Whose sources are analysed.
+_PROGRAMS = ["client", "daemon", "proto", "secure_mcu", "sim"]
+
+_FLAGS = [
+    "-std=c++20",
+    "-iquote.",
+    "-Wthread-safety",
+    "-mavx2",
+    "-mavx512f",
+    "-mavx512vpopcntdq",
+]
+
+# The checks are those of clang-tidy 14 (Debian 12). Later ones report other things: with them it is the locks alone.
+_COMMAND = """
+log=$1 config=--config-file=.clang-tidy
+shift
+clang-tidy --version | grep -q 'version 14\\.' ||
+  config="--config={Checks: '-*,clang-diagnostic-thread-safety*', WarningsAsErrors: '*', HeaderFilterRegex: '.*'}"
+clang-tidy --quiet "$config" "$@" >"$log" 2>"$log.err" || [ -s "$log" ] || cat "$log.err" >"$log"
+rm -f "$log.err"
+"""
+
+def _analysis_test_impl(ctx):
+    info = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps if CcInfo in dep])
+    context = info.compilation_context
+    findings = ctx.actions.declare_file(ctx.label.name + ".txt")
+    arguments = ctx.actions.args()
+    arguments.add(findings)
+    arguments.add_all([unit for unit in ctx.files.units if unit.extension == "cc"])
+    arguments.add("--")
+    arguments.add_all(_FLAGS)
+    arguments.add_all(context.defines, format_each = "-D%s")
+    arguments.add_all(context.quote_includes, before_each = "-iquote")
+    arguments.add_all(context.includes, before_each = "-I")
+    arguments.add_all(context.system_includes, before_each = "-isystem")
+    ctx.actions.run_shell(
+        outputs = [findings],
+        inputs = depset(ctx.files.units + ctx.files.srcs + [ctx.file._checks], transitive = [context.headers]),
+        arguments = [arguments],
+        command = _COMMAND,
+        mnemonic = "Analyse",
+        progress_message = "Analysing %s" % ctx.attr.of,
+        use_default_shell_env = True,
+    )
+    show = 'cat "%s"; [ ! -s "%s" ]' % (findings.short_path, findings.short_path)
+    ctx.actions.write(ctx.outputs.executable, show, is_executable = True)
+    return DefaultInfo(runfiles = ctx.runfiles([findings]))
+
+_analysis_test = rule(
+    implementation = _analysis_test_impl,
+    test = True,
+    attrs = {
+        "units": attr.label_list(allow_files = True),
+        "srcs": attr.label_list(allow_files = True),
+        "deps": attr.label_list(allow_files = True),
+        "of": attr.string(),
+        "_checks": attr.label(default = "//:.clang-tidy", allow_single_file = True),
+    },
+)
+
+def analysis_test(name, units, srcs, deps, testonly):
+    """A test that nothing is found in `units`, which include `srcs`.
+
+    Args:
+      name: what is analysed.
+      units: what clang-tidy reads.
+      srcs: what these include.
+      deps: what has the headers.
+      testonly: then nothing is analysed.
+    """
+    if units and not testonly and native.package_name().split("/")[0] in _PROGRAMS:
+        _analysis_test(
+            name = name + "_analysis_test",
+            size = "small",
+            units = units,
+            srcs = srcs,
+            deps = deps,
+            of = "//%s:%s" % (native.package_name(), name),
+            # Who asks for all targets of a folder may have no clang-tidy.
+            tags = ["analysis", "manual"],
+            visibility = ["//visibility:private"],
+        )

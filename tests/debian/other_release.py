@@ -1,0 +1,157 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles every unit, without code, with another Debian release's headers and compiler; a warning is an error.
+
+    tests/debian/other_release.py --cache FOLDER 13
+
+The release's tree is made in FOLDER by debootstrap and `./dev setup test`, and kept there, as is what has passed: a
+unit is compiled again when a file that it includes has changed, or the tree's packages. Prints each finding, and
+"N passed, M failed" at the end, one for each unit. Needs root and debootstrap; without them it says so and passes
+nothing.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import fresh_tree
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/lint"))
+
+import build_files  # noqa: E402
+
+COMPILE = ("g++ -std=c++20 -fsyntax-only -iquote . -iquote /built -isystem /generated/proto/api "
+           "-Iclient/cpp/include -DBOOST_ASIO_NO_DEPRECATED -DSPDLOG_COMPILED_LIB -DSPDLOG_SHARED_LIB "
+           "-DSPDLOG_FMT_EXTERNAL -mavx2 -mavx512f -mavx512vpopcntdq -Wall -Wextra -Werror "
+           "-Wnon-virtual-dtor -Wimplicit-fallthrough -Wno-missing-field-initializers -Wno-subobject-linkage")
+GENERATE = ("mkdir -p /generated/proto/api; cd /sideband/proto/api; protoc -I . --cpp_out=/generated/proto/api "
+            "--grpc_out=/generated/proto/api --plugin=protoc-gen-grpc=/usr/bin/grpc_cpp_plugin "
+            "$(find . -name '*.proto')")
+# Code for Verilator's designs, and for clang's fuzzer.
+LEFT_OUT = ("tests/rtl/", "tests/fuzz/")
+INCLUDE = re.compile(r'^#include ["<]([^">]+)[">]', re.MULTILINE)
+PROGRESS_S = 15
+
+
+def fail(text):
+    raise SystemExit("%s\n0 passed, 1 failed" % text[-2000:])
+
+
+class Tree:
+    """A release's tree, which has this repository, read-only, at /sideband, and what its build generated at /built."""
+
+    def __init__(self, cache, release):
+        self.path = cache / ("debian" + release)
+        if not self.path.exists():
+            print("   making a tree of Debian %s in %s" % (release, self.path), flush=True)
+            partial = cache / ("debian%s.partial" % release)
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir(parents=True)
+            problem = fresh_tree.make(str(partial), "--variant=minbase", release=release)
+            if problem:
+                fail(problem)
+            partial.rename(self.path)
+        self._must("cd /sideband; ./dev setup test; apt-get clean", "its packages")
+        self._must(GENERATE, "its messages")
+        self.packages = self.run("dpkg-query --show").stdout
+
+    def _must(self, command, what):
+        print("   " + what, flush=True)
+        result = self.run(command)
+        if result.returncode != 0:
+            fail(result.stdout + result.stderr)
+
+    def run(self, command):
+        script = ('mkdir -p "$1/sideband" "$1/built"; mount --bind -o ro "$2" "$1/sideband"; '
+                  'mount --bind -o ro "$2/bazel-bin" "$1/built"; mount -t proc proc "$1/proc"; '
+                  'exec chroot "$1" sh -euc "$3"')
+        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "TMPDIR": "/tmp"}
+        environment.update({name: os.environ[name] for name in ("http_proxy", "https_proxy") if name in os.environ})
+        return subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-euc", script, "sh",
+                               self.path, ROOT, command],
+                              env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+def with_includes(sources):
+    """The texts of these sources and of the project's files that they include, by their paths."""
+    texts, wanted = {}, list(sources)
+    while wanted:
+        name = wanted.pop()
+        path = next((path for path in (ROOT / name, ROOT / "client/cpp/include" / name,
+                                       ROOT / "proto/api" / re.sub(r"(\.grpc)?\.pb\.h$", ".proto", name))
+                     if path.is_file()), None)
+        if path and name not in texts:
+            texts[name] = path.read_text(encoding="utf-8")
+            wanted += INCLUDE.findall(texts[name])
+    return texts
+
+
+class Units:
+    """What is compiled together, by the BUILD files; those that have passed before are empty files in `passed`."""
+
+    def __init__(self, tree, passed):
+        self._tree, self._passed = tree, passed
+        passed.mkdir(exist_ok=True)
+        self.sources = {}
+        for target in build_files.read_targets(ROOT).values():
+            names = [name for name in target.sources if name.endswith(".cc") and (ROOT / name).exists()]
+            if names and not names[0].startswith(LEFT_OUT):
+                self.sources.update({target.label: names} if target.in_units else {name: [name] for name in names})
+
+    def _stamp(self, label):
+        texts = sorted(with_includes(self.sources[label]).items())
+        key = repr((COMPILE, self._tree.packages, label, self.sources[label], texts))
+        return self._passed / hashlib.sha256(key.encode()).hexdigest()
+
+    def new(self):
+        """The labels of those to compile, the largest first."""
+        labels = sorted(self.sources, key=lambda label: -len(self.sources[label]))
+        return [label for label in labels if not self._stamp(label).exists()]
+
+    def compile(self, label):
+        """What the compiler finds; nothing if it passes."""
+        unit = build_files.unit_text(self.sources[label]).replace("'", "")
+        result = self._tree.run("cd /sideband; printf '%%s' '%s' | %s -x c++ -" % (unit, COMPILE))
+        if result.returncode == 0:
+            self._stamp(label).touch()
+            return ""
+        return "\n".join(line for line in result.stderr.splitlines() if "error" in line) or result.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--cache", required=True, type=Path)
+    parser.add_argument("release", choices=("12", "13"))
+    arguments = parser.parse_args()
+    reason = fresh_tree.why_not()
+    if reason:
+        print("   skipped: %s\n0 passed, 0 failed" % reason)
+        return 0
+    if not (ROOT / "bazel-bin").exists():
+        fail("bazel-bin: what the build generates is not there; ./dev build makes it")
+    tree = Tree(arguments.cache, arguments.release)
+    units = Units(tree, tree.path.with_suffix(".passed"))
+    labels, failed, done, reported = units.new(), 0, 0, time.monotonic()
+    print("   %d of %d units have passed before" % (len(units.sources) - len(labels), len(units.sources)), flush=True)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for findings in pool.map(units.compile, labels):
+            done, failed = done + 1, failed + bool(findings)
+            if findings:
+                print(findings, flush=True)
+            if time.monotonic() - reported > PROGRESS_S:
+                print("   %d of %d units" % (done, len(labels)), flush=True)
+                reported = time.monotonic()
+    print("%d passed, %d failed" % (len(units.sources) - failed, failed + (not units.sources)))
+    return 1 if failed or not units.sources else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
