@@ -20,6 +20,7 @@ clang-tidy --version | grep -q 'version 14\\.' ||
   config="--config={Checks: '-*,clang-diagnostic-thread-safety*', WarningsAsErrors: '*', HeaderFilterRegex: '.*'}"
 clang-tidy --quiet "$config" "$@" >"$log" 2>"$log.err" || [ -s "$log" ] || cat "$log.err" >"$log"
 rm -f "$log.err"
+sed -i "s|$PWD/\\(\\./\\)\\?||g" "$log"
 """
 
 def _analysis_test_impl(ctx):
