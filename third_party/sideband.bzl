@@ -34,7 +34,9 @@ _source_unit = rule(
 )
 
 def _in_units(name, srcs):
-    """(what to compile, what that includes): NAME_unit_1.cc and so on, or with --define=units=off the sources."""
+    """(what to compile, what that includes): NAME_unit_1.cc and so on, or with --define=units=off the sources.
+
+    With a generated source among them it is the sources, too."""
     if len(srcs) < 2 or [src for src in srcs if ":" in src]:
         return srcs, []
     count = (len(srcs) + _UNIT_SOURCES - 1) // _UNIT_SOURCES

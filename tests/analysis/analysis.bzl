@@ -16,9 +16,10 @@ _FLAGS = [
 _COMMAND = """
 log=$1 config=--config-file=.clang-tidy
 shift
+command -v clang-tidy >/dev/null || { echo 'clang-tidy is not installed: ./dev setup verify' >&2; exit 1; }
 clang-tidy --version | grep -q 'version 14\\.' ||
   config="--config={Checks: '-*,clang-diagnostic-thread-safety*', WarningsAsErrors: '*', HeaderFilterRegex: '.*'}"
-clang-tidy --quiet "$config" "$@" >"$log" 2>"$log.err" || [ -s "$log" ] || cat "$log.err" >"$log"
+clang-tidy --quiet "$config" "$@" >"$log" 2>"$log.err" || [ -s "$log" ] || { cat "$log.err" >&2; exit 1; }
 rm -f "$log.err"
 sed -i "s|$PWD/\\(\\./\\)\\?||g" "$log"
 """

@@ -69,7 +69,8 @@ class Tree:
         if result.returncode != 0:
             fail(result.stdout + result.stderr)
 
-    def run(self, command):
+    def run(self, command, text=""):
+        """Runs a shell command there, which reads `text`."""
         script = ('mkdir -p "$1/sideband" "$1/built"; mount --bind -o ro "$2" "$1/sideband"; '
                   'mount --bind -o ro "$2/bazel-bin" "$1/built"; mount -t proc proc "$1/proc"; '
                   'exec chroot "$1" sh -euc "$3"')
@@ -77,15 +78,15 @@ class Tree:
         environment.update({name: os.environ[name] for name in ("http_proxy", "https_proxy") if name in os.environ})
         return subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-euc", script, "sh",
                                self.path, ROOT, command],
-                              env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+                              env=environment, input=text, capture_output=True, text=True, check=False)
 
 
 def with_includes(sources):
-    """The texts of these sources and of the project's files that they include, by their paths."""
+    """The texts of these sources and of the project's and generated files that they include, by their paths."""
     texts, wanted = {}, list(sources)
     while wanted:
         name = wanted.pop()
-        path = next((path for path in (ROOT / name, ROOT / "client/cpp/include" / name,
+        path = next((path for path in (ROOT / name, ROOT / "bazel-bin" / name, ROOT / "client/cpp/include" / name,
                                        ROOT / "proto/api" / re.sub(r"(\.grpc)?\.pb\.h$", ".proto", name))
                      if path.is_file()), None)
         if path and name not in texts:
@@ -118,8 +119,8 @@ class Units:
 
     def compile(self, label):
         """What the compiler finds; nothing if it passes."""
-        unit = build_files.unit_text(self.sources[label]).replace("'", "")
-        result = self._tree.run("cd /sideband; printf '%%s' '%s' | %s -x c++ -" % (unit, COMPILE))
+        unit = "".join('#include "%s"\n' % source for source in self.sources[label])
+        result = self._tree.run("cd /sideband; %s -x c++ -" % COMPILE, unit)
         if result.returncode == 0:
             self._stamp(label).touch()
             return ""
@@ -136,7 +137,7 @@ def main():
         print("   skipped: %s\n0 passed, 0 failed" % reason)
         return 0
     if not (ROOT / "bazel-bin").exists():
-        fail("bazel-bin: what the build generates is not there; ./dev build makes it")
+        fail("bazel-bin: what the build generates is not there; ./dev test makes it")
     tree = Tree(arguments.cache, arguments.release)
     units = Units(tree, tree.path.with_suffix(".passed"))
     labels, failed, done, reported = units.new(), 0, 0, time.monotonic()

@@ -5,7 +5,7 @@
     tests/examples/check_examples.py            # all
     tests/examples/check_examples.py proto      # only the headers below proto/
 
-Prints "N passed, M failed" at the end, one for each file here; what does not compile together and each missing surrounding
+Prints "N passed, M failed" at the end, one for each file here; a unit that does not compile and each missing surrounding
 fail once.
 """
 

@@ -8,8 +8,8 @@ PROGRAMS = ("client", "daemon", "proto", "secure_mcu", "sim")
 
 
 class Target:
-    """One library, program or test: `sources` and `headers` are paths, `dependencies` labels; `in_units`: the sources are
-    compiled together."""
+    """One library, program or test: `sources` and `headers` are paths, `dependencies` labels; with `in_units` the
+    sources are compiled together."""
 
     def __init__(self, package, name, sources, headers, dependencies, is_test, in_units=False):
         self.package, self.name, self.is_test, self.in_units = package, name, is_test, in_units
@@ -101,8 +101,3 @@ def read_targets(root):
                     for target in targets_of(file.read(), package):
                         targets[target.label] = target
     return targets
-
-
-def unit_text(sources):
-    """One translation unit of several sources."""
-    return "".join('#include "%s"\n' % source for source in sources)
