@@ -468,7 +468,9 @@ class BadPeersTest(ListenerTestCase):
                     self.connect(port)
                 scraper.wait_for(10)
                 self.assertLess(self.memory_mb() - before, 150)
-                self.assertLessEqual(self.own("sideband_%s_connections" % protocol), HANDSHAKES_MAX + 2)
+                # Evicted connections are closed a moment later, on a loaded machine also a second.
+                programs.wait_until(lambda: self.own("sideband_%s_connections" % protocol) <= HANDSHAKES_MAX + 2,
+                                    "no more connections than may be in their handshake")
             self.check(scraper)
             for peer in self.peers:
                 peer.close()
