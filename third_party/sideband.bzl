@@ -8,10 +8,9 @@ _COPTS = [
     "-Wextra",
     "-Wnon-virtual-dtor",
     "-Wimplicit-fallthrough",
+    "-Wthread-safety",
     # Designated initialisers leave out what has its default.
     "-Wno-missing-field-initializers",
-    # g++ takes what a unit includes for a header.
-    "-Wno-subobject-linkage",
 ]
 
 def sideband_cc_binary(name, srcs = [], copts = [], deps = [], **kwargs):

@@ -28,10 +28,10 @@ sys.path.insert(0, str(ROOT / "tests/lint"))
 
 import build_files  # noqa: E402
 
-COMPILE = ("g++ -std=c++20 -fsyntax-only -iquote . -iquote /built -isystem /generated/proto/api "
+COMPILE = ("clang++ -std=c++20 -fsyntax-only -iquote . -iquote /built -isystem /generated/proto/api "
            "-Iclient/cpp/include -DBOOST_ASIO_NO_DEPRECATED -DSPDLOG_COMPILED_LIB -DSPDLOG_SHARED_LIB "
            "-DSPDLOG_FMT_EXTERNAL -mavx2 -mavx512f -mavx512vpopcntdq -Wall -Wextra -Werror "
-           "-Wnon-virtual-dtor -Wimplicit-fallthrough -Wno-missing-field-initializers -Wno-subobject-linkage")
+           "-Wnon-virtual-dtor -Wimplicit-fallthrough -Wthread-safety -Wno-missing-field-initializers")
 GENERATE = ("mkdir -p /generated/proto/api; cd /sideband/proto/api; protoc -I . --cpp_out=/generated/proto/api "
             "--grpc_out=/generated/proto/api --plugin=protoc-gen-grpc=/usr/bin/grpc_cpp_plugin "
             "$(find . -name '*.proto')")
