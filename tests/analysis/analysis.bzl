@@ -46,7 +46,7 @@ def _analysis_test_impl(ctx):
         progress_message = "Analysing %s" % ctx.attr.of,
         use_default_shell_env = True,
     )
-    show = 'cat "%s"; [ ! -s "%s" ]' % (findings.short_path, findings.short_path)
+    show = 'cat "%s" && [ ! -s "%s" ]' % (findings.short_path, findings.short_path)
     ctx.actions.write(ctx.outputs.executable, show, is_executable = True)
     return DefaultInfo(runfiles = ctx.runfiles([findings]))
 

@@ -46,7 +46,8 @@ def fill_in(surroundings, text, wanted):
     def example(match):
         lines = wanted.get(match[2])
         if lines is None:
-            return "" if (ROOT / match[2]).exists() else "#error no such header: %s" % match[2]
+            is_left_out = (ROOT / match[2]).exists() and example_of(match[2])
+            return "" if is_left_out else "#error no example in %s" % match[2]
         next_line = text.count("\n", 0, match.end()) + 2
         return "\n".join(['#line 1 "example of %s"' % match[2], *lines, '#line %d "%s"' % (next_line, surroundings)])
     return MARKER.sub(example, text)

@@ -6,7 +6,6 @@
 #include "proto/base/secret_memory.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/uuid.h"
-#include "proto/envelope/aead.h"
 #include "proto/envelope/counts.h"
 #include "proto/envelope/hkdf.h"
 #include "proto/envelope/keys.h"
@@ -24,12 +23,6 @@ namespace {
 
 absl::Status UseHkdf(ByteSpan salt, const Secret& key_material, ByteSpan info) {
   //@ proto/envelope/hkdf.h
-  return absl::OkStatus();
-}
-
-absl::Status UseAeadSealer(const Secret& key, const AeadNonce& nonce, ByteSpan aad, std::span<uint8_t> text,
-                           std::span<uint8_t, kAeadTagBytes> tag) {
-  //@ proto/envelope/aead.h
   return absl::OkStatus();
 }
 
