@@ -17,8 +17,9 @@ def sideband_cc_binary(name, srcs = [], copts = [], deps = [], **kwargs):
     cc_binary(name = name, srcs = srcs, copts = _COPTS + copts, deps = deps, **kwargs)
     analysis_test(name, srcs, [], deps, kwargs.get("testonly", False))
 
-# Parsing the headers is most of what a source costs to compile: seconds = 1.9 for each unit + 0.3 for each source.
-_UNIT_SOURCES = 40
+# Parsing the headers is most of what a source costs to compile: seconds = 1.9 for each unit + 0.3 for each source. Larger
+# units would keep whoever edits one of their sources waiting.
+_UNIT_SOURCES = 32
 
 def _source_unit_impl(ctx):
     includes = ['#include "%s"\n' % source.short_path for source in ctx.files.srcs]
@@ -200,7 +201,7 @@ def sideband_proto_library(name, srcs, root, grpc = False, deps = [], visibility
         srcs = [stem + ".pb.cc" for stem in stems] + ([name + "_grpc_unit.cc"] if grpc else []),
         hdrs = headers,
         textual_hdrs = stubs,
-        # Of warnings, protoc's authors know.
+        # Warnings in generated code are for the authors of protoc.
         copts = ["-w"],
         includes = ["."],
         deps = deps + ["//third_party:grpc" if grpc else "//third_party:protobuf"],

@@ -71,18 +71,14 @@ SIDEBAND_AVX512 inline __m512i CountRowAvx512(const uint64_t* row, const VectorR
   return Add(a, b);
 }
 
-// The zeroing forms with a full mask: g++ 12 emits false uninitialized warnings for the plain forms.
-constexpr __mmask8 kAll = 0xff;
-
 // Folds two rows: even lanes are sums of pairs of `a`, odd lanes sums of pairs of `b`.
 SIDEBAND_AVX512 inline __m512i FoldLanes(__m512i a, __m512i b) {
-  return Add(_mm512_maskz_unpacklo_epi64(kAll, a, b), _mm512_maskz_unpackhi_epi64(kAll, a, b));
+  return Add(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
 }
 
 // Adds, in units of 128 bits, the first to the second and the third to the fourth of `a`, then the same of `b`.
 SIDEBAND_AVX512 inline __m512i FoldQuarters(__m512i a, __m512i b) {
-  return Add(_mm512_maskz_shuffle_i64x2(kAll, a, b, 0b10'00'10'00),
-             _mm512_maskz_shuffle_i64x2(kAll, a, b, 0b11'01'11'01));
+  return Add(_mm512_shuffle_i64x2(a, b, 0b10'00'10'00), _mm512_shuffle_i64x2(a, b, 0b11'01'11'01));
 }
 
 // Lane r of the result is the sum of the lanes of rows[r]: a transposition and an addition together.
@@ -100,7 +96,7 @@ SIDEBAND_AVX512 inline void AddTo(uint64_t* sums, size_t count, __m512i more) {
 // Unrolled, so that the parts stay in registers.
 SIDEBAND_AVX512 inline void AddEight(BitRows words, const VectorRange& range, const WireId* rows, uint64_t* sums) {
   __m512i parts[kRows];
-#pragma GCC unroll 8
+#pragma unroll
   for (size_t r = 0; r < kRows; ++r) parts[r] = CountRowAvx512(words.words + rows[r] * words.stride, range);
   AddTo(sums, kRows, SumOfEach(parts));
 }

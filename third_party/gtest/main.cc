@@ -2,8 +2,8 @@
 //
 // The main function of all test programs. The tests of a folder share a process, in a random order, so:
 // * testing::TempDir() is another, empty folder in each test, and another one in what a suite shares;
-// * what a test or a suite has changed of the process is restored at its end: working folder, umask, blocked signals,
-//   environment, limits.
+// * what a test or a suite has changed of the process is restored at its end: working folder, umask, what signals do and
+//   which are blocked, environment, limits.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,6 +20,7 @@ namespace {
 
 constexpr char kTemporary[] = "TEST_TMPDIR";  // what testing::TempDir() reads
 constexpr __rlimit_resource kLimits[] = {RLIMIT_AS, RLIMIT_CORE, RLIMIT_FSIZE, RLIMIT_NOFILE};
+constexpr int kSignals[] = {SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGUSR1, SIGXFSZ};
 
 // The state of the process when the object was made.
 class ProcessState {
@@ -27,6 +28,7 @@ class ProcessState {
   ProcessState() {
     umask(mask_);
     pthread_sigmask(SIG_BLOCK, nullptr, &blocked_);
+    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], nullptr, &actions_[i]);
     for (char** variable = environ; *variable != nullptr; ++variable) environment_.emplace_back(*variable);
     for (size_t i = 0; i < std::size(kLimits); ++i) getrlimit(kLimits[i], &limits_[i]);
   }
@@ -34,6 +36,7 @@ class ProcessState {
   void Restore() const {
     std::filesystem::current_path(folder_);
     umask(mask_);
+    for (size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &actions_[i], nullptr);
     pthread_sigmask(SIG_SETMASK, &blocked_, nullptr);
     clearenv();
     for (const std::string& variable : environment_) {
@@ -47,6 +50,7 @@ class ProcessState {
   const std::filesystem::path folder_ = std::filesystem::current_path();
   const mode_t mask_ = umask(0);
   sigset_t blocked_;
+  struct sigaction actions_[std::size(kSignals)];
   std::vector<std::string> environment_;
   rlimit limits_[std::size(kLimits)];
 };
