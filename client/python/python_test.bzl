@@ -6,7 +6,7 @@ def python_test(name, imports = [], size = "small"):
     native.sh_test(
         name = name,
         size = size,
-        srcs = ["run_test.sh"],
+        srcs = ["runner.sh"],
         args = [name],
         data = [
             name + ".py",

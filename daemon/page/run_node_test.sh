@@ -1,3 +1,3 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-exec node --test daemon/page/web/page.test.js daemon/page/web/board.test.js
+exec ../npm_page/bin/node --test daemon/page/web/board.test.js daemon/page/web/page.test.js daemon/page/web/plain.test.js

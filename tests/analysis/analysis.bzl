@@ -80,7 +80,7 @@ def analysis_test(name, units, srcs, deps, testonly):
             srcs = srcs,
             deps = deps,
             of = "//%s:%s" % (native.package_name(), name),
-            # Who asks for all targets of a folder may have no clang-tidy.
+            # Not part of //FOLDER:all: clang-tidy may not be installed.
             tags = ["analysis", "manual"],
             visibility = ["//visibility:private"],
         )

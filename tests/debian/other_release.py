@@ -6,12 +6,13 @@
 
 The release's tree is made in FOLDER by debootstrap and `./dev setup test`, and kept there, as is what has passed: a
 unit is compiled again when a file that it includes has changed, or the tree's packages. Prints each finding, and
-"N passed, M failed" at the end, one for each unit. Needs root and debootstrap; without them it says so and passes
-nothing.
+"N passed, M failed" at the end, one for each unit; without root, debootstrap or a mirror it prints "skipped: WHY" instead.
 """
 
 import argparse
+import collections
 import concurrent.futures
+import fcntl
 import hashlib
 import os
 import re
@@ -28,16 +29,22 @@ sys.path.insert(0, str(ROOT / "tests/lint"))
 
 import build_files  # noqa: E402
 
-COMPILE = ("clang++ -std=c++20 -fsyntax-only -iquote . -iquote /built -isystem /generated/proto/api "
+COMPILE = ("clang++ -std=c++20 -iquote . -iquote /built -isystem /generated/proto/api "
            "-Iclient/cpp/include -DBOOST_ASIO_NO_DEPRECATED -DSPDLOG_COMPILED_LIB -DSPDLOG_SHARED_LIB "
            "-DSPDLOG_FMT_EXTERNAL -mavx2 -mavx512f -mavx512vpopcntdq -Wall -Wextra -Werror "
-           "-Wnon-virtual-dtor -Wimplicit-fallthrough -Wthread-safety -Wno-missing-field-initializers")
+           "-Wnon-virtual-dtor -Wimplicit-fallthrough -Wthread-safety -Wno-missing-field-initializers -x ")
+CHECK = COMPILE + "c++ -fsyntax-only -include-pch /generated/common.pch -"
+PRECOMPILE = COMPILE + "c++-header -o /generated/common.pch -"
 GENERATE = ("mkdir -p /generated/proto/api; cd /sideband/proto/api; protoc -I . --cpp_out=/generated/proto/api "
             "--grpc_out=/generated/proto/api --plugin=protoc-gen-grpc=/usr/bin/grpc_cpp_plugin "
             "$(find . -name '*.proto')")
 # Code for Verilator's designs, and for clang's fuzzer.
-LEFT_OUT = ("tests/rtl/", "tests/fuzz/")
-INCLUDE = re.compile(r'^#include ["<]([^">]+)[">]', re.MULTILINE)
+LEFT_OUT = ("tests/rtl", "tests/fuzz")
+INCLUDE = re.compile(r'^(?:#include|import) ["<]([^">]+)[">]', re.MULTILINE)
+# Headers of libraries that so many sources include are parsed once.
+COMMON_MIN = 12
+LIBRARY = re.compile(r'^#include (<[^>]+>|"(?:absl|google/protobuf|grpcpp)/[^"]+")$', re.MULTILINE)
+NOT_COMMON = ("<curses", "<ncurses", "<sideband/")
 PROGRESS_S = 15
 
 
@@ -87,12 +94,36 @@ def with_includes(sources):
     while wanted:
         name = wanted.pop()
         path = next((path for path in (ROOT / name, ROOT / "bazel-bin" / name, ROOT / "client/cpp/include" / name,
-                                       ROOT / "proto/api" / re.sub(r"(\.grpc)?\.pb\.h$", ".proto", name))
+                                       ROOT / "proto/api" / name, ROOT / "proto/api" / re.sub(r"(\.grpc)?\.pb\.h$", ".proto", name))
                      if path.is_file()), None)
         if path and name not in texts:
             texts[name] = path.read_text(encoding="utf-8")
             wanted += INCLUDE.findall(texts[name])
     return texts
+
+
+def common_includes():
+    """Lines of the headers for PRECOMPILE, the same ones wherever the sources are the same."""
+    sources = {name for target in build_files.read_targets(ROOT).values() for name in target.sources + target.headers}
+    found = collections.Counter()
+    for path in (ROOT / name for name in sources):
+        if path.suffix in (".cc", ".h") and path.is_file():
+            found.update(set(LIBRARY.findall(path.read_text(encoding="utf-8"))))
+    return "".join("#include %s\n" % name for name in sorted(found)
+                   if found[name] >= COMMON_MIN and not name.startswith(NOT_COMMON))
+
+
+def units_of(target):
+    """{label: sources} of what the build compiles together; see _in_units in third_party/sideband.bzl."""
+    names = [name for name in target.sources if name.endswith(".cc") and (ROOT / name).exists()]
+    if not target.in_units:
+        return {name: [name] for name in names}
+    most = int(re.search(r"^_UNIT_SOURCES = (\d+)$", (ROOT / "third_party/sideband.bzl").read_text(encoding="utf-8"),
+                         re.MULTILINE)[1])
+    count = -(-len(names) // most)
+    size = -(-len(names) // max(count, 1))
+    return {"%s %d" % (target.label, first // size + 1): names[first:first + size]
+            for first in range(0, len(names), size or 1)}
 
 
 class Units:
@@ -103,13 +134,13 @@ class Units:
         passed.mkdir(exist_ok=True)
         self.sources = {}
         for target in build_files.read_targets(ROOT).values():
-            names = [name for name in target.sources if name.endswith(".cc") and (ROOT / name).exists()]
-            if names and not names[0].startswith(LEFT_OUT):
-                self.sources.update({target.label: names} if target.in_units else {name: [name] for name in names})
+            if not target.package.startswith(LEFT_OUT):
+                self.sources.update(units_of(target))
+        self._common = common_includes()
 
     def _stamp(self, label):
         texts = sorted(with_includes(self.sources[label]).items())
-        key = repr((COMPILE, self._tree.packages, label, self.sources[label], texts))
+        key = repr((CHECK, self._tree.packages, label, self.sources[label], texts))
         return self._passed / hashlib.sha256(key.encode()).hexdigest()
 
     def new(self):
@@ -117,10 +148,15 @@ class Units:
         labels = sorted(self.sources, key=lambda label: -len(self.sources[label]))
         return [label for label in labels if not self._stamp(label).exists()]
 
+    def precompile(self):
+        result = self._tree.run("cd /sideband; " + PRECOMPILE, self._common)
+        if result.returncode != 0:
+            fail(result.stderr)
+
     def compile(self, label):
         """What the compiler finds; nothing if it passes."""
         unit = "".join('#include "%s"\n' % source for source in self.sources[label])
-        result = self._tree.run("cd /sideband; %s -x c++ -" % COMPILE, unit)
+        result = self._tree.run("cd /sideband; " + CHECK, unit)
         if result.returncode == 0:
             self._stamp(label).touch()
             return ""
@@ -134,14 +170,21 @@ def main():
     arguments = parser.parse_args()
     reason = fresh_tree.why_not()
     if reason:
-        print("   skipped: %s\n0 passed, 0 failed" % reason)
+        print("skipped: " + reason)
         return 0
     if not (ROOT / "bazel-bin").exists():
         fail("bazel-bin: what the build generates is not there; ./dev test makes it")
-    tree = Tree(arguments.cache, arguments.release)
+    with open(arguments.cache / "debian.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return check(Tree(arguments.cache, arguments.release))
+
+
+def check(tree):
     units = Units(tree, tree.path.with_suffix(".passed"))
     labels, failed, done, reported = units.new(), 0, 0, time.monotonic()
     print("   %d of %d units have passed before" % (len(units.sources) - len(labels), len(units.sources)), flush=True)
+    if labels:
+        units.precompile()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for findings in pool.map(units.compile, labels):
             done, failed = done + 1, failed + bool(findings)

@@ -16,13 +16,14 @@ import programs
 
 CHROMIUM = "/usr/bin/chromium"
 _PLAYWRIGHT = "../npm_browser/node_modules/playwright-core"
+_NODE = "../npm_browser/bin/node"
 
 
 def why_absent():
     """What is missing for a browser; empty if nothing is."""
     if not os.path.exists(CHROMIUM):
         return CHROMIUM + " is not installed"
-    return "" if shutil.which("node") else "node is not installed"
+    return "" if os.path.exists(programs.runfile(_NODE)) else "node is not installed"
 
 
 class Browser:
@@ -32,7 +33,8 @@ class Browser:
         self._home = programs.temporary_folder(lambda *_: None)
         driver = programs.runfile("tests/e2e/browser_driver.mjs")
         self._process = subprocess.Popen(
-            ["/usr/bin/setpriv", "--pdeathsig", "TERM", "--", "node", driver, os.path.realpath(programs.runfile(_PLAYWRIGHT))],
+            ["/usr/bin/setpriv", "--pdeathsig", "TERM", "--", programs.runfile(_NODE), driver,
+             os.path.realpath(programs.runfile(_PLAYWRIGHT))],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "HOME": self._home})
 
     def __enter__(self):

@@ -1,6 +1,7 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that start programs have no port of their own, which another program could have: they bind port 0."""
+"""Tests that start programs have no port of their own, which another program could have: they bind port 0. Unit tests are
+not read: their ports are texts to parse."""
 
 import os
 import re

@@ -1,6 +1,7 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: Apache-2.0
-"""No test is lost: the tests in the sources are those of test_names.txt, and each C++ source of tests is in one program.
+"""No test is lost: the tests in the sources are those of test_names.txt, each C++ source of tests is in one program, each
+script in a BUILD, and what BUILD files name as threaded are suites.
 
     tests/lint/test_names_test.py --update     # writes test_names.txt; what it loses, the commit's message explains
 """
@@ -11,7 +12,7 @@ import re
 import sys
 import unittest
 
-from build_files import read_targets
+from build_files import read_targets, rules
 
 _RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST_WORKSPACE", ""))
 _LIST = "tests/lint/test_names.txt"
@@ -79,6 +80,33 @@ class TestNamesTest(unittest.TestCase):
         wrong = ["%s: in %d programs" % (path, programs[path]) for path in sorted(below)
                  if path not in others and programs[path] != 1]
         self.assertEqual(wrong, [], "\n" + "\n".join(wrong))
+
+    def _packages(self):
+        """(package, its BUILD file's text) of the whole tree."""
+        for top in _TOPS:
+            for parent, _, files in os.walk(os.path.join(self.root, top)):
+                if "BUILD" in files:
+                    with open(os.path.join(parent, "BUILD"), encoding="utf-8") as file:
+                        yield os.path.relpath(parent, self.root), file.read()
+
+    def test_each_script_is_in_a_build_file(self):
+        texts = dict(self._packages())
+        wrong = []
+        for top in _TOPS:
+            for parent, _, files in os.walk(os.path.join(self.root, top)):
+                package = folder = os.path.relpath(parent, self.root)
+                while package and package not in texts:
+                    package = os.path.dirname(package)
+                wrong += [os.path.join(folder, name) for name in files if re.search(r"_test\.(py|sh)$", name)
+                          and not re.search(r'["/]%s(\.py|\.sh)?"' % name[:-len(".py")], texts.get(package, ""))]
+        self.assertEqual(sorted(wrong), [])
+
+    def test_threaded_suites_exist(self):
+        suites = {name.partition(".")[0] for name in self.found}
+        threaded = ["%s %s" % (package, suite) for package, text in self._packages() for _, rule in rules(text)
+                    for suite in rule.get("threaded", [])]
+        self.assertGreater(len(threaded), 20)
+        self.assertEqual(sorted(set(threaded) - suites), [])
 
     def test_what_is_found(self):
         self.assertEqual(names_in("a/b_test.cc", "TEST(A, B) {\n  TEST_F(\n      C,  D) {\n#TEST(E, F)"),

@@ -6,6 +6,8 @@ package(default_visibility = ["//visibility:public"])
 
 filegroup(name = "node_modules")
 
+filegroup(name = "node", srcs = glob(["bin/node"]))
+
 exports_files(["reason"])
 
 # Only packages ask for these.
@@ -25,14 +27,19 @@ filegroup(
     srcs = glob(["node_modules/**"], exclude = ["node_modules/**/* *"]),
 )
 
+filegroup(name = "node", srcs = ["bin/node"])
+
 exports_files(glob(["node_modules/*/LICENSE", "node_modules/*/package.json"]))
 """
 
 def _install(repository_ctx):
     """Returns why there are no packages, in one line; None if there are."""
     npm = repository_ctx.os.environ.get("SIDEBAND_NPM", "").partition(" ")[0] or repository_ctx.which("npm")
-    if not npm:
-        return "npm is not installed"
+    node = repository_ctx.which("node")
+    if node:
+        repository_ctx.symlink(node, "bin/node")
+    if not npm or not node:
+        return "%s is not installed" % ("node" if npm else "npm")
     for label in [repository_ctx.attr.package, repository_ctx.attr.lock]:
         repository_ctx.symlink(label, label.name)
 
@@ -53,7 +60,8 @@ def _npm_packages_impl(repository_ctx):
         repository_ctx.file("reason", reason + "\n")
     repository_ctx.file("BUILD", _ABSENT if reason else _PRESENT)
 
-# @NAME//:node_modules are all files; @NAME//:available.bzl tells whether there are any, @NAME//:reason why there are none.
+# @NAME//:node_modules are all files, @NAME//:node the program that runs them, which actions do not find in their PATH if it
+# is not Debian's; @NAME//:available.bzl tells whether there are any files, @NAME//:reason why there are none.
 # They are installed again when the lock file changes, and when SIDEBAND_NPM does: the path of npm, after which a blank and
 # anything may follow.
 npm_packages = repository_rule(
