@@ -5,8 +5,7 @@
 # The tree gets a clean clone of this repository (committed files only), and ../shared/data if it exists. Packages come
 # from the mirror that this machine's apt uses. Fails if the verb fails, if it is silent for more than 20 s, or if it
 # leaves a service, a user or temporary files behind. Needs root and debootstrap; without them it prints a message and
-# exits with 0. BARE_TREE_DISK_CACHE names a folder with Bazel's disk cache for the same release, which is used and
-# updated.
+# exits with 0. BARE_TREE_OBJECTS names a folder in which compiled objects are kept from one run to the next.
 set -euo pipefail
 repository=$(cd "$(dirname "$(readlink -f "$0")")/../.." && pwd)
 readonly repository
@@ -61,18 +60,13 @@ make_tree() {
   fi
 }
 
-share_disk_cache() {
-  mkdir -p "$tree/disk-cache" "$BARE_TREE_DISK_CACHE"
-  echo 'build --disk_cache=/disk-cache' >"$tree/root/.bazelrc"
-}
-
 # Runs a command in the tree, with mounts and processes of its own, which end with it.
 in_tree() {
   # shellcheck disable=SC2016
   unshare --mount --pid --fork --kill-child bash -euc '
     tree=$1
     shift
-    [ ! -d "$tree/disk-cache" ] || mount --bind "$BARE_TREE_DISK_CACHE" "$tree/disk-cache"
+    [ -z "${BARE_TREE_OBJECTS:-}" ] || mount --bind "$BARE_TREE_OBJECTS" "$tree/root/.cache/sideband/objects"
     mount -t proc proc "$tree/proc"
     mount --rbind /dev "$tree/dev"
     exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 ${http_proxy:+http_proxy="$http_proxy"} \
@@ -101,7 +95,7 @@ left_behind() {
 main() {
   local start status=0 silence left
   make_tree
-  [ -z "${BARE_TREE_DISK_CACHE:-}" ] || share_disk_cache
+  [ -z "${BARE_TREE_OBJECTS:-}" ] || mkdir -p "$tree/root/.cache/sideband/objects" "$BARE_TREE_OBJECTS"
   echo "== ./dev $*"
   start=$SECONDS
   in_tree sh -c 'cd /sideband && exec ./dev "$@" 2>&1' - "$@" | measure_silence || status=$?
