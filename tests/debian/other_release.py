@@ -34,7 +34,7 @@ COMPILE = ("clang++ -std=c++20 -iquote . -iquote /built -isystem /generated/prot
            "-DSPDLOG_FMT_EXTERNAL -mavx2 -mavx512f -mavx512vpopcntdq -Wall -Wextra -Werror "
            "-Wnon-virtual-dtor -Wimplicit-fallthrough -Wthread-safety -Wno-missing-field-initializers -x ")
 CHECK = COMPILE + "c++ -fsyntax-only -include-pch /generated/common.pch -"
-PRECOMPILE = COMPILE + "c++-header -o /generated/common.pch -"
+PRECOMPILE = COMPILE + "c++-header -fpch-instantiate-templates -o /generated/common.pch -"
 GENERATE = ("mkdir -p /generated/proto/api; cd /sideband/proto/api; protoc -I . --cpp_out=/generated/proto/api "
             "--grpc_out=/generated/proto/api --plugin=protoc-gen-grpc=/usr/bin/grpc_cpp_plugin "
             "$(find . -name '*.proto')")
