@@ -6,6 +6,7 @@ _PROGRAMS = ["client", "daemon", "proto", "secure_mcu", "sim"]
 _FLAGS = [
     "-std=c++20",
     "-iquote.",
+    "-Wreserved-identifier",
     "-Wthread-safety",
     "-mavx2",
     "-mavx512f",

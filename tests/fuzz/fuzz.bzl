@@ -22,23 +22,22 @@ def sideband_fuzz_target(name, deps):
     sideband_cc_binary(
         name = name,
         testonly = True,
-        srcs = ["seed_writer.cc"],
         linkopts = ["-fsanitize=fuzzer"],
         tags = ["manual"],
         deps = [
-            ":fuzz_target",
+            ":seed_writer",
             name + "_input",
         ],
     )
     sideband_cc_test(
         name = name + "_corpus_test",
-        srcs = ["corpus_test.cc"],
+        srcs = [],
         data = native.glob(["corpus/%s/*" % name]),
         # The fuzzer's own configuration, where each byte counts.
         tags = ["asan", "sanitized"],
-        local_defines = ['SIDEBAND_CORPUS=\\"tests/fuzz/corpus/%s\\"' % name],
+        env = {"SIDEBAND_CORPUS": "tests/fuzz/corpus/" + name},
         deps = [
-            ":fuzz_target",
+            ":corpus_test",
             name + "_input",
         ],
     )
