@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A fuzz target without a fuzzer, for every compiler: its seeds, their prefixes, some thousands of mutations of them
+// A fuzz target without a fuzzer: its seeds, their prefixes, some thousands of mutations of them
 // from a fixed seed, and the findings of a fuzzer in the corpus folder.
 #include <gtest/gtest.h>
 

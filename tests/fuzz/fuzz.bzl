@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fuzz targets: one source, run by libFuzzer or replayed by an ordinary test."""
+"""Fuzz targets: one source, run by libFuzzer or replayed by a test, both for --config=asan only."""
 
 load("//third_party:sideband.bzl", "sideband_cc_binary", "sideband_cc_library", "sideband_cc_test")
 
 def sideband_fuzz_target(name, deps):
     """The fuzz target of NAME.cc.
 
-    NAME is the fuzzer, for --config=asan (clang) only; NAME_corpus_test replays seeds and corpus/NAME under any compiler.
+    NAME is the fuzzer; NAME_corpus_test replays seeds and corpus/NAME.
 
     Args:
       name: of the target and its source.

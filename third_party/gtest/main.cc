@@ -2,8 +2,8 @@
 //
 // The main function of all test programs. The tests of a folder share a process, in a random order, so:
 // * testing::TempDir() is another, empty folder in each test, and another one in what a suite shares;
-// * what a test or a suite has changed of the process is restored at its end: working folder, umask, what signals do and
-//   which are blocked, environment, limits.
+// * what a test or a suite has changed of the process is restored at its end: working folder, umask, environment, limits,
+//   what signals do, and which are blocked.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

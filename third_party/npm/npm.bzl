@@ -39,7 +39,7 @@ def _install(repository_ctx):
     if node:
         repository_ctx.symlink(node, "bin/node")
     if not npm or not node:
-        return "%s is not installed" % ("node" if npm else "npm")
+        return "%s is not installed, which Debian's package npm provides" % ("node" if npm else "npm")
     for label in [repository_ctx.attr.package, repository_ctx.attr.lock]:
         repository_ctx.symlink(label, label.name)
 
