@@ -145,29 +145,23 @@ def sideband_folder(
         _library_of_pairs(name, pairs, srcs, hdrs, deps = deps, **kwargs)
         own.append(":" + name)
     if testing_pairs or testing_srcs or testing_hdrs:
-        testing_deps = own + deps + testing_deps
+        testing_deps = depset(own + deps + testing_deps).to_list()
         _library_of_pairs("testing", testing_pairs, testing_srcs, testing_hdrs, testonly = True, deps = testing_deps)
         own.append(":testing")
-    test_deps = own + depset(deps + testing_deps + test_deps).to_list()
+    test_deps = depset(own + deps + testing_deps + test_deps).to_list()
     if tests:
         sideband_cc_test(
             name = name + "_test",
             srcs = tests,
-            deps = depset(test_deps).to_list(),
+            deps = test_deps,
             data = test_data,
             tags = tags,
             threaded = threaded,
             shard_count = shards,
         )
     for test, attributes in isolated_tests.items():
-        sideband_cc_test(
-            name = test,
-            srcs = attributes.get("srcs", [test + ".cc"]),
-            deps = attributes.get("deps", depset(test_deps).to_list()),
-            data = attributes.get("data", test_data),
-            tags = attributes.get("tags", tags),
-            **{key: attributes[key] for key in attributes if key not in ["srcs", "deps", "data", "tags"]}
-        )
+        defaults = {"srcs": [test + ".cc"], "deps": test_deps, "data": test_data, "tags": tags}
+        sideband_cc_test(name = test, **dict(defaults, **attributes))
 
 def sideband_proto_library(name, srcs, root, grpc = False, deps = [], visibility = None):
     """Messages, and with `grpc` the service stubs, generated from `srcs`.
