@@ -7,6 +7,7 @@ _FLAGS = [
     "-std=c++20",
     "-iquote.",
     "-Wreserved-identifier",
+    "-Wreserved-macro-identifier",
     "-Wthread-safety",
     "-mavx2",
     "-mavx512f",

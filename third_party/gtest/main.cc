@@ -2,8 +2,8 @@
 //
 // The main function of all test programs. The tests of a folder share a process, in a random order, so:
 // * testing::TempDir() is another, empty folder in each test, and another one in what a suite shares;
-// * what a test or a suite has changed of the process is restored at its end: working folder, umask, environment, limits,
-//   what signals do, and which are blocked.
+// * what a test or a suite has changed of the process is restored at its end: working folder, umask, environment,
+//   limits and signals.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr char kTemporary[] = "TEST_TMPDIR";  // what testing::TempDir() reads
 constexpr __rlimit_resource kLimits[] = {RLIMIT_AS, RLIMIT_CORE, RLIMIT_FSIZE, RLIMIT_NOFILE};
-constexpr int kSignals[] = {SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGUSR1, SIGXFSZ};
+constexpr int kSignals[] = {SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGUSR1, SIGXFSZ};  // those that tests handle
 
 // The state of the process when the object was made.
 class ProcessState {

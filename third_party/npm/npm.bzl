@@ -34,10 +34,10 @@ exports_files(glob(["node_modules/*/LICENSE", "node_modules/*/package.json"]))
 
 def _install(repository_ctx):
     """Returns why there are no packages, in one line; None if there are."""
-    npm = repository_ctx.os.environ.get("SIDEBAND_NPM", "").partition(" ")[0] or repository_ctx.which("npm")
+    npm = repository_ctx.which("npm")
     node = repository_ctx.which("node")
     if node:
-        repository_ctx.symlink(node, "bin/node")
+        repository_ctx.symlink(node.realpath, "bin/node")
     if not npm or not node:
         return "%s is not installed, which Debian's package npm provides" % ("node" if npm else "npm")
     for label in [repository_ctx.attr.package, repository_ctx.attr.lock]:
@@ -62,8 +62,7 @@ def _npm_packages_impl(repository_ctx):
 
 # @NAME//:node_modules are all files, @NAME//:node the program that runs them, which actions do not find in their PATH if it
 # is not Debian's; @NAME//:available.bzl tells whether there are any files, @NAME//:reason why there are none.
-# They are installed again when the lock file changes, and when SIDEBAND_NPM does: the path of npm, after which a blank and
-# anything may follow.
+# They are installed again when the lock file changes, and when SIDEBAND_NPM does, which is any text.
 npm_packages = repository_rule(
     implementation = _npm_packages_impl,
     attrs = {
