@@ -13,8 +13,8 @@ import programs
 
 # The commands available to `./dev` and its children, besides those that a test adds.
 TOOLS = ("awk", "bash", "cat", "cp", "cut", "date", "dirname", "env", "flock", "git", "grep", "head", "id", "kill",
-         "mkdir", "mktemp", "nproc", "paste", "readlink", "rm", "rmdir", "sed", "sleep", "sort", "tail", "tee",
-         "tr", "true", "sha256sum", "find")
+         "mkdir", "mktemp", "mv", "nproc", "paste", "readlink", "rm", "rmdir", "sed", "sleep", "sort", "tail", "tee",
+         "tr", "true", "sha256sum", "find", "xargs")
 RECORD = """#!/usr/bin/bash
 echo "${0##*/} $*" >>"$RECORD"
 """
