@@ -90,10 +90,14 @@ bool WrapAwaitWithTimeout(absl::Mutex* mutex, const absl::Condition& condition, 
 
 void WrapNotify(absl::Notification* notification) {
   __tsan_release(notification);
+  const IgnoreReads ignore;
   RealNotify(notification);
 }
 
 void WrapWaitForNotification(absl::Notification* notification) {
-  RealWaitForNotification(notification);
+  {
+    const IgnoreReads ignore;
+    RealWaitForNotification(notification);
+  }
   __tsan_acquire(notification);
 }
