@@ -87,7 +87,7 @@ int openat64(int folder, const char* path, int flags, ...) {
   return OpenOr(path, flags, [&] { return next(folder, path, flags, mode); });
 }
 
-// NOLINTBEGIN(bugprone-reserved-identifier): the functions that programs compiled with _FORTIFY_SOURCE call instead.
+// NOLINTBEGIN(clang-diagnostic-reserved-identifier): what programs compiled with _FORTIFY_SOURCE call instead.
 int __open_2(const char* path, int flags) {
   static const auto next = Next<int(const char*, int)>("__open_2");
   return OpenOr(path, flags, [&] { return next(path, flags); });
@@ -108,7 +108,7 @@ int __openat64_2(int folder, const char* path, int flags) {
   return OpenOr(path, flags, [&] { return next(folder, path, flags); });
 }
 
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(clang-diagnostic-reserved-identifier)
 
 int ioctl(int fd, unsigned long request, ...) noexcept {
   static const auto next = Next<int(int, unsigned long, ...)>("ioctl");
@@ -139,7 +139,7 @@ ssize_t read(int fd, void* buffer, size_t size) {
   return next(fd, buffer, size);
 }
 
-// NOLINTNEXTLINE(bugprone-reserved-identifier)
+// NOLINTNEXTLINE(clang-diagnostic-reserved-identifier)
 ssize_t __read_chk(int fd, void* buffer, size_t size, size_t buffer_size) {
   static const auto next = Next<ssize_t(int, void*, size_t, size_t)>("__read_chk");
   // libc aborts a read that overflows the buffer.
