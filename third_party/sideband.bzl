@@ -17,8 +17,7 @@ def sideband_cc_binary(name, srcs = [], copts = [], deps = [], **kwargs):
     cc_binary(name = name, srcs = srcs, copts = _COPTS + copts, deps = deps, **kwargs)
     analysis_test(name, srcs, [], deps, kwargs.get("testonly", False))
 
-# A unit costs 1.9 s for its headers, and each source in it 0.3 s more (November 2026). Whoever edits one source of a unit
-# waits for the whole unit.
+# The headers of a unit cost seconds, each source in it some tenths more. Whoever edits one source waits for its whole unit.
 _UNIT_SOURCES = 32
 
 def _source_unit_impl(ctx):

@@ -201,14 +201,15 @@ class Http2AttackTest(unittest.TestCase):
         stream = iter(tenant_client.Client(self.site, "tenant-a").stream(timeout=600))
         for attack in ATTACKS:
             with self.subTest(attack.__name__):
+                limit = p99_max
                 for _ in range(ATTEMPTS):
                     cores, p99, observer = self.measure(attack, attackers)
-                    if cores < cores_max and p99 < p99_max:
+                    if cores < cores_max and p99 < limit:
                         break
                     # Others may keep the machine busy now.
-                    p99_max = max(p99_max, SCRAPE_FACTOR * self.measure(reconnects, 0)[1])
+                    limit = max(limit, SCRAPE_FACTOR * self.measure(reconnects, 0)[1])
                 self.assertLess(cores, cores_max)
-                self.assertLess(p99, p99_max)
+                self.assertLess(p99, limit)
                 programs.wait_until(lambda: observer.resident() < quiet_resident + (32 << 20), "memory falls back", 10)
                 next(stream)
 
