@@ -15,7 +15,9 @@ constexpr char kExitCodeUrl[] = "sideband.client/exit_code";
 }  // namespace
 
 absl::Status WithExitCode(absl::Status status, int code) {
-  status.SetPayload(kExitCodeUrl, absl::Cord(absl::StrCat(code)));
+  // A view, not a string: from release 18 on, clang and g++, which has compiled Debian's Abseil, disagree on the name
+  // of Cord's constructor for strings.
+  status.SetPayload(kExitCodeUrl, absl::Cord(absl::AlphaNum(code).Piece()));
   return status;
 }
 
