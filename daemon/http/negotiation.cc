@@ -29,13 +29,27 @@ double Weight(absl::string_view text) {
   return absl::SimpleAtod(text, &weight) && weight >= 0 && weight <= 1 ? weight : 0;
 }
 
+// Whether the parameter has that name, in any case (RFC 9110, section 5.6.6), and "=": then only its value remains.
+bool ConsumeName(absl::string_view name, absl::string_view& parameter) {
+  if (!absl::StartsWithIgnoreCase(parameter, name)) return false;
+  absl::string_view rest = parameter.substr(name.size());
+  if (!absl::ConsumePrefix(&rest, "=")) return false;
+  // A value may be quoted.
+  if (rest.size() >= 2 && rest.front() == '"' && rest.back() == '"') rest = rest.substr(1, rest.size() - 2);
+  parameter = rest;
+  return true;
+}
+
 Element ParseElement(absl::string_view text) {
   const std::vector<absl::string_view> parts = absl::StrSplit(text, ';');
   Element element{.name = absl::StripAsciiWhitespace(parts[0])};
   for (size_t i = 1; i < parts.size(); ++i) {
     absl::string_view parameter = absl::StripAsciiWhitespace(parts[i]);
-    if (absl::ConsumePrefix(&parameter, "q=")) element.weight = Weight(parameter);
-    if (absl::ConsumePrefix(&parameter, "version=")) element.version = parameter;
+    if (ConsumeName("q", parameter)) {
+      element.weight = Weight(parameter);
+    } else if (ConsumeName("version", parameter)) {
+      element.version = parameter;
+    }
   }
   return element;
 }
