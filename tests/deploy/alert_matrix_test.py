@@ -277,7 +277,7 @@ class Site:
             "expr": 'count(ALERTS{alertstate="firing",alertname="%s"})' % FLAPPING, "eval_time": "%ds" % (minutes * 60),
             "exp_samples": [{"labels": "{}", "value": count}] if count else []})
 
-    def test(self):
+    def description(self):
         return {"name": self.name, "interval": "%ds" % STEP_S, "input_series": self.series,
                 "promql_expr_test": self.checks}
 
@@ -319,7 +319,7 @@ def gap_sites(gap):
     short = Site("one scrape of %d fails, and trouble is short" % gap, BEGIN + 50, lambda row: row.harmless, gap)
     for minutes in times(0, short.minutes):
         short.check(minutes, range(len(ROWS)), set())
-    return [firing.test(), short.test()]
+    return [firing.description(), short.description()]
 
 
 def healthy_site(outage):
@@ -339,11 +339,11 @@ def healthy_site(outage):
         if expected is not None:
             site.check(minutes, everything, expected)
         site.check_flapping(minutes, 0)
-    return site.test()
+    return site.description()
 
 
 def outage_sites(outage):
-    return [firing_site("an outage of %d minutes during trouble" % outage, outage=outage).test(), healthy_site(outage)]
+    return [firing_site("an outage of %d minutes during trouble" % outage, outage=outage).description(), healthy_site(outage)]
 
 
 NO_TARGET = {"name": "no target", "interval": "1m", "input_series": [], "promql_expr_test": [
