@@ -15,8 +15,8 @@ constexpr char kExitCodeUrl[] = "sideband.client/exit_code";
 }  // namespace
 
 absl::Status WithExitCode(absl::Status status, int code) {
-  // A view, not a string: from release 18 on, clang and g++, which has compiled Debian's Abseil, disagree on the name
-  // of Cord's constructor for strings.
+  // A view, not a string: clang from 18 on names Cord's constructor for strings otherwise than g++, by which Debian's
+  // Abseil is compiled, and programs would not link.
   status.SetPayload(kExitCodeUrl, absl::Cord(absl::AlphaNum(code).Piece()));
   return status;
 }

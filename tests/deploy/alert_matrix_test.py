@@ -343,7 +343,8 @@ def healthy_site(outage):
 
 
 def outage_sites(outage):
-    return [firing_site("an outage of %d minutes during trouble" % outage, outage=outage).description(), healthy_site(outage)]
+    firing = firing_site("an outage of %d minutes during trouble" % outage, outage=outage)
+    return [firing.description(), healthy_site(outage)]
 
 
 NO_TARGET = {"name": "no target", "interval": "1m", "input_series": [], "promql_expr_test": [
