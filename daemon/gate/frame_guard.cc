@@ -116,6 +116,14 @@ FrameGuard::Breach FrameGuard::FromClient(absl::string_view bytes) {
   return breach_;
 }
 
+FrameGuard::Breach FrameGuard::CheckRequests() {
+  const absl::Duration due = clock_.Steady() - limits_.request_max;
+  for (const auto& [id, stream] : streams_) {
+    if (breach_ == Breach::kNone && !stream.client_ended && stream.opened < due) breach_ = Breach::kRequestTimeout;
+  }
+  return breach_;
+}
+
 FrameGuard::Breach FrameGuard::OnClientFrame(const Frame& frame) {
   ++work_.frames;
   // Within a header block only CONTINUATION frames may follow (section 6.10).
@@ -172,7 +180,7 @@ FrameGuard::Breach FrameGuard::OnNewStream(const Frame& frame) {
   last_stream_ = frame.stream;
   ++work_.streams;
   if (streams_.size() >= limits_.streams_max) return Breach::kStreams;
-  streams_.emplace(frame.stream, StreamState());
+  streams_.emplace(frame.stream, StreamState{.opened = now_});
   return Breach::kNone;
 }
 
@@ -309,6 +317,8 @@ const char* BreachName(FrameGuard::Breach breach) {
       return "http2_continuations";
     case FrameGuard::Breach::kStreams:
       return "http2_streams";
+    case FrameGuard::Breach::kRequestTimeout:
+      return "http2_request_timeout";
     case FrameGuard::Breach::kResets:
       return "http2_resets";
     case FrameGuard::Breach::kPings:

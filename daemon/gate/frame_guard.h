@@ -41,6 +41,7 @@ class FrameGuard {
     size_t early_bytes_max = kHeaderBlockBytesMax;        // of all blocks until the client acknowledges the SETTINGS
     size_t continuations_max = 4;                         // of a block
     size_t streams_max = 128;                             // open at a time
+    absl::Duration request_max = absl::Seconds(10);       // from HEADERS until the client has ended the stream
     size_t settings_bytes_max = 32 * 6;                   // of a SETTINGS frame
     size_t other_bytes_max = 1 << 10;                     // of a GOAWAY or unknown frame
     TokenRate resets = {.burst = 100, .per_second = 50};  // + 1 for an end: a stream that the server ends
@@ -59,6 +60,7 @@ class FrameGuard {
     kEarlyHeaderBytes,
     kContinuations,
     kStreams,
+    kRequestTimeout,
     kResets,
     kPings,
     kSettings,
@@ -78,6 +80,9 @@ class FrameGuard {
   // Reads bytes of the client, in pieces of any size. After a breach nothing more may be forwarded, and all further
   // calls return the same breach.
   Breach FromClient(absl::string_view bytes);
+  // kRequestTimeout where a request has not been complete for too long, as a breach of FromClient. To be called every
+  // second: gRPC reports no call before its request is complete, and keeps it without a limit.
+  Breach CheckRequests();
   // Reads bytes of the server, which are trusted.
   void FromServer(absl::string_view bytes);
 
@@ -115,6 +120,7 @@ class FrameGuard {
     Frame frame_;
   };
   struct StreamState {
+    absl::Duration opened;
     bool client_ended = false;
     bool server_ended = false;
   };

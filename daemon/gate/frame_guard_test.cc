@@ -109,6 +109,20 @@ TEST_F(FrameGuardTest, StreamsAtATime) {
   EXPECT_EQ(CountUntil(Breach::kStreams, [](uint32_t i) { return Request(2 * i + 1); }), 128u);
 }
 
+// gRPC reports no call before its request is complete.
+TEST_F(FrameGuardTest, ARequestMustBeCompleteInTime) {
+  FrameGuard guard = Settled();
+  EXPECT_EQ(guard.FromClient(Request(1) + Frame(50, kHeaders, kEndHeaders, 3)), Breach::kNone);
+  clock_.Advance(absl::Seconds(10));
+  EXPECT_EQ(guard.CheckRequests(), Breach::kNone);
+  EXPECT_EQ(guard.FromClient(Frame(50, kHeaders, kEndHeaders, 5) + Frame(0, kData, kEndStream, 3)), Breach::kNone);
+  clock_.Advance(absl::Seconds(10));
+  EXPECT_EQ(guard.CheckRequests(), Breach::kNone) << "whole requests may wait for their answers";
+  clock_.Advance(absl::Milliseconds(1));
+  EXPECT_EQ(guard.CheckRequests(), Breach::kRequestTimeout);
+  EXPECT_EQ(guard.FromClient(Request(7)), Breach::kRequestTimeout) << "a breach stays";
+}
+
 TEST_F(FrameGuardTest, RapidResets) {
   EXPECT_EQ(CountUntil(Breach::kResets, [](uint32_t i) { return Request(2 * i + 1) + Frame(4, kReset, 0, 2 * i + 1); }),
             100u);

@@ -65,7 +65,10 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
         deadline_(executor_),
         pause_(executor_),
         guard_(context.frames, context.clock) {}
-  ~Connection() override { context_.owner.OnEnd(id_); }
+  ~Connection() override {
+    if (share_ != nullptr) share_->CountOpen(-static_cast<ptrdiff_t>(counted_streams_));
+    context_.owner.OnEnd(id_);
+  }
 
   // False if memory or descriptors are exhausted. Takes ownership of the socket in any case.
   bool Link(SSL_CTX* tls) {
@@ -202,6 +205,10 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
       OnBreach(BreachName(breach));
       return false;
     }
+    if (!CountStreams()) {
+      OnBreach("http2_streams_of_identity");
+      return false;
+    }
     if (guard_.has_settings_acknowledged() && !std::exchange(is_settled_, true)) OnSettled();
     return Charge(guard_.TakeWork());
   }
@@ -275,6 +282,7 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
   void TakeDown(absl::string_view bytes) {
     guard_.FromServer(bytes);
     share_->CreditAnswer(bytes.size());
+    CountStreams();
     TellBusy();
     down_.append(bytes.data(), bytes.size());
   }
@@ -303,6 +311,13 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
     if (is_standing) SetDeadline(context_.timeouts.write, &Connection::Close);
     WaitForClient(outcome, &Connection::Down);
     return false;
+  }
+
+  // Tells the holder's share how many streams are open. False where they are too many.
+  bool CountStreams() {
+    const size_t open = guard_.open_streams();
+    const auto change = static_cast<ptrdiff_t>(open) - static_cast<ptrdiff_t>(std::exchange(counted_streams_, open));
+    return change == 0 || share_->CountOpen(change);
   }
 
   // Reports changes only.
@@ -376,6 +391,8 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
 
   void EndIfDue() {
     if (is_closed_ || is_leaving_ || credentials_.connection == nullptr) return;
+    const FrameGuard::Breach breach = guard_.CheckRequests();
+    if (breach != FrameGuard::Breach::kNone) return OnBreach(BreachName(breach));
     absl::Status due = credentials_.connection->Check();
     if (due.ok()) due = credentials_.connection->CheckAge();
     if (due.ok()) return;
@@ -409,8 +426,9 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
   Credentials credentials_;         // since the handshake
   ConnectionTable::Holder holder_;  // likewise
   std::shared_ptr<HolderThrottle::Share> share_;
-  std::string up_, down_;   // not yet forwarded
-  std::string retirement_;  // reason to retire with when idle; empty: none
+  size_t counted_streams_ = 0;  // open streams that the share knows
+  std::string up_, down_;       // not yet forwarded
+  std::string retirement_;      // reason to retire with when idle; empty: none
   std::string farewell_;
   size_t lingered_ = 0;
   std::optional<absl::Duration> due_since_;  // since when it should have ended

@@ -25,6 +25,18 @@ void HolderThrottle::Share::CreditAnswer(size_t bytes) {
   frames_.Credit(static_cast<double>(bytes) / kAnswerBytesPerFrame);
 }
 
+bool HolderThrottle::Share::CountOpen(ptrdiff_t change) {
+  absl::MutexLock lock(&all_.open_mu_);
+  all_.open_holders_ -= open_ > 0;
+  open_ += change;
+  all_.open_ += change;
+  all_.open_holders_ += open_ > 0;
+  if (change <= 0 || open_ <= 1) return true;
+  const Limits& limits = all_.limits_;
+  const bool is_crowded = all_.open_ > limits.all_streams_max;
+  return open_ <= limits.streams_max && !(is_crowded && open_ > limits.all_streams_max / all_.open_holders_);
+}
+
 bool HolderThrottle::Share::IsFull() {
   absl::MutexLock lock(&mu_);
   const absl::Duration now = clock_.Steady();
@@ -35,7 +47,7 @@ std::shared_ptr<HolderThrottle::Share> HolderThrottle::ShareOf(const std::string
   absl::MutexLock lock(&mu_);
   if (shares_.size() >= sweep_at_) DropUnused();
   std::shared_ptr<Share>& share = shares_[holder];
-  if (share == nullptr) share.reset(new Share(limits_, clock_));
+  if (share == nullptr) share.reset(new Share(*this, limits_, clock_));
   return share;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Throttles the requests of one identity over all of its connections, before anything is parsed. A faster client is not
-// rejected: the gate stops reading from it for a while.
+// rejected: the gate stops reading from it for a while. Beside that it counts open streams, whose number is bounded for
+// each identity and for all together.
 //   const auto share = throttle.ShareOf(holder.name);
 //   const absl::Duration wait = share->Charge(guard.TakeWork());
 #ifndef SIDEBAND_DAEMON_GATE_HOLDER_THROTTLE_H_
@@ -21,7 +22,7 @@
 
 namespace sideband::daemon {
 
-// Thread-safe. `clock` must outlive it and its shares.
+// Thread-safe. `clock` and the throttle must outlive the shares.
 class HolderThrottle {
  public:
   struct Limits {
@@ -29,6 +30,11 @@ class HolderThrottle {
     TokenRate streams = {.burst = 400, .per_second = 200};
     // A frame costs some microseconds. Large answers credit the frames that acknowledge them.
     TokenRate frames = {.burst = 8000, .per_second = 4000};
+    // Open streams of a holder: twice as many as gRPC admits (calls_under_way.h), since rejected calls take a moment to
+    // end.
+    size_t streams_max = 256;
+    // Beyond this number of all open streams, a holder may have no more than an equal part of it.
+    size_t all_streams_max = 2048;
   };
 
   // The share of one holder. Thread-safe.
@@ -38,13 +44,19 @@ class HolderThrottle {
     absl::Duration Charge(const FrameGuard::Work& work);
     // The server has sent `bytes`.
     void CreditAnswer(size_t bytes);
+    // Counts streams that a connection has opened (positive) or that have ended (negative). False where the holder now
+    // has more than it may.
+    bool CountOpen(ptrdiff_t change);
 
    private:
     friend class HolderThrottle;
-    Share(const Limits& limits, const Clock& clock) : clock_(clock), streams_(limits.streams), frames_(limits.frames) {}
+    Share(HolderThrottle& all, const Limits& limits, const Clock& clock)
+        : all_(all), clock_(clock), streams_(limits.streams), frames_(limits.frames) {}
     bool IsFull();
 
+    HolderThrottle& all_;
     const Clock& clock_;
+    size_t open_ ABSL_GUARDED_BY(all_.open_mu_) = 0;
     absl::Mutex mu_;
     TokenBucket streams_ ABSL_GUARDED_BY(mu_);
     TokenBucket frames_ ABSL_GUARDED_BY(mu_);
@@ -63,6 +75,9 @@ class HolderThrottle {
 
   const Limits limits_;
   const Clock& clock_;
+  absl::Mutex open_mu_;
+  size_t open_ ABSL_GUARDED_BY(open_mu_) = 0;          // streams of all holders
+  size_t open_holders_ ABSL_GUARDED_BY(open_mu_) = 0;  // with an open stream
   mutable absl::Mutex mu_;
   absl::flat_hash_map<std::string, std::shared_ptr<Share>> shares_ ABSL_GUARDED_BY(mu_);
   size_t sweep_at_ ABSL_GUARDED_BY(mu_) = 64;

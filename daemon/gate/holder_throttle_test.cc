@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 
 namespace sideband::daemon {
@@ -35,6 +38,27 @@ TEST_F(HolderThrottleTest, AnswersCreditFrames) {
   EXPECT_GT(share->Charge({.frames = 101}), absl::ZeroDuration());
   share->CreditAnswer(2 << 10);
   EXPECT_EQ(share->Charge({.frames = 1}), absl::ZeroDuration());
+}
+
+TEST_F(HolderThrottleTest, OpenStreamsOfAHolderAreBounded) {
+  const auto one = throttle_.ShareOf("a"), another = throttle_.ShareOf("a");
+  EXPECT_TRUE(one->CountOpen(128));
+  EXPECT_TRUE(another->CountOpen(128));
+  EXPECT_FALSE(another->CountOpen(1));
+  another->CountOpen(-129);
+  EXPECT_TRUE(one->CountOpen(128));
+}
+
+TEST_F(HolderThrottleTest, OpenStreamsOfAllAreSharedEqually) {
+  std::vector<std::shared_ptr<HolderThrottle::Share>> crowd;
+  for (int i = 0; i < 8; ++i) crowd.push_back(throttle_.ShareOf(absl::StrCat("crowd", i)));
+  for (const auto& share : crowd) EXPECT_TRUE(share->CountOpen(256));
+  const auto late = throttle_.ShareOf("late");
+  EXPECT_TRUE(late->CountOpen(2048 / 9)) << "its part";
+  EXPECT_FALSE(late->CountOpen(1));
+  EXPECT_FALSE(crowd[0]->CountOpen(1));
+  for (const auto& share : crowd) share->CountOpen(-256);
+  EXPECT_TRUE(late->CountOpen(1));
 }
 
 // A reconnect does not earn a new burst.

@@ -68,6 +68,20 @@ class GrpcBoundsTest : public GrpcServerFixture {
 constexpr char kRefusedSnapshots[] =
     "sideband_grpc_requests_total{code=\"RESOURCE_EXHAUSTED\",method=\"GetSnapshot\"} ";
 
+// It would be inflated before its caller is authenticated.
+TEST_F(GrpcBoundsTest, CompressedRequestsAreNotInflated) {
+  Start();
+  for (const grpc_compression_algorithm algorithm : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP}) {
+    grpc::ClientContext context;
+    context.set_compression_algorithm(algorithm);
+    sideband::v1::GetSnapshotRequest request;
+    request.add_devices(std::string(10'000, 'x'));
+    sideband::v1::GetSnapshotResponse response;
+    EXPECT_EQ(As("tenant-a")->GetSnapshot(&context, request, &response).error_code(), grpc::UNIMPLEMENTED);
+  }
+  EXPECT_EQ(Ask(*As("tenant-a")), grpc::OK);
+}
+
 TEST_F(GrpcBoundsTest, WhoAsksTooOftenIsToldWhenToAskAgain) {
   options_.requests = {.per_second = 10, .burst = 3};
   Start();
