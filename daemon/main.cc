@@ -40,6 +40,8 @@
 #include "daemon/http/target_list.h"
 #include "daemon/identity/token_verifier.h"
 #include "daemon/listen/descriptors.h"
+#include "daemon/listen/holder_throttle.h"
+#include "daemon/listen/work_queue.h"
 #include "daemon/marks/mark_book.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/page_data.h"
@@ -138,6 +140,8 @@ static_assert(QuotaConfig().calls_per_second == RequestQuota::Limits().per_secon
 
 // A client above this multiple of its quota is throttled; between the quota and this multiple its calls are rejected.
 constexpr double kThrottleFactor = 4;
+// Of one holder, over all of its HTTP connections: far above what scrapers and open pages ask.
+constexpr TokenRate kHttpRequests = {.burst = 500, .per_second = 100};
 // HTTP/2 frames allowed per call. The lower bounds below are HolderThrottle's defaults.
 constexpr double kFramesPerCall = 10;
 
@@ -155,11 +159,11 @@ Gate::Options GateOptions(const Config& config, const ConnectionBudget& budget) 
 }
 
 GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& budget, int inherited_socket,
-                                const HistoryReader& history, SealerSet& sealers, const PeekReader& peeks,
-                                const CountingQueries& counting, RotationSink& rotation, const MarkQueries& marks,
-                                ExchangeBook* exchanges, const ExchangeQueries& exchange_queries,
-                                const SensorQueries& sensors, const SensorHistoryReader& past_sensors,
-                                const Admin& admin) {
+                                WorkQueue& work, const HistoryReader& history, SealerSet& sealers,
+                                const PeekReader& peeks, const CountingQueries& counting, RotationSink& rotation,
+                                const MarkQueries& marks, ExchangeBook* exchanges,
+                                const ExchangeQueries& exchange_queries, const SensorQueries& sensors,
+                                const SensorHistoryReader& past_sensors, const Admin& admin) {
   const QuotaConfig& quotas = config.quotas;
   Gate::Options gate = GateOptions(config, budget);
   gate.inherited_socket = inherited_socket;
@@ -179,17 +183,21 @@ GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& bu
           .sensors = &sensors,
           .sensor_history = &past_sensors,
           .admin = &admin,
+          .work = &work,
           .gate = std::move(gate)};
 }
 
-HttpServer::Options HttpOptions(const Config& config, const ConnectionBudget& budget, int inherited_socket) {
+HttpServer::Options HttpOptions(const Config& config, const ConnectionBudget& budget, int inherited_socket,
+                                WorkQueue& work, HolderThrottle& throttle) {
   return {.listener = config.http.listener,
           .local_operators = config.local_operators,
           .inherited_socket = inherited_socket,
           .connections_max = budget.http,
           .handshakes_max = budget.http_handshakes,
           .connections_per_identity_max = budget.per_identity,
-          .limits = {.age_max = config.http.listener.max_connection_age}};
+          .limits = {.age_max = config.http.listener.max_connection_age},
+          .work = &work,
+          .throttle = &throttle};
 }
 
 // What outlasts the daemon.
@@ -337,14 +345,18 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
              .boards = &boards,
              .redfish = config.http.redfish ? &redfish : nullptr});
   const ConnectionBudget budget = BudgetConnections(FileLimit(), config.devices.size());
+  WorkQueue work({}, clock);
+  HolderThrottle requests({.streams = kHttpRequests}, clock);
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
                             HttpServer::Start(
-                                HttpOptions(config, budget, sockets.http),
+                                HttpOptions(config, budget, sockets.http, work, requests),
                                 [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
+  // Before the servers are destroyed, whose connections the work holds.
+  const absl::Cleanup stop_work = [&] { work.Stop(); };
   SIDEBAND_ASSIGN_OR_RETURN(
       const auto grpc,
-      GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers, live, counting_queries, rotations,
-                                    marks, exchanges.get(), exchange_queries, sensors, past_sensors, admin),
+      GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, work, past, *sealers, live, counting_queries,
+                                    rotations, marks, exchanges.get(), exchange_queries, sensors, past_sensors, admin),
                         reader, *metrics));
   // A call that waits would keep the server from stopping.
   const absl::Cleanup answer_waiting_calls = [&] {
@@ -359,6 +371,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
     http->CheckCertificates();
     grpc->CheckCertificates();
     grpc->UpdateHealth();
+    ReturnFreedMemory();
   });
   checks.Start();
   ClockWatch clock_watch(clock, [](absl::Duration by) { spdlog::warn("{}", ClockWatch::Describe(by)); });

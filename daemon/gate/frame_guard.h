@@ -24,7 +24,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
-#include "daemon/gate/token_bucket.h"
+#include "daemon/listen/holder_throttle.h"
+#include "daemon/listen/token_bucket.h"
 
 namespace sideband::daemon {
 
@@ -69,11 +70,8 @@ class FrameGuard {
     kOthers,
   };
 
-  // Work that the client has caused: the basis of the throttle (holder_throttle.h).
-  struct Work {
-    size_t streams = 0;
-    size_t frames = 0;
-  };
+  // What the client has caused.
+  using Work = HolderThrottle::Work;
 
   FrameGuard(const Limits& limits, const Clock& clock);
 

@@ -16,7 +16,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/gate/frame_guard.h"
 #include "daemon/gate/gate_timeouts.h"
-#include "daemon/gate/holder_throttle.h"
+#include "daemon/listen/holder_throttle.h"
 #include "daemon/identity/credentials.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/listen/listener_tls.h"

@@ -75,7 +75,7 @@ TEST_F(GrpcBoundsTest, CompressedRequestsAreNotInflated) {
     grpc::ClientContext context;
     context.set_compression_algorithm(algorithm);
     sideband::v1::GetSnapshotRequest request;
-    request.add_devices(std::string(10'000, 'x'));
+    request.mutable_filter()->set_device(std::string(10'000, 'x'));
     sideband::v1::GetSnapshotResponse response;
     EXPECT_EQ(As("tenant-a")->GetSnapshot(&context, request, &response).error_code(), grpc::UNIMPLEMENTED);
   }

@@ -49,7 +49,8 @@ class GrpcServer::Impl {
                  options.exchange_queries,
                  options.sensors,
                  options.sensor_history,
-                 tokens_.get()} {}
+                 tokens_.get(),
+                 options.work} {}
   ~Impl() { Stop(absl::ZeroDuration()); }
 
   absl::Status Start(bool reflection);

@@ -63,6 +63,7 @@ class GrpcServer {
     // nullptr: GetSensorHistory is FAILED_PRECONDITION; must outlive the server
     const SensorHistoryReader* sensor_history = nullptr;
     const Admin* admin = nullptr;  // nullptr: calls of Admin are FAILED_PRECONDITION; must outlive the server
+    WorkQueue* work = nullptr;     // nullptr: gRPC's threads render the answers; must outlive the server
     Gate::Options gate;            // `listener` and `local_operators` are overwritten with those above
   };
 

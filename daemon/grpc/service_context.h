@@ -8,6 +8,7 @@
 #include "daemon/grpc/calls_under_way.h"
 #include "daemon/grpc/request_quota.h"
 #include "daemon/grpc/stream_registry.h"
+#include "daemon/listen/work_queue.h"
 #include "daemon/metrics/request_metrics.h"
 #include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/sealer_set.h"
@@ -48,6 +49,7 @@ struct ServiceContext {
   const SensorQueries* sensors = nullptr;  // nullptr: no board is read
   const SensorHistoryReader* sensor_history = nullptr;  // nullptr: no history of sensors is kept
   const ResumeTokens* tokens = nullptr;                 // nullptr only where there are no streams
+  WorkQueue* work = nullptr;                            // nullptr: gRPC's threads render the answers
 };
 
 }  // namespace sideband::daemon

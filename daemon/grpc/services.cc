@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "daemon/grpc/admission.h"
-#include "daemon/grpc/answer_reactor.h"
 #include "daemon/grpc/board_event_subscription.h"
 #include "daemon/grpc/grpc_status.h"
 #include "daemon/grpc/message_bytes.h"
@@ -61,28 +60,50 @@ Incoming<Request> Receive(const ServiceContext& context, grpc::CallbackServerCon
 template <typename Request, typename Response>
 using Query = absl::StatusOr<Response>(Reader& reader, const Caller& caller, const Request& request);
 
-template <typename Request, typename Response>
-absl::Status Ask(Reader& reader, const Incoming<Request>& incoming, std::function<Query<Request, Response>> query,
-                 grpc::ByteBuffer& bytes) {
-  const Admission& admission = incoming.admission;
-  if (!admission.status.ok()) return admission.status;
-  const absl::StatusOr<Response> answer = query(reader, *admission.asked.caller, incoming.request);
+template <typename Response>
+absl::StatusOr<grpc::ByteBuffer> BytesOf(const absl::StatusOr<Response>& answer) {
   if (!answer.ok()) return answer.status();
-  SIDEBAND_ASSIGN_OR_RETURN(bytes, Serialized(*answer));
-  // From here on the answer counts against the identity, until AnswerReactor releases the share.
-  admission.share->Hold(bytes.Length());
+  return Serialized(*answer);
+}
+
+// The answer to come. It holds the call's share of its identity's limits until gRPC has finished the call. A call that
+// was not admitted is answered already.
+template <typename Request>
+std::shared_ptr<PendingAnswer> Pend(const ServiceContext& context, grpc::CallbackServerContext& call, Method method,
+                                    const std::shared_ptr<Incoming<Request>>& incoming, grpc::ByteBuffer& response) {
+  const auto pending =
+      PendingAnswer::Make(response, [context, &call, method, incoming](const absl::StatusOr<grpc::ByteBuffer>& answer) {
+        if (answer.ok()) incoming->admission.share->Hold(answer->Length());
+        context.metrics.GrpcRequest(method.name(), answer.status().code());
+        Conclude(context.reader, call, incoming->admission, answer.status());
+      });
+  if (!incoming->admission.status.ok()) pending->Answer(incoming->admission.status);
+  return pending;
+}
+
+// Runs on the work queue what renders an answer.
+absl::Status Enqueue(const ServiceContext& context, const Caller& caller, WorkQueue::Lane lane,
+                     std::function<void()> work) {
+  const bool is_operator = caller.May(Resource::SelfMetrics(), Right::kRead);
+  if (is_operator && lane == WorkQueue::Lane::kQueries) lane = WorkQueue::Lane::kOperators;
+  if (context.work != nullptr) return context.work->Add(lane, caller.principal.identity, std::move(work));
+  work();
   return absl::OkStatus();
 }
 
 template <typename Request, typename Response>
 UnaryReactor* Answer(const ServiceContext& context, grpc::CallbackServerContext& call, Method method,
-                     std::function<Query<Request, Response>> query, const grpc::ByteBuffer& request,
-                     grpc::ByteBuffer& response) {
-  Incoming<Request> incoming = Receive<Request>(context, call, method, request);
-  const absl::Status status = Ask<Request, Response>(context.reader, incoming, std::move(query), response);
-  context.metrics.GrpcRequest(method.name(), status.code());
-  Conclude(context.reader, call, incoming.admission, status);
-  return new AnswerReactor(status, std::move(incoming.admission.share));
+                     WorkQueue::Lane lane, const std::function<Query<Request, Response>>& query,
+                     const grpc::ByteBuffer& request_bytes, grpc::ByteBuffer& response) {
+  auto incoming = std::make_shared<Incoming<Request>>(Receive<Request>(context, call, method, request_bytes));
+  const auto pending = Pend(context, call, method, incoming, response);
+  if (!incoming->admission.status.ok()) return pending->reactor();
+  const Caller& caller = *incoming->admission.asked.caller;
+  const absl::Status taken = Enqueue(context, caller, lane, [&reader = context.reader, query, incoming, pending] {
+    pending->Answer(BytesOf(query(reader, *incoming->admission.asked.caller, incoming->request)));
+  });
+  if (!taken.ok()) pending->Answer(taken);
+  return pending->reactor();
 }
 
 // Asks for the answer to an admitted call, which is given later: like PeekReader::Ask.
@@ -90,29 +111,14 @@ template <typename Request, typename Response>
 using LateQuery = std::function<absl::StatusOr<PendingAnswer::Cancel>(
     const Asked& asked, const Request& request, std::function<void(const absl::StatusOr<Response>& answer)> done)>;
 
-template <typename Response>
-absl::StatusOr<grpc::ByteBuffer> BytesOf(const absl::StatusOr<Response>& answer) {
-  if (!answer.ok()) return answer.status();
-  return Serialized(*answer);
-}
-
 template <typename Request, typename Response>
 UnaryReactor* AnswerLater(const ServiceContext& context, grpc::CallbackServerContext& call, Method method,
                           const LateQuery<Request, Response>& query, const grpc::ByteBuffer& request_bytes,
                           grpc::ByteBuffer& response) {
   auto incoming = std::make_shared<Incoming<Request>>(Receive<Request>(context, call, method, request_bytes));
   const Admission& admission = incoming->admission;
-  // `incoming` holds the call's share until gRPC has finished the call.
-  const auto pending =
-      PendingAnswer::Make(response, [context, &call, method, incoming](const absl::StatusOr<grpc::ByteBuffer>& answer) {
-        if (answer.ok()) incoming->admission.share->Hold(answer->Length());
-        context.metrics.GrpcRequest(method.name(), answer.status().code());
-        Conclude(context.reader, call, incoming->admission, answer.status());
-      });
-  if (!admission.status.ok()) {
-    pending->Answer(admission.status);
-    return pending->reactor();
-  }
+  const auto pending = Pend(context, call, method, incoming, response);
+  if (!admission.status.ok()) return pending->reactor();
   auto cancel = query(admission.asked, incoming->request,
                       [pending](const absl::StatusOr<Response>& answer) { pending->Answer(BytesOf(answer)); });
   if (cancel.ok()) {
@@ -173,11 +179,12 @@ WriteReactor* Open(const ServiceContext& context, grpc::CallbackServerContext& c
 
 // A row for a method with one answer.
 template <typename Request, typename Response>
-RawService::Method Unary(const ServiceContext& context, Method method, std::function<Query<Request, Response>> query) {
+RawService::Method Unary(const ServiceContext& context, Method method, std::function<Query<Request, Response>> query,
+                         WorkQueue::Lane lane = WorkQueue::Lane::kQueries) {
   return {method.name(),
-          [context, method, query = std::move(query)](grpc::CallbackServerContext* call,
-                                                      const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
-            return Answer<Request, Response>(context, *call, method, query, *request, *response);
+          [context, method, lane, query = std::move(query)](
+              grpc::CallbackServerContext* call, const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+            return Answer<Request, Response>(context, *call, method, lane, query, *request, *response);
           }};
 }
 
@@ -417,7 +424,8 @@ std::unique_ptr<grpc::Service> NewTelemetryService(const ServiceContext& context
           Unary(context, {"Telemetry/ListScopes"}, &ListScopes),
           Unary<GetSnapshotRequest, std::vector<SharedSnapshot>>(context, {"Telemetry/GetSnapshot"},
                                                                  SnapshotQuery(context)),
-          Unary<GetHistoryRequest, GetHistoryResponse>(context, {"Telemetry/GetHistory"}, HistoryQuery(context)),
+          Unary<GetHistoryRequest, GetHistoryResponse>(context, {"Telemetry/GetHistory"}, HistoryQuery(context),
+                                                       WorkQueue::Lane::kHistories),
           LateUnary<PeekRequest, PeekResponse>(context, {"Telemetry/Peek"}, LatePeek(context)),
           LateUnary<MarkRequest, MarkResponse>(context, {"Telemetry/Mark"}, LateMark(context)),
           Unary<ListMarksRequest, ListMarksResponse>(context, {"Telemetry/ListMarks"}, ListMarksQuery(context)),
@@ -436,8 +444,8 @@ std::unique_ptr<grpc::Service> NewSensorsService(const ServiceContext& context) 
       std::vector<RawService::Method>{
           Unary<ListSensorsRequest, ListSensorsResponse>(context, {"Sensors/ListSensors"}, ListSensorsQuery(context)),
           Unary<GetSensorsRequest, GetSensorsResponse>(context, {"Sensors/GetSensors"}, GetSensorsQuery(context)),
-          Unary<GetSensorHistoryRequest, GetSensorHistoryResponse>(context, {"Sensors/GetSensorHistory"},
-                                                                   SensorHistoryQuery(context)),
+          Unary<GetSensorHistoryRequest, GetSensorHistoryResponse>(
+              context, {"Sensors/GetSensorHistory"}, SensorHistoryQuery(context), WorkQueue::Lane::kHistories),
           ServerStream<sideband::v1::WatchBoardEventsRequest>(context, {"Sensors/WatchBoardEvents"},
                                                               &MakeBoardEventSubscription),
       });

@@ -156,27 +156,40 @@ HttpExchange::Answer HttpExchange::Handle() {
                                     .odata_version = TextOf(request["OData-Version"]),
                                     .session_token = SessionTokenOf(request),
                                     .credentials = std::move(credentials)});
-  // A body is never read, so the next request after it cannot be found. Callers who are not authorized do not keep
-  // connections that others may need.
-  const bool is_nobody = response.status == 401 || response.status == 403;
-  return Compose(std::move(response), request.keep_alive() && !parser_->has_body() && !is_nobody && is_young);
+  // A body is never read, so the next request after it cannot be found.
+  keep_alive_ = request.keep_alive() && !parser_->has_body() && is_young;
+  NoteRequest();
+  return Complete(std::move(response));
+}
+
+// 1.1 also where the request could not be parsed.
+void HttpExchange::NoteRequest() {
+  version_ = parser_->get().version() == 10 ? 10 : 11;
+  is_head_ = parser_->is(http::verb::head);
+}
+
+HttpExchange::Answer HttpExchange::Complete(HttpResponse response) {
+  if (response.work != nullptr) return {.identity = std::move(response.identity), .work = std::move(response.work)};
+  // Callers who are not authorized do not keep connections that others may need.
+  if (response.status == 401 || response.status == 403) keep_alive_ = false;
+  return Compose(std::move(response));
 }
 
 HttpExchange::Answer HttpExchange::Refuse(int status, const char* why) {
-  return Compose(FixedResponse(status, why), /*keep_alive=*/false);
+  keep_alive_ = false;
+  NoteRequest();
+  return Compose(FixedResponse(status, why));
 }
 
-HttpExchange::Answer HttpExchange::Compose(HttpResponse response, bool keep_alive) {
-  // Also 1.1 where the request could not be parsed.
-  const unsigned version = parser_->get().version() == 10 ? 10 : 11;
-  Answer answer{.keep_alive = keep_alive, .identity = std::move(response.identity)};
-  answer.header = absl::StrCat("HTTP/1.", version - 10, " ", response.status, " ", ReasonOf(response.status), "\r\n");
-  AddConnection(answer.header, version, keep_alive);
+HttpExchange::Answer HttpExchange::Compose(HttpResponse response) {
+  Answer answer{.keep_alive = keep_alive_, .identity = std::move(response.identity)};
+  answer.header = absl::StrCat("HTTP/1.", version_ - 10, " ", response.status, " ", ReasonOf(response.status), "\r\n");
+  AddConnection(answer.header, version_, keep_alive_);
   AddFields(answer.header, response);
   answer.header.append("\r\n");
   // An answer to HEAD has the header of GET, with its Content-Length, and no body.
-  if (!parser_->is(http::verb::head)) answer.body = std::move(response.body);
-  is_over_ = !keep_alive;
+  if (!is_head_) answer.body = std::move(response.body);
+  is_over_ = !keep_alive_;
   return answer;
 }
 

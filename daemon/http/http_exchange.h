@@ -4,7 +4,8 @@
 // clock.
 //   HttpExchange exchange(credentials, handler);
 //   exchange.Feed(bytes);
-//   while (const auto answer = exchange.Next()) {
+//   while (auto answer = exchange.Next()) {
+//     if (answer->work != nullptr) answer = exchange.Complete(answer->work->make());
 //     Write(answer->header, answer->body);
 //     if (!answer->keep_alive) Close();
 //   }
@@ -32,6 +33,8 @@ class HttpExchange {
     Body body;                // empty for HEAD
     bool keep_alive = false;  // false: the last answer; close after it
     std::string identity;     // HttpResponse::identity
+    // Makes the response: call Complete() with it before Next(). nullptr: the answer is complete.
+    std::shared_ptr<const HttpWork> work;
   };
 
   // `handler` must outlive the exchange.
@@ -44,6 +47,8 @@ class HttpExchange {
   // Answers the next request; nullopt where it is incomplete, or after an answer without keep_alive. Malformed input is
   // answered with an error, which is the last answer.
   std::optional<Answer> Next();
+  // The answer with the response that Answer::work has made.
+  Answer Complete(HttpResponse response);
   // Whether no byte of the next request has arrived.
   bool is_idle() const { return is_idle_; }
 
@@ -52,8 +57,9 @@ class HttpExchange {
 
   void NoteFolds(absl::string_view consumed);
   Answer Handle();
+  void NoteRequest();
   Answer Refuse(int status, const char* why);
-  Answer Compose(HttpResponse response, bool keep_alive);
+  Answer Compose(HttpResponse response);
 
   const Credentials credentials_;
   const HttpHandler& handler_;
@@ -62,6 +68,10 @@ class HttpExchange {
   size_t header_bytes_ = 0;         // of the current request, parsed
   char last_byte_ = '\0';           // the last of header_bytes_
   bool has_fold_ = false;           // the request is rejected, so never reset
+  // Of the request that is being answered.
+  unsigned version_ = 11;
+  bool is_head_ = false;
+  bool keep_alive_ = false;
   bool is_idle_ = true;
   bool is_over_ = false;
 };

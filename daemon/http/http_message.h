@@ -6,13 +6,16 @@
 #define SIDEBAND_DAEMON_HTTP_HTTP_MESSAGE_H_
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "daemon/base/body.h"
 #include "daemon/identity/credentials.h"
+#include "daemon/listen/work_queue.h"
 
 namespace sideband::daemon {
 
@@ -27,6 +30,9 @@ struct HttpRequest {
   Credentials credentials;
 };
 
+// Where a response is made that takes more than a moment.
+struct HttpWork;
+
 struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
@@ -36,9 +42,17 @@ struct HttpResponse {
   std::vector<std::pair<std::string, std::string>> fields;  // more of the header; nothing in them is from a client
   std::string identity;  // of the authenticated caller; empty where none was required; not sent
   Body body;
+  std::shared_ptr<const HttpWork>
+      work;  // makes the response, which then is nothing but `identity`; nullptr: it is made
 };
 
-// Must be thread-safe and must not block.
+struct HttpWork {
+  WorkQueue::Lane lane = WorkQueue::Lane::kQueries;
+  std::function<HttpResponse()> make;                       // without `work`
+  std::function<HttpResponse(const absl::Status&)> refuse;  // where WorkQueue does not take it
+};
+
+// Must be thread-safe and must not block. What takes more than a moment goes into HttpResponse::work.
 using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 
 }  // namespace sideband::daemon

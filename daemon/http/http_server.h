@@ -19,7 +19,9 @@
 #include "absl/time/time.h"
 #include "daemon/config/config.h"
 #include "daemon/http/http_message.h"
+#include "daemon/listen/holder_throttle.h"
 #include "daemon/listen/tls_peer.h"
+#include "daemon/listen/work_queue.h"
 #include "daemon/metrics/listener_metrics.h"
 
 namespace sideband::daemon {
@@ -28,7 +30,8 @@ inline constexpr size_t kHttpConnectionsMax = 512;
 inline constexpr size_t kHttpHandshakesMax = 128;
 inline constexpr size_t kHttpConnectionsPerIdentityMax = 64;  // or per address without an identity
 
-// Thread-safe. The handler is called on the server's threads until Stop() returns.
+// Thread-safe. The handler is called on the server's threads until Stop() returns. `work` must have stopped, and
+// `throttle` must exist, when the server is destroyed.
 class HttpServer {
  public:
   struct Options {
@@ -45,6 +48,8 @@ class HttpServer {
     absl::Duration header_timeout = absl::Seconds(10);  // from the first byte to the last
     absl::Duration write_timeout = absl::Seconds(30);   // of a whole answer
     ConnectionLimits limits;
+    WorkQueue* work = nullptr;           // makes what takes more than a moment; nullptr: the server's threads do
+    HolderThrottle* throttle = nullptr;  // counts requests as streams; nullptr: their number is not bounded
     absl::Duration stop_grace = absl::Seconds(2);  // for answers under way when Stop() is called
   };
 

@@ -7,8 +7,10 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/ssl/stream_base.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
@@ -189,13 +191,14 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     shows_by_request_ = holder_.is_address;
     if (!context_.owner.MayStay(id_, holder_)) return Shutdown();
     exchange_.emplace(link_.credentials(), context_.handler);
+    UseShare();
     AnswerNext();
   }
 
   // Answers a buffered request, or waits for more bytes.
   void AnswerNext() {
     if (is_stopping_) return Shutdown();
-    if (auto answer = exchange_->Next()) return Write(*std::move(answer));
+    if (auto answer = exchange_->Next()) return Answer(*std::move(answer));
     SetBusy(false);
     if (!exchange_->is_idle()) context_.owner.SetArriving(id_);
     lowest().expires_after(
@@ -218,13 +221,31 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     if (error) return;
     const bool was_idle = exchange_->is_idle();
     exchange_->Feed({read_.data(), size});
-    if (auto answer = exchange_->Next()) return Write(*std::move(answer));
+    if (auto answer = exchange_->Next()) return Answer(*std::move(answer));
     if (was_idle) {
       context_.owner.SetArriving(id_);
       lowest().expires_after(Timeout(context_.options.header_timeout));
     }
     Read();
   }
+
+  void Answer(HttpExchange::Answer answer) {
+    if (answer.work == nullptr) return Write(std::move(answer));
+    if (!MayStayAs(answer.identity)) return Shutdown();
+    SetBusy(true);
+    // The answer's deadline begins when it has been made.
+    lowest().expires_never();
+    const std::shared_ptr<const HttpWork> work = std::move(answer.work);
+    if (context_.options.work == nullptr) return OnMade(work->make());
+    const absl::Status taken =
+        context_.options.work->Add(work->lane, answer.identity, [self = this->shared_from_this(), work] {
+          auto response = std::make_shared<HttpResponse>(work->make());
+          asio::post(self->stream().get_executor(), [self, response] { self->OnMade(std::move(*response)); });
+        });
+    if (!taken.ok()) OnMade(work->refuse(taken));
+  }
+
+  void OnMade(HttpResponse response) { Write(exchange_->Complete(std::move(response))); }
 
   void Write(HttpExchange::Answer answer) {
     if (!MayStayAs(answer.identity)) return Shutdown();
@@ -252,7 +273,15 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     // Releases a shared body before the connection becomes idle.
     answer_.body = {};
     if (!answer_.keep_alive) return Shutdown();
-    AnswerNext();
+    const absl::Duration wait = share_ == nullptr ? absl::ZeroDuration() : share_->Charge({.streams = 1});
+    if (wait <= absl::ZeroDuration()) return AnswerNext();
+    pause_.emplace(stream().get_executor(), Timeout(wait));
+    pause_->async_wait([self = this->shared_from_this()](ErrorCode) { self->AnswerNext(); });
+  }
+
+  // Of the holder, over all of its connections.
+  void UseShare() {
+    if (context_.options.throttle != nullptr) share_ = context_.options.throttle->ShareOf(holder_.name);
   }
 
   void Shutdown() {
@@ -267,6 +296,7 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
   bool MayStayAs(const std::string& identity) {
     if (!shows_by_request_ || identity.empty() || identity == holder_.name) return true;
     holder_ = {.name = identity};
+    UseShare();
     return context_.owner.MayStayAs(id_, holder_);
   }
 
@@ -281,8 +311,10 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
   std::array<char, kReadBytes> read_;
   HttpExchange::Answer answer_;     // being written
   ConnectionTable::Holder holder_;  // known after the handshake
-  bool shows_by_request_ = false;   // no identity since the handshake: tokens determine the holder
-  bool is_waiting_ = false;         // reading a handshake or a request: stopping now loses no answer
+  std::shared_ptr<HolderThrottle::Share> share_;
+  std::optional<asio::steady_timer> pause_;  // while the holder has used up its share
+  bool shows_by_request_ = false;            // no identity since the handshake: tokens determine the holder
+  bool is_waiting_ = false;                  // reading a handshake or a request: stopping now loses no answer
   bool is_busy_ = false;
   bool is_stopping_ = false;
 };

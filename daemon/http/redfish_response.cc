@@ -44,6 +44,8 @@ HttpResponse RedfishResponse(absl::StatusOr<RedfishDocument> answer, absl::strin
   return response;
 }
 
+HttpResponse RedfishBusyResponse(int64_t retry_after_s) { return ErrorResponse(RedfishBusyError(retry_after_s)); }
+
 // The server adds the field Allow.
 HttpResponse RedfishMethodResponse() { return ErrorResponse(RedfishMethodError()); }
 

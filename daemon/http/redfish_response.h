@@ -7,6 +7,7 @@
 #ifndef SIDEBAND_DAEMON_HTTP_REDFISH_RESPONSE_H_
 #define SIDEBAND_DAEMON_HTTP_REDFISH_RESPONSE_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -26,6 +27,8 @@ absl::StatusOr<RedfishDocument> CheckedVersion(const HttpRequest& request, absl:
 
 // `path` is the request's; an error is described as by RedfishErrorOf.
 HttpResponse RedfishResponse(absl::StatusOr<RedfishDocument> answer, absl::string_view path);
+// 429.
+HttpResponse RedfishBusyResponse(int64_t retry_after_s);
 // 405.
 HttpResponse RedfishMethodResponse();
 

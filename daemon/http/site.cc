@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "daemon/base/retry_after.h"
 #include "daemon/exposition/board_families.h"
 #include "daemon/http/audit_query.h"
 #include "daemon/http/history_query.h"
@@ -118,12 +119,12 @@ HttpResponse ReadinessOf(const std::vector<VisibleDevice>& devices) {
 }  // namespace
 
 const Site::Data Site::kData[] = {
-    {"/", &Site::Page},
-    {"/audit", &Site::AuditLog},
-    {"/metrics", &Site::Metrics},
-    {"/page/history", &Site::PageHistory},
-    {kPollPath, &Site::PageStatus},
-    {"/sd", &Site::Targets},
+    {"/", &Site::Page, std::nullopt},
+    {"/audit", &Site::AuditLog, WorkQueue::Lane::kQueries},
+    {"/metrics", &Site::Metrics, WorkQueue::Lane::kScrapes},
+    {"/page/history", &Site::PageHistory, WorkQueue::Lane::kHistories},
+    {kPollPath, &Site::PageStatus, WorkQueue::Lane::kQueries},
+    {"/sd", &Site::Targets, std::nullopt},
 };
 
 const Site::Data* Site::FindData(absl::string_view path) {
@@ -145,7 +146,8 @@ HttpResponse Site::Handle(const HttpRequest& request) {
   const absl::Duration start = clock_.Steady();
   const absl::string_view path = PathOf(request.target);
   HttpResponse response = Answer(request, path);
-  metrics_.HttpRequest(KnownPath(path), response.status, clock_.Steady() - start);
+  // What is made later is counted then.
+  if (response.work == nullptr) metrics_.HttpRequest(KnownPath(path), response.status, clock_.Steady() - start);
   return response;
 }
 
@@ -163,12 +165,53 @@ HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   const Data* data = FindData(path);
   if (data == nullptr) return Absent();
   const auto caller = reader_.Authenticate(request.credentials);
-  HttpResponse response = caller.ok() ? (this->*data->answer)(request, *caller) : Unauthenticated(caller.status());
-  // Lets the server count the connection for the identity.
-  if (caller.ok()) response.identity = caller->principal.identity;
-  const bool is_poll = path == kPollPath && caller.ok();
-  if (!is_poll || poll_audit_.IsDue(response.identity, clock_.Steady()))
+  if (!caller.ok()) {
+    HttpResponse response = Unauthenticated(caller.status());
     Audit(request, path, caller, OutcomeOf(response));
+    return response;
+  }
+  if (!data->lane) return AnswerAs(request, *data, *caller);
+  // A selection is rendered for each request; everything, once for each snapshot.
+  const bool is_selection = data->lane == WorkQueue::Lane::kScrapes && absl::StrContains(request.target, '?');
+  return Later(request, data->path, *caller, is_selection ? WorkQueue::Lane::kQueries : *data->lane,
+               [this, request, data, caller = *caller] { return AnswerAs(request, *data, caller); });
+}
+
+HttpResponse Site::AnswerAs(const HttpRequest& request, const Data& data, const Caller& caller) {
+  HttpResponse response = (this->*data.answer)(request, caller);
+  // Lets the server count the connection for the identity.
+  response.identity = caller.principal.identity;
+  if (data.path != kPollPath || poll_audit_.IsDue(response.identity, clock_.Steady()))
+    Audit(request, data.path, caller, OutcomeOf(response));
+  return response;
+}
+
+HttpResponse Site::Later(const HttpRequest& request, absl::string_view path, const Caller& caller, WorkQueue::Lane lane,
+                         std::function<HttpResponse()> make) {
+  const bool is_operator = caller.May(Resource::SelfMetrics(), Right::kRead);
+  const absl::Duration start = clock_.Steady();
+  auto work = std::make_shared<HttpWork>();
+  work->lane = is_operator && lane != WorkQueue::Lane::kHistories ? WorkQueue::Lane::kOperators : lane;
+  work->make = [this, path, start, make = std::move(make)] {
+    HttpResponse response = make();
+    metrics_.HttpRequest(path, response.status, clock_.Steady() - start);
+    return response;
+  };
+  work->refuse = [this, request, path, caller](const absl::Status& why) { return TooMuch(request, path, caller, why); };
+  return {.identity = caller.principal.identity, .work = std::move(work)};
+}
+
+HttpResponse Site::TooMuch(const HttpRequest& request, absl::string_view path, const Caller& caller,
+                           const absl::Status& why) {
+  const int64_t retry_after_s =
+      absl::ToInt64Seconds(absl::Ceil(RetryAfter(why).value_or(absl::Seconds(1)), absl::Seconds(1)));
+  HttpResponse response =
+      path == kRedfishPath ? RedfishBusyResponse(retry_after_s) : Plain(429, absl::StrCat(why.message(), "\n"));
+  response.fields.emplace_back("Retry-After", absl::StrCat(retry_after_s));
+  response.identity = caller.principal.identity;
+  metrics_.HttpRequest(path, response.status, absl::ZeroDuration());
+  // A flood must not push older entries out of the log.
+  if (refusal_audit_.IsDue(response.identity, clock_.Steady())) Audit(request, path, caller, why);
   return response;
 }
 
@@ -182,6 +225,13 @@ HttpResponse Site::Redfish(HttpRequest request, absl::string_view path) {
   if (target.ok() && IsPublic(*target)) return RedfishResponse(CheckedVersion(request, PublicDocument(*target)), path);
   request.credentials.bearer_token = BearerTokenOf(request);
   const auto caller = reader_.Authenticate(request.credentials);
+  if (!caller.ok() || !target.ok()) return RedfishAs(request, path, target, caller);
+  return Later(request, kRedfishPath, *caller, WorkQueue::Lane::kQueries,
+               [this, request, target, caller] { return RedfishAs(request, PathOf(request.target), target, caller); });
+}
+
+HttpResponse Site::RedfishAs(const HttpRequest& request, absl::string_view path,
+                             const absl::StatusOr<RedfishTarget>& target, const absl::StatusOr<Caller>& caller) {
   const auto answer = [&]() -> absl::StatusOr<RedfishDocument> {
     if (!caller.ok())
       return MayShowToken(caller.status()) ? absl::UnauthenticatedError("") : absl::PermissionDeniedError("");

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,9 +25,11 @@
 #include "daemon/http/http_message.h"
 #include "daemon/http/poll_audit.h"
 #include "daemon/http/target_list.h"
+#include "daemon/listen/work_queue.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/page_data.h"
 #include "daemon/redfish/redfish_service.h"
+#include "daemon/redfish/request_target.h"
 #include "daemon/view/reader.h"
 
 namespace sideband::daemon {
@@ -49,7 +52,8 @@ class Site {
   Site(Reader& reader, SelfMetrics& metrics, const Clock& clock, Sources sources)
       : reader_(reader), metrics_(metrics), clock_(clock), sources_(std::move(sources)) {}
 
-  // 405 for methods other than GET and HEAD. The answer to HEAD has its body; the server omits it.
+  // 405 for methods other than GET and HEAD. The answer to HEAD has its body; the server omits it. What renders the
+  // data of an authenticated caller is HttpResponse::work.
   HttpResponse Handle(const HttpRequest& request);
   // Prepares the expositions ahead of the scrapes. To be called after each publication, on a thread of its own: see
   // ExpositionCache::Refresh.
@@ -60,14 +64,23 @@ class Site {
   struct Data {
     absl::string_view path;
     HttpResponse (Site::*answer)(const HttpRequest& request, const Caller& caller);
+    std::optional<WorkQueue::Lane> lane;  // of callers who are no operators; nullopt: answered at once
   };
   static const Data kData[];
   static const Data* FindData(absl::string_view path);
 
   absl::string_view KnownPath(absl::string_view path) const;
   HttpResponse Answer(const HttpRequest& request, absl::string_view path);
+  // To be made by `make` on the work queue.
+  HttpResponse Later(const HttpRequest& request, absl::string_view path, const Caller& caller, WorkQueue::Lane lane,
+                     std::function<HttpResponse()> make);
+  HttpResponse TooMuch(const HttpRequest& request, absl::string_view path, const Caller& caller,
+                       const absl::Status& why);
+  HttpResponse AnswerAs(const HttpRequest& request, const Data& data, const Caller& caller);
   bool IsRedfish(absl::string_view path) const;
   HttpResponse Redfish(HttpRequest request, absl::string_view path);
+  HttpResponse RedfishAs(const HttpRequest& request, absl::string_view path,
+                         const absl::StatusOr<RedfishTarget>& target, const absl::StatusOr<Caller>& caller);
   // Whether another token than the request's, or one at all, may help.
   bool MayShowToken(const absl::Status& why) const;
   HttpResponse Unauthenticated(const absl::Status& why) const;
@@ -92,7 +105,7 @@ class Site {
   SelfMetrics& metrics_;
   const Clock& clock_;
   const Sources sources_;
-  PollAudit poll_audit_;
+  PollAudit poll_audit_, refusal_audit_;
   ExpositionCache expositions_;
 };
 

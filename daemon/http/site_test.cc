@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/base/retry_after.h"
 #include "daemon/http/target_list.h"
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/metrics/self_metrics.h"
@@ -22,10 +23,13 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
+// What the work queue would make.
+HttpResponse Made(const HttpResponse& response) { return response.work == nullptr ? response : response.work->make(); }
+
 class SiteTest : public testing::Test {
  protected:
   HttpResponse Get(const std::string& who, const std::string& target) {
-    return site_.Handle({.method = "GET", .target = target, .credentials = CredentialsOf(who)});
+    return Made(site_.Handle({.method = "GET", .target = target, .credentials = CredentialsOf(who)}));
   }
 
   FakeWorld world_;
@@ -160,14 +164,50 @@ TEST_F(SiteTest, MetricsAreTheCallersOwn) {
   EXPECT_THAT(Get("ops", "/metrics").body.ToString(), HasSubstr("sideband_build_info{version=\"1\"} 1\n"));
 }
 
+TEST_F(SiteTest, WhatIsRenderedHasALane) {
+  using Lane = WorkQueue::Lane;
+  world_.Publish(0, 1);
+  struct Row {
+    const char* who;
+    const char* target;
+    std::optional<Lane> lane;
+  };
+  for (const Row& row :
+       {Row{"ops", "/metrics", Lane::kOperators}, Row{"ops", "/redfish/v1/Chassis", Lane::kOperators},
+        Row{"ops", "/page/history?event=cycles&seconds=9", Lane::kHistories}, Row{"ops", "/", std::nullopt},
+        Row{"ops", "/sd", std::nullopt}, Row{"tenant-a", "/metrics", Lane::kScrapes},
+        Row{"tenant-a", "/metrics?event[]=cycles", Lane::kQueries}, Row{"tenant-a", "/page/status", Lane::kQueries},
+        Row{"tenant-a", "/page/history?event=cycles&seconds=9", Lane::kHistories},
+        Row{"tenant-a", "/redfish/v1/Chassis", Lane::kQueries}, Row{"tenant-a", "/redfish/v1", std::nullopt},
+        Row{"tenant-a", "/-/healthy", std::nullopt}, Row{"stranger", "/metrics", std::nullopt}}) {
+    const HttpResponse response =
+        site_.Handle({.method = "GET", .target = row.target, .credentials = CredentialsOf(row.who)});
+    ASSERT_EQ(response.work != nullptr, row.lane.has_value()) << row.who << row.target;
+    if (row.lane) EXPECT_EQ(response.work->lane, *row.lane) << row.who << row.target;
+    if (row.lane) EXPECT_FALSE(response.identity.empty()) << "whose budget it uses";
+  }
+}
+
+TEST_F(SiteTest, WhatTheQueueRefusesMayBeAskedForLater) {
+  const absl::Status why = WithRetryAfter(absl::ResourceExhaustedError("used up"), absl::Milliseconds(1200));
+  for (const char* target : {"/metrics", "/redfish/v1/Chassis"}) {
+    const HttpResponse response =
+        site_.Handle({.method = "GET", .target = target, .credentials = CredentialsOf("tenant-a")}).work->refuse(why);
+    EXPECT_EQ(response.status, 429);
+    EXPECT_THAT(response.fields, testing::Contains(testing::Pair("Retry-After", "2")));
+    EXPECT_THAT(response.body.ToString(), HasSubstr(*target == '/' && target[1] == 'm' ? "used up" : "Retry in 2"));
+  }
+  EXPECT_EQ(world_.audit.Entries(AuditKind::kAccess).size(), 1u) << "a flood does not push older entries out";
+}
+
 TEST_F(SiteTest, OpenMetricsAndGzipWhereTheyAreAccepted) {
   world_.Publish(0, 1);
   const auto get = [&](const std::string& who, const char* accept, const char* encoding) {
-    return site_.Handle({.method = "GET",
-                         .target = "/metrics",
-                         .accept = accept,
-                         .accept_encoding = encoding,
-                         .credentials = CredentialsOf(who)});
+    return Made(site_.Handle({.method = "GET",
+                              .target = "/metrics",
+                              .accept = accept,
+                              .accept_encoding = encoding,
+                              .credentials = CredentialsOf(who)}));
   };
   const HttpResponse open_metrics = get("ops", "application/openmetrics-text;version=1.0.0", "");
   EXPECT_EQ(open_metrics.content_type, "application/openmetrics-text; version=1.0.0; charset=utf-8");
@@ -213,7 +253,7 @@ TEST_F(SiteTest, TheAuditLogIsTheAuditorsAlone) {
               return absl::StatusOr<std::string>(absl::StrCat("{\"after\":", after, "}\n"));
             }});
   const auto get = [&](const std::string& who, const std::string& target) {
-    return site.Handle({.method = "GET", .target = target, .credentials = CredentialsOf(who)});
+    return Made(site.Handle({.method = "GET", .target = target, .credentials = CredentialsOf(who)}));
   };
   EXPECT_EQ(get("auditor", "/audit?after=7").body.ToString(), "{\"after\":7}\n");
   EXPECT_EQ(get("auditor", "/audit").content_type, "application/x-ndjson");
@@ -293,7 +333,7 @@ TEST_F(SiteTest, OperatorsGetTheTargetsOfTheFleet) {
 TEST_F(SiteTest, WithoutSourcesThereIsNothing) {
   Site site(world_.reader, *metrics_, world_.clock, {});
   for (const char* target : {"/audit", "/sd", "/page/status", "/page/history?event=cycles&seconds=60", "/redfish"}) {
-    EXPECT_EQ(site.Handle({.method = "GET", .target = target, .credentials = CredentialsOf("ops")}).status, 404);
+    EXPECT_EQ(Made(site.Handle({.method = "GET", .target = target, .credentials = CredentialsOf("ops")})).status, 404);
   }
 }
 
@@ -333,7 +373,7 @@ class SiteTokenTest : public SiteTest {
   }
 
   HttpResponse Ask(Credentials credentials, const std::string& target = "/metrics") {
-    return token_site_.Handle({.method = "GET", .target = target, .credentials = std::move(credentials)});
+    return Made(token_site_.Handle({.method = "GET", .target = target, .credentials = std::move(credentials)}));
   }
   std::string Token(const std::string& subject) const {
     return issuer_.Token(absl::StrCat(R"({"sub":")", subject, R"(","aud":"sideband","exp":)",
@@ -379,10 +419,10 @@ TEST_F(SiteTokenTest, NobodyIsToldTheSameWhateverTheReason) {
 TEST_F(SiteTokenTest, RedfishTakesATokenInAFieldOfItsOwn) {
   const std::string operators = Token("spiffe://example.org/ops"), tenants = Token("spiffe://example.org/tenant-a");
   const auto ask = [&](const std::string& target, std::optional<std::string> session, Credentials credentials = {}) {
-    return token_site_.Handle({.method = "GET",
-                               .target = target,
-                               .session_token = std::move(session),
-                               .credentials = std::move(credentials)});
+    return Made(token_site_.Handle({.method = "GET",
+                                    .target = target,
+                                    .session_token = std::move(session),
+                                    .credentials = std::move(credentials)}));
   };
   const std::string chassis = "/redfish/v1/Chassis/gpu1";
   EXPECT_EQ(ask(chassis, operators).status, 200);

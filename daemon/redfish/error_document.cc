@@ -51,6 +51,9 @@ constexpr ErrorRow kErrors[] = {
 };
 
 constexpr MessageRow kUnavailable = {503, "GeneralError", kGeneralText, "Critical", "Ask again later."};
+constexpr MessageRow kBusy = {429, "ServiceTemporarilyUnavailable",
+                              "The service is temporarily unavailable.  Retry in %1 seconds.", "Critical",
+                              "Wait for the indicated retry duration and retry the operation."};
 constexpr MessageRow kMethod = {405, "OperationNotAllowed", "The HTTP method is not allowed on this resource.",
                                 "Critical", "Use GET or HEAD: the service is read only."};
 
@@ -76,6 +79,10 @@ RedfishError RedfishErrorOf(const absl::Status& error, absl::string_view path) {
   const bool is_absent = error.code() == absl::StatusCode::kNotFound;
   const auto arguments = is_absent ? nlohmann::json::array({std::string(path)}) : nlohmann::json::array();
   return ErrorOf(found->message, arguments, is_absent ? "" : error.message());
+}
+
+RedfishError RedfishBusyError(int64_t retry_after_s) {
+  return ErrorOf(kBusy, nlohmann::json::array({absl::StrCat(retry_after_s)}), "");
 }
 
 RedfishError RedfishMethodError() { return ErrorOf(kMethod, nlohmann::json::array(), ""); }

@@ -6,6 +6,7 @@
 #ifndef SIDEBAND_DAEMON_REDFISH_ERROR_DOCUMENT_H_
 #define SIDEBAND_DAEMON_REDFISH_ERROR_DOCUMENT_H_
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "absl/status/status.h"
@@ -22,6 +23,9 @@ struct RedfishError {
 // be passed on. `path` is the request's, without its query: an absent and a denied resource have the same document.
 // Codes other than those of this folder are 503.
 RedfishError RedfishErrorOf(const absl::Status& error, absl::string_view path);
+
+// The caller has used up what it may cost: 429.
+RedfishError RedfishBusyError(int64_t retry_after_s);
 
 // A method other than GET and HEAD: 405.
 RedfishError RedfishMethodError();

@@ -25,7 +25,14 @@ void KeepMemorySmall() {
   mallopt(M_ARENA_MAX, kHeaps);
 }
 
+// Less than this is not worth the faults of its next use.
+constexpr size_t kFreedBytesMax = 8 << 20;
+
 }  // namespace
+
+void ReturnFreedMemory() {
+  if (mallinfo2().fordblks > kFreedBytesMax) malloc_trim(kFreedBytesMax / 2);
+}
 
 void PrepareProcess() {
   envelope::ProtectSecrets();

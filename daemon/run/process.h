@@ -11,6 +11,10 @@ namespace sideband::daemon {
 // memory is returned to the system.
 void PrepareProcess();
 
+// Returns freed memory that the allocator keeps, where it is much: after a crowd of connections has gone. To be called
+// every second.
+void ReturnFreedMemory();
+
 }  // namespace sideband::daemon
 
 #endif  // SIDEBAND_DAEMON_RUN_PROCESS_H_

@@ -20,9 +20,7 @@
 #include "daemon/gate/gate.h"
 #include "daemon/gate/gate_connection.h"
 #include "daemon/gate/gate_timeouts.h"
-#include "daemon/gate/holder_throttle.h"
 #include "daemon/gate/named_pair.h"
-#include "daemon/gate/token_bucket.h"
 #include "daemon/grpc/service_host.h"
 #include "daemon/identity/credentials.h"
 #include "daemon/listen/connection_holder.h"
@@ -65,17 +63,9 @@ void UseGateTimeouts(Gate::Options& options) {
   //@ daemon/gate/gate_timeouts.h
 }
 
-void UseHolderThrottle(HolderThrottle& throttle, const ConnectionTable::Holder& holder, FrameGuard& guard) {
-  //@ daemon/gate/holder_throttle.h
-}
-
 absl::Status UseNamedPair() {
   //@ daemon/gate/named_pair.h
   return absl::OkStatus();
-}
-
-void UseTokenBucket(const Clock& clock) {
-  //@ daemon/gate/token_bucket.h
 }
 
 }  // namespace

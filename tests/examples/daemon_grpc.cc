@@ -18,7 +18,6 @@
 #include "daemon/base/clock.h"
 #include "daemon/config/config.h"
 #include "daemon/grpc/admission.h"
-#include "daemon/grpc/answer_reactor.h"
 #include "daemon/grpc/board_event_subscription.h"
 #include "daemon/grpc/calls_under_way.h"
 #include "daemon/grpc/grpc_server.h"
@@ -59,10 +58,6 @@ void Send(const StreamMessage& message);
 void UseAdmission(const ServiceContext& context, grpc::CallbackServerContext& call,
                   const sideband::v1::GetSnapshotRequest& request) {
   //@ daemon/grpc/admission.h
-}
-
-grpc::ServerUnaryReactor* UseAnswerReactor(const absl::Status& status, Admission admission) {
-  //@ daemon/grpc/answer_reactor.h
 }
 
 void Ask(const std::function<void(const absl::StatusOr<grpc::ByteBuffer>& answer)>& done);

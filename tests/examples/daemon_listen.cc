@@ -11,21 +11,26 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "daemon/base/retry_after.h"
 #include "daemon/config/config.h"
 #include "daemon/config/tls_files.h"
+#include "daemon/gate/frame_guard.h"
 #include "daemon/http/http_server.h"
 #include "daemon/listen/address_group.h"
 #include "daemon/listen/connection_holder.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/listen/descriptor_reserve.h"
 #include "daemon/listen/descriptors.h"
+#include "daemon/listen/holder_throttle.h"
 #include "daemon/listen/listener_tls.h"
 #include "daemon/listen/local_listener.h"
 #include "daemon/listen/network_listener.h"
 #include "daemon/listen/socket_peer.h"
 #include "daemon/listen/tls_context.h"
 #include "daemon/listen/tls_peer.h"
+#include "daemon/listen/token_bucket.h"
 #include "daemon/listen/unix_socket_file.h"
+#include "daemon/listen/work_queue.h"
 #include "daemon/metrics/listener_metrics.h"
 #include "proto/base/descriptor.h"
 #include "proto/base/status_macros.h"
@@ -57,6 +62,10 @@ void UseDescriptors(const Config& config, HttpServer::Options& http) {
   //@ daemon/listen/descriptors.h
 }
 
+void UseHolderThrottle(HolderThrottle& throttle, const ConnectionTable::Holder& holder, FrameGuard& guard) {
+  //@ daemon/listen/holder_throttle.h
+}
+
 absl::Status UseListenerTls(const Config& config, ListenerMetrics& metrics) {
   //@ daemon/listen/listener_tls.h
   return absl::OkStatus();
@@ -86,9 +95,20 @@ void UseTlsPeer(const SSL* ssl, const ListenerTls& listener_tls, ConnectionLimit
   //@ daemon/listen/tls_peer.h
 }
 
+void UseTokenBucket(const Clock& clock) {
+  //@ daemon/listen/token_bucket.h
+}
+
 absl::Status UseUnixSocketFile() {
   //@ daemon/listen/unix_socket_file.h
   return absl::OkStatus();
+}
+
+void Answer();
+void Reject(absl::Duration retry_after);
+
+void UseWorkQueue(const Clock& clock) {
+  //@ daemon/listen/work_queue.h
 }
 
 }  // namespace

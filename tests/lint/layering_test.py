@@ -53,7 +53,7 @@ ALLOWED = {
     "daemon/exposition": ("daemon/base", "daemon/sensors", "daemon/snapshot", "daemon/view", "proto/exposition",
                           "proto/mailbox"),
     "daemon/gate": ("daemon/base", "daemon/config", "daemon/identity", "daemon/listen", "daemon/metrics", "proto/base"),
-    "daemon/grpc": ("daemon/base", "daemon/config", "daemon/gate", "daemon/identity", "daemon/metrics",
+    "daemon/grpc": ("daemon/base", "daemon/config", "daemon/gate", "daemon/identity", "daemon/listen", "daemon/metrics",
                     "daemon/sealing", "daemon/stream", "daemon/view", "proto/api", "proto/base", "proto/envelope"),
     "daemon/history": ("daemon/snapshot", "proto/base"),
     "daemon/http": ("daemon/base", "daemon/board", "daemon/config", "daemon/exposition", "daemon/identity", "daemon/listen",

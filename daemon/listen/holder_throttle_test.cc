@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/gate/holder_throttle.h"
+#include "daemon/listen/holder_throttle.h"
 
 #include <gtest/gtest.h>
 

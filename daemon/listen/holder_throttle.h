@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Throttles the requests of one identity over all of its connections, before anything is parsed. A faster client is not
-// rejected: the gate stops reading from it for a while. Beside that it counts open streams, whose number is bounded for
-// each identity and for all together.
+// rejected: the server stops reading from it for a while. Beside that it counts open streams, whose number is bounded
+// for each identity and for all together.
 //   const auto share = throttle.ShareOf(holder.name);
 //   const absl::Duration wait = share->Charge(guard.TakeWork());
-#ifndef SIDEBAND_DAEMON_GATE_HOLDER_THROTTLE_H_
-#define SIDEBAND_DAEMON_GATE_HOLDER_THROTTLE_H_
+#ifndef SIDEBAND_DAEMON_LISTEN_HOLDER_THROTTLE_H_
+#define SIDEBAND_DAEMON_LISTEN_HOLDER_THROTTLE_H_
 
 #include <cstddef>
 #include <memory>
@@ -17,8 +17,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
-#include "daemon/gate/frame_guard.h"
-#include "daemon/gate/token_bucket.h"
+#include "daemon/listen/token_bucket.h"
 
 namespace sideband::daemon {
 
@@ -37,11 +36,16 @@ class HolderThrottle {
     size_t all_streams_max = 2048;
   };
 
+  struct Work {
+    size_t streams = 0;
+    size_t frames = 0;
+  };
+
   // The share of one holder. Thread-safe.
   class Share {
    public:
     // Charges the work. Returns how long to wait before reading on; zero: no wait.
-    absl::Duration Charge(const FrameGuard::Work& work);
+    absl::Duration Charge(const Work& work);
     // The server has sent `bytes`.
     void CreditAnswer(size_t bytes);
     // Counts streams that a connection has opened (positive) or that have ended (negative). False where the holder now
@@ -85,4 +89,4 @@ class HolderThrottle {
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_GATE_HOLDER_THROTTLE_H_
+#endif  // SIDEBAND_DAEMON_LISTEN_HOLDER_THROTTLE_H_

@@ -3,8 +3,8 @@
 // A rate limit with a burst. The caller supplies the time.
 //   TokenBucket pings({.burst = 20, .per_second = 1});
 //   if (!pings.Take(1, clock.Steady())) Close();
-#ifndef SIDEBAND_DAEMON_GATE_TOKEN_BUCKET_H_
-#define SIDEBAND_DAEMON_GATE_TOKEN_BUCKET_H_
+#ifndef SIDEBAND_DAEMON_LISTEN_TOKEN_BUCKET_H_
+#define SIDEBAND_DAEMON_LISTEN_TOKEN_BUCKET_H_
 
 #include <algorithm>
 
@@ -56,4 +56,4 @@ class TokenBucket {
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_GATE_TOKEN_BUCKET_H_
+#endif  // SIDEBAND_DAEMON_LISTEN_TOKEN_BUCKET_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/gate/holder_throttle.h"
+#include "daemon/listen/holder_throttle.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ constexpr double kAnswerBytesPerFrame = 1024;
 
 }  // namespace
 
-absl::Duration HolderThrottle::Share::Charge(const FrameGuard::Work& work) {
+absl::Duration HolderThrottle::Share::Charge(const Work& work) {
   absl::MutexLock lock(&mu_);
   const absl::Duration now = clock_.Steady();
   // Both buckets are charged; the longer debt decides.
