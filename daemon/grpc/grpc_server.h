@@ -20,6 +20,7 @@
 #include "daemon/gate/gate.h"
 #include "daemon/grpc/calls_under_way.h"
 #include "daemon/grpc/request_quota.h"
+#include "daemon/listen/work_queue.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/sealer_set.h"

@@ -117,7 +117,7 @@ void WorkQueue::Finish(const Job& job, absl::Duration used) {
   if (job.lane == Lane::kOperators) return;
   const absl::Duration now = clock_.Steady();
   if (budgets_.size() >= kBudgetsMax) {
-    std::erase_if(budgets_, [now](auto& item) { return item.second.IsFull(now); });
+    absl::erase_if(budgets_, [now](auto& item) { return item.second.IsFull(now); });
   }
   budgets_.try_emplace(job.holder, options_.processor).first->second.Charge(absl::ToDoubleSeconds(used), now);
 }

@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <thread>
@@ -89,7 +88,8 @@ class WorkQueue {
   absl::Mutex mu_;
   bool is_stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::array<LaneState, kLanes> lanes_ ABSL_GUARDED_BY(mu_);
-  std::map<std::string, TokenBucket> budgets_ ABSL_GUARDED_BY(mu_);  // by holder; without those that are full
+  absl::flat_hash_map<std::string, TokenBucket> budgets_
+      ABSL_GUARDED_BY(mu_);  // by holder; without those that are full
   std::vector<std::thread> threads_;
 };
 
