@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A gzip or plain file.
+// A gzip file (RFC 1952): one or more consecutive members. What follows them and is none is ignored, as by gzip.
 #ifndef SIDEBAND_SIM_WAVEFORM_GZ_FILE_H_
 #define SIDEBAND_SIM_WAVEFORM_GZ_FILE_H_
 
@@ -9,8 +9,9 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "sim/waveform/trace_file.h"
 
@@ -18,20 +19,25 @@ namespace sideband::sim {
 
 class GzFile final : public TraceFile {
  public:
-  // Takes ownership of the descriptor; `path` is for messages.
-  static absl::StatusOr<std::unique_ptr<TraceFile>> Take(int descriptor, const std::string& path);
+  // `packed` is the compressed file.
+  static absl::StatusOr<std::unique_ptr<TraceFile>> Take(std::unique_ptr<TraceFile> packed);
+  ~GzFile() override;
 
   absl::StatusOr<size_t> Read(std::span<char> buffer) override;
 
  private:
-  struct Closer {
-    void operator()(gzFile file) const { gzclose(file); }
-  };
+  explicit GzFile(std::unique_ptr<TraceFile> packed);
+  // Decompresses into the rest of stream_'s output.
+  absl::Status Unpack();
+  // Reads the next part of the file. False at its end.
+  absl::StatusOr<bool> Refill();
+  // Whether another member follows the last.
+  absl::StatusOr<bool> FindMember();
 
-  explicit GzFile(gzFile file) : file_(file) {}
-  absl::Status ReadError() const;
-
-  const std::unique_ptr<gzFile_s, Closer> file_;
+  const std::unique_ptr<TraceFile> packed_;
+  std::vector<char> buffer_;
+  z_stream stream_{};  // its input is the part of buffer_ that is not decompressed yet
+  bool at_end_ = false;
 };
 
 }  // namespace sideband::sim

@@ -25,9 +25,9 @@ class TraceFile {
   virtual absl::StatusOr<size_t> Read(std::span<char> buffer) = 0;
 };
 
-// The first bytes determine the format; input without random access (a pipe) must be plain or gzip. NOT_FOUND: the file
-// is missing, or it is an FST file and the program fst2vcd (package gtkwave) is not installed. PERMISSION_DENIED: the
-// file is not readable.
+// The first bytes determine the format, also of a pipe; an FST file from a pipe is first copied to $TMPDIR (/tmp).
+// NOT_FOUND: the file is missing, or it is an FST file and the program fst2vcd (package gtkwave) is not installed.
+// PERMISSION_DENIED: the file is not readable. INVALID_ARGUMENT: it is in a known format that is not read (xz, GHW …).
 absl::StatusOr<std::unique_ptr<TraceFile>> OpenTraceFile(const std::string& path);
 
 }  // namespace sideband::sim

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A zstd file (RFC 8878): one or more consecutive frames.
+// A zstd file (RFC 8878): one or more consecutive frames. Skippable frames, as of pzstd and of the seekable format,
+// have no content.
 #ifndef SIDEBAND_SIM_WAVEFORM_ZST_FILE_H_
 #define SIDEBAND_SIM_WAVEFORM_ZST_FILE_H_
 
@@ -20,9 +21,8 @@ namespace sideband::sim {
 // Allows windows of up to 128 MiB, zstd's default limit; larger windows are rejected.
 class ZstFile final : public TraceFile {
  public:
-  // Takes ownership of the descriptor.
-  static absl::StatusOr<std::unique_ptr<TraceFile>> Take(int descriptor);
-  ~ZstFile() override;
+  // `packed` is the compressed file.
+  static absl::StatusOr<std::unique_ptr<TraceFile>> Take(std::unique_ptr<TraceFile> packed);
 
   absl::StatusOr<size_t> Read(std::span<char> buffer) override;
 
@@ -31,16 +31,16 @@ class ZstFile final : public TraceFile {
     void operator()(ZSTD_DStream* stream) const { ZSTD_freeDStream(stream); }
   };
 
-  explicit ZstFile(int descriptor);
-  // Reads the next part of the file into packed_. False at the end of the file.
+  explicit ZstFile(std::unique_ptr<TraceFile> packed);
+  // Reads the next part of the file. False at the end of the file.
   absl::StatusOr<bool> Refill();
-  // Decompresses packed_ into the rest of `out`.
+  // Decompresses input_ into the rest of `out`.
   absl::Status Unpack(ZSTD_outBuffer& out);
 
-  const int descriptor_;
+  const std::unique_ptr<TraceFile> packed_;
   const std::unique_ptr<ZSTD_DStream, Freer> stream_;
   std::vector<char> buffer_;
-  ZSTD_inBuffer packed_;  // the part of buffer_ that is not decompressed yet
+  ZSTD_inBuffer input_;  // the part of buffer_ that is not decompressed yet
   bool is_within_frame_ = false;
 };
 
