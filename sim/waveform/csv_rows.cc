@@ -8,7 +8,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -18,17 +17,61 @@ namespace {
 
 std::string Shown(absl::string_view field) { return absl::StrCat("'", absl::CHexEscape(field.substr(0, 80)), "'"); }
 
-absl::StatusOr<std::vector<absl::string_view>> Split(absl::string_view line) {
-  if (absl::StrContains(line, '"')) return absl::InvalidArgumentError("fields with quotes are not supported");
-  std::vector<absl::string_view> fields = absl::StrSplit(line, ',');
-  for (absl::string_view& field : fields) field = absl::StripAsciiWhitespace(field);
+// Removes the first row from the text, which is not empty: up to a line end outside of quotes.
+absl::string_view TakeRow(absl::string_view* text) {
+  size_t end = 0;
+  for (bool is_quoted = false; end < text->size() && (is_quoted || (*text)[end] != '\n'); ++end) {
+    if ((*text)[end] == '"') is_quoted = !is_quoted;
+  }
+  const absl::string_view row = text->substr(0, end);
+  text->remove_prefix(std::min(end + 1, text->size()));
+  return row;
+}
+
+// Removes a quoted field from the row, which begins with its quote. A doubled quote within is a quote.
+absl::StatusOr<std::string> TakeQuoted(absl::string_view* row) {
+  std::string field;
+  for (size_t i = 1; i < row->size(); ++i) {
+    if ((*row)[i] != '"') {
+      field += (*row)[i];
+    } else if (row->substr(i + 1, 1) == "\"") {
+      field += (*row)[i++];
+    } else {
+      row->remove_prefix(i + 1);
+      return field;
+    }
+  }
+  return absl::InvalidArgumentError("a quoted field has no end");
+}
+
+// Removes the first field and the white space around it.
+absl::StatusOr<std::string> TakeField(absl::string_view* row) {
+  *row = absl::StripLeadingAsciiWhitespace(*row);
+  std::string quoted;
+  const bool is_quoted = absl::StartsWith(*row, "\"");
+  if (is_quoted) {
+    SIDEBAND_ASSIGN_OR_RETURN(quoted, TakeQuoted(row));
+  }
+  const absl::string_view rest = absl::StripAsciiWhitespace(row->substr(0, row->find(',')));
+  row->remove_prefix(std::min(row->find(','), row->size()));
+  if (absl::StrContains(rest, '"')) return absl::InvalidArgumentError("a quote within a field that is not quoted");
+  if (!is_quoted) return std::string(rest);
+  if (rest.empty()) return quoted;
+  return absl::InvalidArgumentError(absl::StrCat("expected a comma behind the quoted field ", Shown(quoted)));
+}
+
+absl::StatusOr<std::vector<std::string>> Split(absl::string_view row) {
+  std::vector<std::string> fields;
+  do {
+    SIDEBAND_ASSIGN_OR_RETURN(fields.emplace_back(), TakeField(&row));
+  } while (absl::ConsumePrefix(&row, ","));
   return fields;
 }
 
 // The places of the wanted columns in a file's rows.
 class Header {
  public:
-  static absl::StatusOr<Header> Parse(const std::vector<absl::string_view>& names, std::span<const CsvColumn> columns) {
+  static absl::StatusOr<Header> Parse(const std::vector<std::string>& names, std::span<const CsvColumn> columns) {
     Header header(names.size(), columns);
     for (const CsvColumn& column : columns) {
       SIDEBAND_ASSIGN_OR_RETURN(header.places_.emplace_back(), Find(names, column));
@@ -36,14 +79,14 @@ class Header {
     return header;
   }
 
-  absl::StatusOr<CsvRow> Row(const std::vector<absl::string_view>& fields, size_t line) const {
+  absl::StatusOr<CsvRow> Row(const std::vector<std::string>& fields, size_t line) const {
     if (fields.size() != size_) {
       return absl::InvalidArgumentError(
           absl::StrCat("expected ", size_, " fields as in the header row, not ", fields.size()));
     }
-    std::vector<absl::string_view> wanted;
+    std::vector<std::string> wanted;
     for (size_t i = 0; i < columns_.size(); ++i) {
-      wanted.push_back(places_[i] ? fields[*places_[i]] : *columns_[i].otherwise);
+      wanted.push_back(places_[i] ? fields[*places_[i]] : std::string(*columns_[i].otherwise));
     }
     return CsvRow(columns_, std::move(wanted), line);
   }
@@ -51,8 +94,7 @@ class Header {
  private:
   Header(size_t size, std::span<const CsvColumn> columns) : size_(size), columns_(columns) {}
 
-  static absl::StatusOr<std::optional<size_t>> Find(const std::vector<absl::string_view>& names,
-                                                    const CsvColumn& column) {
+  static absl::StatusOr<std::optional<size_t>> Find(const std::vector<std::string>& names, const CsvColumn& column) {
     const auto found = std::find(names.begin(), names.end(), column.name);
     if (found == names.end()) {
       if (column.otherwise) return std::nullopt;
@@ -64,8 +106,8 @@ class Header {
     return static_cast<size_t>(found - names.begin());
   }
 
-  static absl::Status Missing(const std::vector<absl::string_view>& names, absl::string_view column) {
-    const std::string nearest = NearestMatch(column, std::vector<std::string>(names.begin(), names.end()));
+  static absl::Status Missing(const std::vector<std::string>& names, absl::string_view column) {
+    const std::string nearest = NearestMatch(column, names);
     return absl::InvalidArgumentError(
         absl::StrCat("the header row has no column '", column, "'",
                      nearest.empty() ? "" : absl::StrCat(" (is it ", Shown(nearest), "?)")));
@@ -104,7 +146,7 @@ absl::Status ForEachCsvRow(absl::string_view text, const std::string& path, std:
                            const std::function<absl::Status(const CsvRow&)>& use) {
   std::optional<Header> header;
   const auto take = [&](absl::string_view row, size_t line) -> absl::Status {
-    SIDEBAND_ASSIGN_OR_RETURN(const std::vector<absl::string_view> fields, Split(row));
+    SIDEBAND_ASSIGN_OR_RETURN(const std::vector<std::string> fields, Split(row));
     if (header) {
       SIDEBAND_ASSIGN_OR_RETURN(const CsvRow parsed, header->Row(fields, line));
       return use(parsed);
@@ -112,12 +154,14 @@ absl::Status ForEachCsvRow(absl::string_view text, const std::string& path, std:
     SIDEBAND_ASSIGN_OR_RETURN(header, Header::Parse(fields, columns));
     return absl::OkStatus();
   };
-  size_t line = 0;
+  size_t line = 1;
   // Spreadsheet programs write a byte order mark before the first column.
-  for (absl::string_view row : absl::StrSplit(absl::StripPrefix(text, "\xef\xbb\xbf"), '\n')) {
-    ++line;
-    row = absl::StripAsciiWhitespace(row);
-    if (!row.empty()) SIDEBAND_RETURN_IF_ERROR(AtLine(take(row, line), path, line));
+  absl::ConsumePrefix(&text, "\xef\xbb\xbf");
+  while (!text.empty()) {
+    const absl::string_view row = TakeRow(&text);
+    const absl::string_view stripped = absl::StripAsciiWhitespace(row);
+    if (!stripped.empty()) SIDEBAND_RETURN_IF_ERROR(AtLine(take(stripped, line), path, line));
+    line += 1 + static_cast<size_t>(std::ranges::count(row, '\n'));
   }
   return header ? absl::OkStatus() : LineError(path, 1, "the header row is missing");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CSV files whose first row names the columns, in any order; unknown columns are ignored. Quoted fields are not
-// supported. Blank lines, the carriage returns of CRLF and a byte order mark are ignored.
+// CSV files whose first row names the columns, in any order; unknown columns are ignored. Fields may be quoted (RFC
+// 4180, section 2). Blank lines, the carriage returns of CRLF and a byte order mark are ignored.
 //   constexpr CsvColumn kColumns[] = {{.name = "cycle"}, {.name = "slice", .otherwise = "0"}};
 //   SIDEBAND_RETURN_IF_ERROR(ForEachCsvRow(text, path, kColumns, [&](const CsvRow& row) -> absl::Status {
 //     SIDEBAND_ASSIGN_OR_RETURN(const uint64_t cycle, row.Whole(0, UINT64_MAX));
@@ -32,20 +32,21 @@ struct CsvColumn {
 // A row of a file; valid during the call that gets it.
 class CsvRow {
  public:
-  CsvRow(std::span<const CsvColumn> columns, std::vector<absl::string_view> fields, size_t line)
+  CsvRow(std::span<const CsvColumn> columns, std::vector<std::string> fields, size_t line)
       : columns_(columns), fields_(std::move(fields)), line_(line) {}
 
-  // The field of a column, without white space around it.
+  // The field of a column, without its quotes and white space around it.
   absl::string_view field(size_t column) const { return fields_[column]; }
   // INVALID_ARGUMENT without a position where the field is not a decimal number up to `high`.
   absl::StatusOr<uint64_t> Whole(size_t column, uint64_t high) const;
   // INVALID_ARGUMENT without a position where the field is longer than `size_max` or not printable ASCII.
   absl::Status CheckName(size_t column, size_t size_max) const;
+  // The row's first line.
   size_t line() const { return line_; }
 
  private:
   const std::span<const CsvColumn> columns_;
-  const std::vector<absl::string_view> fields_;  // in the order of columns_
+  const std::vector<std::string> fields_;  // in the order of columns_
   const size_t line_;
 };
 

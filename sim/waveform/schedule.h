@@ -5,7 +5,7 @@
 // - 4,887,vm1,ctx0,0
 //   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Residency> schedule, LoadSchedule("C.csv"));
 // The first row names the columns, in any order. Unknown columns are ignored; `slice` and `tag` are optional, and a tag
-// may be empty. Quoted fields are not supported. Blank lines and the carriage returns of CRLF are ignored.
+// may be empty. csv_rows.h says what else a file may have.
 #ifndef SIDEBAND_SIM_WAVEFORM_SCHEDULE_H_
 #define SIDEBAND_SIM_WAVEFORM_SCHEDULE_H_
 

@@ -76,9 +76,31 @@ TEST(ScheduleTest, BoundsHoldAtBothSides) {
       // Fields.
       {"0,5,vm1,c", "C.csv:2: expected 5 fields as in the header row, not 4"},
       {"0,5,vm1,c,0,", "C.csv:2: expected 5 fields as in the header row, not 6"},
-      {"0,5,\"vm1\",c,0", "C.csv:2: fields with quotes are not supported"},
+      // Quoted fields.
+      {R"("0","5","vm1","c","0")", ""},
+      {R"( "0" ,5, "vm1",c,0)", ""},
+      {R"(0,5,"v""m",c,0)", ""},
+      {R"(0,5,"","c",0)", "C.csv:2: vm is empty"},
+      {R"(0,5,"vm1,c,0)", "C.csv:2: a quoted field has no end"},
+      {R"(0,5,vm"1",c,0)", "C.csv:2: a quote within a field that is not quoted"},
+      {R"(0,5,"vm"1,c,0)", "C.csv:2: expected a comma behind the quoted field 'vm'"},
+      {R"(0,5,"vm""""1",c,0)", ""},
+      {R"(0,5,"vm,1",c,0)", ""},
+      {R"(0,5,"vm 1",c,0)", "C.csv:2: vm 'vm 1' must be printable ASCII without spaces"},
+      {"0,5,\"vm\n1\",c,0", "C.csv:2: vm 'vm\\n1' must be printable ASCII without spaces"},
   };
   for (const auto& row : kRows) EXPECT_EQ(ScheduleError(kScheduleHeader + row.row + "\n"), row.error) << row.row;
+}
+
+TEST(ScheduleTest, QuotedFieldsAreTheirContent) {
+  const auto rows = ParseSchedule(
+      "\"start_cycle\",\"end_cycle\",\"vm\",\"context\",\"kernel, with\nits shape\"\r\n"
+      "\"0\",\"1\",\"vm\"\"1\",\"c,0\",\"matmul\n16, 16\"\r\n\r\n2,3,vm2,,\r\n",
+      "C.csv");
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  ASSERT_EQ(rows->size(), 2u);
+  EXPECT_EQ(rows->at(0), (Residency{0, 1, "vm\"1", "c,0", 0, 3}));
+  EXPECT_EQ(rows->at(1), (Residency{2, 3, "vm2", "", 0, 6})) << "lines within fields are counted";
 }
 
 TEST(ScheduleTest, RowsOfOneSliceAreSortedAndDoNotOverlap) {
