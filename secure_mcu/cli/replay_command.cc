@@ -67,7 +67,8 @@ Command AddReplayCommand(CLI::App& app) {
       ->type_name("FILE")
       ->required();
   command
-      ->add_option("--trace", flags->inputs.trace, "The waveform (VCD, plain, gzip or zstd; or FST, through fst2vcd)")
+      ->add_option("--trace", flags->inputs.trace,
+                   "The waveform (VCD or EVCD, plain, gzip or zstd; or FST, through fst2vcd)")
       ->type_name("FILE")
       ->required();
   command->add_option("--schedule", flags->inputs.schedule, "Which context runs on which slice from which cycle (CSV)")

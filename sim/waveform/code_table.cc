@@ -27,7 +27,7 @@ uint64_t CodeTable::NumberOf(absl::string_view code) {
 
 void CodeTable::Set(absl::string_view code, uint32_t slot) {
   const uint64_t number = NumberOf(code);
-  if (code.size() > kNumberSize) {
+  if (code.size() > kNumberSize || !IsCode(code)) {
     long_[code] = slot;
   } else if (code.size() > kShortSize) {
     numbered_[number] = slot;
@@ -38,7 +38,7 @@ void CodeTable::Set(absl::string_view code, uint32_t slot) {
 }
 
 uint32_t CodeTable::Find(absl::string_view code) const {
-  if (!IsCode(code)) return kNone;
+  if (!IsCode(code)) return FindIn(long_, code);
   const uint64_t number = NumberOf(code);
   return code.size() <= kShortSize && number < short_.size() ? short_[number] : FindLong(number, code);
 }

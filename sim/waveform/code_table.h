@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The identifier codes of a VCD file (one or more printable characters, ! to ~) and their slots.
+// The identifier codes of a VCD file (one or more printable characters, ! to ~) and their slots. Codes of other bytes,
+// which some programs write, are found as well.
 //   CodeTable codes;
 //   codes.Set("I5", slot);
 //   codes.Find("I5");        // slot
@@ -22,9 +23,7 @@ class CodeTable {
  public:
   static constexpr uint32_t kNone = 0xffffffff;  // the code is not declared
 
-  static bool IsCode(absl::string_view text);
-
-  // `code` must satisfy IsCode; `slot` must not be kNone.
+  // `slot` must not be kNone.
   void Set(absl::string_view code, uint32_t slot);
   // kNone for a code without a slot.
   uint32_t Find(absl::string_view code) const;
@@ -51,11 +50,13 @@ class CodeTable {
   // A unique number for each code of up to kNumberSize characters. Digits are 1 to 94, so that "!" and "!!" differ; 0
   // is no code's number.
   static uint64_t NumberOf(absl::string_view code);
+  // Whether the text consists of the characters of codes.
+  static bool IsCode(absl::string_view text);
   uint32_t FindLong(uint64_t number, absl::string_view code) const;
 
   std::vector<uint32_t> short_ = {kNone};
   absl::flat_hash_map<uint64_t, uint32_t> numbered_;
-  absl::flat_hash_map<std::string, uint32_t> long_;
+  absl::flat_hash_map<std::string, uint32_t> long_;  // also codes of other bytes
 };
 
 }  // namespace sideband::sim

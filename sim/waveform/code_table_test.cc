@@ -58,9 +58,16 @@ TEST(CodeTableTest, LastSettingHolds) {
   EXPECT_EQ(table.Find("a"), 2u);
 }
 
-TEST(CodeTableTest, CodesArePrintable) {
-  EXPECT_TRUE(CodeTable::IsCode("!~"));
-  for (const char* code : {"", " ", "a b", "\x20", "\x7f", "\x80"}) EXPECT_FALSE(CodeTable::IsCode(code)) << code;
+TEST(CodeTableTest, CodesBeyondAsciiAreFound) {
+  CodeTable table;
+  uint32_t slot = 0;
+  const std::vector<std::string> codes = {"a", "\x80", "a\xc3\xa9", "\x7f", "\xff\xff\xff\xff"};
+  for (const std::string& code : codes) table.Set(code, slot++);
+  for (uint32_t i = 0; i < codes.size(); ++i) EXPECT_EQ(table.Find(codes[i]), i) << codes[i];
+  EXPECT_EQ(table.Find("\xc3\xa9"), CodeTable::kNone);
+  const char* text = codes[2].c_str();
+  EXPECT_EQ(table.Scan(&text), 0u) << "stops behind the a, where no code can end";
+  EXPECT_EQ(*text, '\xc3');
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -16,6 +17,16 @@ namespace {
 
 std::string Suggestion(const std::string& name, const VcdHeader& header) {
   return name.size() > kSuggestionSizeMax ? "" : DidYouMean(name, header.names);
+}
+
+// A hint for `bus[2]`, if the trace has a vector `bus`.
+std::string BitHint(const std::string& name, const VcdHeader& header) {
+  const size_t open = name.rfind('[');
+  if (open == std::string::npos || name.back() != ']') return "";
+  const std::string index = name.substr(open + 1, name.size() - open - 2);
+  int64_t bit = 0;
+  if (!absl::SimpleAtoi(index, &bit) || !std::ranges::count(header.names, name.substr(0, open))) return "";
+  return absl::StrCat(": a bit of '", name.substr(0, open), "' is selected by \"bit\": ", bit);
 }
 
 absl::Status CheckRange(const SignalMap& map, size_t line, const std::string& name, const BitRange& range,
@@ -34,7 +45,9 @@ absl::StatusOr<const VcdVar*> FindSignal(const SignalMap& map, size_t line, cons
     if (var != nullptr) SIDEBAND_RETURN_IF_ERROR(CheckRange(map, line, shown.name, *shown.range, *var));
   }
   if (var == nullptr) {
-    return map.Error(line, absl::StrCat("the trace has no signal '", name, "'", Suggestion(name, header)));
+    const std::string hint = BitHint(name, header);
+    return map.Error(
+        line, absl::StrCat("the trace has no signal '", name, "'", hint.empty() ? Suggestion(name, header) : hint));
   }
   if (!var->HasBits()) {
     return map.Error(line, absl::StrCat("signal '", name, "' is a ", var->type, ", which has no bits"));
@@ -145,6 +158,7 @@ absl::Status BindEvent(const SignalMap& map, const EventSpec& event, const VcdHe
 
 absl::StatusOr<EventBinding> BindEvents(const SignalMap& map, const VcdHeader& header, uint32_t slices) {
   EventBinding binding;
+  binding.parts = header.parts;
   SIDEBAND_RETURN_IF_ERROR(BindClock(map, map.clock_line(), map.clock(), header, binding).status());
   for (const EventSpec& event : map.events()) SIDEBAND_RETURN_IF_ERROR(BindEvent(map, event, header, slices, binding));
   return binding;

@@ -31,6 +31,7 @@ struct EventBinding {
   EventWires wires;
   std::vector<Probe> probes;              // one per event
   std::vector<std::vector<bool>> pulses;  // per domain and wire, for TraceWriter
+  std::vector<VcdPart> parts;             // of the trace
   std::vector<std::string> warnings;      // "FILE:LINE: description" of events that can only count 0, one line each
 };
 

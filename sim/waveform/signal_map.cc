@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <utility>
@@ -35,6 +36,32 @@ absl::StatusOr<std::string> Name(const YamlNode& node, size_t size_max) {
   return name;
 }
 
+// A number with this value may also be written as a program writes floating-point numbers: 3e0, 3.0.
+absl::StatusOr<double> FloatingPoint(const YamlNode& node) {
+  constexpr double kExact = double{uint64_t{1} << 53};
+  SIDEBAND_ASSIGN_OR_RETURN(const double number, node.Number(-kExact, kExact));
+  if (number != std::trunc(number)) return node.Error("expected a whole number");
+  return number;
+}
+
+absl::StatusOr<uint64_t> Whole(const YamlNode& node, uint64_t high) {
+  const absl::StatusOr<uint64_t> whole = node.Uint(0, high);
+  if (whole.ok()) return whole;
+  const absl::StatusOr<double> number = FloatingPoint(node);
+  if (number.ok() && *number >= 0 && *number <= static_cast<double>(high)) return static_cast<uint64_t>(*number);
+  return whole;
+}
+
+// The index of a bit, which may be below 0.
+absl::StatusOr<int64_t> BitIndex(const YamlNode& node) {
+  constexpr int64_t kHigh = std::numeric_limits<uint32_t>::max();
+  const absl::StatusOr<uint64_t> whole = node.Uint(0, kHigh);
+  if (whole.ok()) return static_cast<int64_t>(*whole);
+  const absl::StatusOr<double> number = FloatingPoint(node);
+  if (number.ok() && *number >= -kHigh && *number <= kHigh) return static_cast<int64_t>(*number);
+  return node.Error(absl::StrCat("expected a whole number from ", -kHigh, " to ", kHigh));
+}
+
 absl::StatusOr<std::string> NameOf(const YamlMap& map, const std::string& key, size_t size_max) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, map.Get(key));
   return Name(node, size_max);
@@ -61,7 +88,7 @@ absl::Status ReadValue(const YamlMap& map, EventSpec& event) {
   if (!needed && !value) return absl::OkStatus();
   if (!needed) return value->Error("only op equals takes a value");
   if (!value) return map.node().Error("op equals needs a value");
-  SIDEBAND_ASSIGN_OR_RETURN(event.value, value->Uint(0, std::numeric_limits<uint64_t>::max()));
+  SIDEBAND_ASSIGN_OR_RETURN(event.value, Whole(*value, std::numeric_limits<uint64_t>::max()));
   return absl::OkStatus();
 }
 
@@ -71,7 +98,7 @@ absl::Status ReadPlace(const YamlMap& map, EventSpec& event) {
     SIDEBAND_ASSIGN_OR_RETURN(event.ulc, Name(*ulc, kEventNameSizeMax));
   }
   if (const auto slice = map.Find("slice")) {
-    SIDEBAND_ASSIGN_OR_RETURN(event.slice, slice->Uint(0, kSliceMax));
+    SIDEBAND_ASSIGN_OR_RETURN(event.slice, Whole(*slice, kSliceMax));
   }
   const auto scope = map.Find("scope");
   if (!scope) return absl::OkStatus();
@@ -132,7 +159,7 @@ absl::StatusOr<EventSpec> ReadEvent(const YamlNode& node) {
   SIDEBAND_ASSIGN_OR_RETURN(event.signal, NameOf(map, "signal", kSignalNameSizeMax));
   SIDEBAND_ASSIGN_OR_RETURN(event.op, Op(map));
   if (const auto bit = map.Find("bit")) {
-    SIDEBAND_ASSIGN_OR_RETURN(event.bit, bit->Uint(0, std::numeric_limits<uint32_t>::max()));
+    SIDEBAND_ASSIGN_OR_RETURN(event.bit, BitIndex(*bit));
   }
   SIDEBAND_RETURN_IF_ERROR(ReadValue(map, event));
   SIDEBAND_RETURN_IF_ERROR(ReadPlace(map, event));

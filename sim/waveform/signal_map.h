@@ -49,7 +49,7 @@ struct EventSpec {
   std::string name;  // events with the same name add up in one counter
   std::string signal;
   EventOp op = EventOp::kHigh;
-  std::optional<uint32_t> bit;    // an index within the signal's declared range
+  std::optional<int64_t> bit;     // an index within the signal's declared range
   uint64_t value = 0;             // for kEquals
   std::string ulc;                // events of one name share a unit-level counter; empty: packed in order
   std::string clock;              // the clock whose cycles the event counts; empty: the file's

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
+
 namespace sideband::sim {
 namespace {
 
@@ -28,7 +30,7 @@ TEST(SignalMapTest, ReadsEventsWithTheirLines) {
   EXPECT_EQ(high.name, "a");
   EXPECT_EQ(high.signal, "TOP.s");
   EXPECT_EQ(high.op, EventOp::kHigh);
-  EXPECT_EQ(high.bit, 3u);
+  EXPECT_EQ(high.bit, 3);
   EXPECT_EQ(high.ulc, "");
   EXPECT_EQ(high.line, 2u);
   const EventSpec& equals = map->events()[1];
@@ -128,11 +130,40 @@ TEST(SignalMapTest, EveryErrorIsOneLineWithItsPlace) {
       {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "clock": ""})"), "S.json:3: expected a text"},
       // A bit beyond any signal.
       {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "bit": 4294967296})"),
-       "S.json:3: expected a whole number from 0 to 4294967295"},
+       "S.json:3: expected a whole number from -4294967295 to 4294967295"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "bit": -4294967295})"), ""},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "bit": -4294967296})"),
+       "S.json:3: expected a whole number from -4294967295 to 4294967295"},
+      // Numbers as programs write them that hold floating-point numbers.
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "slice": 63.0, "bit": 3e0})"), ""},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "slice": 64.0})"),
+       "S.json:3: expected a whole number from 0 to 63"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "bit": 0.5})"),
+       "S.json:3: expected a whole number from -4294967295 to 4294967295"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "equals", "value": 1.5e0})"),
+       "S.json:3: expected a whole number from 0 to 18446744073709551615"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "equals", "value": 1e19})"),
+       "S.json:3: expected a whole number from 0 to 18446744073709551615"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "equals", "value": nan})"),
+       "S.json:3: expected a whole number from 0 to 18446744073709551615"},
       // A line break in a name would split a listing.
       {OneEvent(R"({"name": "a\nb", "signal": "s", "op": "high"})"), "S.json:3: a name with a control character"},
   };
   for (const auto& row : kRows) EXPECT_EQ(MapError(row.text), row.error) << row.text;
+}
+
+TEST(SignalMapTest, WholeNumbersMayBeWrittenAsFloatingPoint) {
+  for (const char* number : {"3", "3.0", "3e0", "30E-1", "0.3e+1", "0x3"}) {
+    const auto map =
+        SignalMap::Parse(OneEvent(absl::StrCat(R"({"name": "a", "signal": "s", "op": "equals", "slice": )", number,
+                                               ", \"bit\": ", number, ", \"value\": ", number, "}")),
+                         "S.json");
+    ASSERT_TRUE(map.ok()) << map.status();
+    const EventSpec& event = map->events()[0];
+    EXPECT_EQ(event.slice, 3u) << number;
+    EXPECT_EQ(event.bit, 3) << number;
+    EXPECT_EQ(event.value, 3u) << number;
+  }
 }
 
 TEST(SignalMapTest, NamesOfEventsAreBounded) {

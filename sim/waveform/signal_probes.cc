@@ -17,6 +17,16 @@ void FollowWord(uint64_t word, uint64_t before, size_t domain, WireId first, Tra
   }
 }
 
+// Sets the `size` bits from `offset` on, at most 64, to the lowest of `value`.
+void CopyBits(uint64_t value, uint32_t size, uint32_t offset, uint64_t* words) {
+  const uint64_t mask = ~uint64_t{0} >> (64 - size);
+  const uint32_t shift = offset % 64;
+  uint64_t* const first = words + offset / 64;
+  first[0] = (first[0] & ~(mask << shift)) | (value & mask) << shift;
+  if (shift + size <= 64) return;
+  first[1] = (first[1] & ~(mask >> (64 - shift))) | (value & mask) >> (64 - shift);
+}
+
 }  // namespace
 
 SignalProbes::SignalProbes(const std::vector<uint32_t>& widths, TagFilters filters)
@@ -59,6 +69,15 @@ void SignalProbes::Set(uint32_t slot, const VcdValue& value) {
   const auto rest = std::copy(value.words().begin(), value.words().end(), words);
   std::fill(rest, words + signal.word_count, 0);
   MarkDirty(slot, signal);
+}
+
+void SignalProbes::SetPart(uint32_t slot, uint32_t offset, uint32_t part) {
+  uint64_t* const whole = &latest_[signals_[slot].first_word];
+  for (uint32_t done = 0; done < signals_[part].width; done += 64) {
+    const uint32_t size = std::min<uint32_t>(64, signals_[part].width - done);
+    CopyBits(latest_[signals_[part].first_word + done / 64], size, offset + done, whole);
+  }
+  MarkDirty(slot, signals_[slot]);
 }
 
 void SignalProbes::Commit(TraceWriter& writer) {

@@ -43,6 +43,8 @@ class SignalProbes {
     latest = word;
     MarkDirty(slot, signal);
   }
+  // Copies the latest value of signal `part` into that of `slot`, from bit `offset` on.
+  void SetPart(uint32_t slot, uint32_t offset, uint32_t part);
   // Updates the wires to the values set since the last commit, each from the next cycle of its domain on.
   void Commit(TraceWriter& writer);
   // Call after each edge of the reference clock: a residency may begin with the next cycle. Wires of other domains see

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -64,13 +65,25 @@ class RandomTrace {
     for (size_t i = clock_count_; i <= clock_count_ + Below(6); ++i) {
       const size_t width = Below(8) == 0 ? 1 + Below(200) : 1 + Below(32);
       values_.push_back(std::string(width, 'x'));
-      absl::StrAppend(&header_, "$var reg ", width, " c", i, " s", i, " [", width - 1, ":0] $end\n");
+      splits_[i] = width > 1 && Below(4) == 0 ? 1 + Below(width - 1) : 0;
+      if (splits_[i] == 0) {
+        Declare(i, "", width, 0);
+      } else {
+        Declare(i, "h", width, splits_[i]);
+        Declare(i, "l", splits_[i], 0);
+      }
     }
     header_ += "$upscope $end\n$enddefinitions $end\n";
     pending_ = values_;
     clocks_.resize(clock_count_);
     cycles_.resize(clock_count_);
     before_.resize(clock_count_, {0});
+  }
+
+  // Bits [low, end) of a signal.
+  void Declare(size_t signal, const char* part, size_t end, size_t low) {
+    absl::StrAppend(&header_, "$var reg ", end - low, " c", signal, part, " s", signal, " [", end - 1, ":", low,
+                    "] $end\n");
   }
 
   void MakeEvents() {
@@ -125,13 +138,21 @@ class RandomTrace {
   }
 
   void ChangeSignal(size_t signal) {
-    const size_t width = values_[signal].size();
+    // A vector in parts changes part by part: of its digits, the low ones are the last.
+    const size_t split = splits_[signal];
+    const bool is_high = split > 0 && Below(2) == 0;
+    const size_t width = is_high ? values_[signal].size() - split : split > 0 ? split : values_[signal].size();
     std::string digits(1 + Below(width), '0');
     const bool sparse = Below(2) == 0;
     for (char& digit : digits) digit = sparse && Below(4) != 0 ? '0' : "0101011xzXZ"[Below(11)];
-    absl::StrAppend(&body_, Below(2) == 0 ? "b" : "B", digits, " c", signal, "\n");
+    absl::StrAppend(&body_, Below(2) == 0 ? "b" : "B", digits, " c", signal,
+                    split == 0 ? ""
+                    : is_high  ? "h"
+                               : "l",
+                    "\n");
     const char extension = digits[0] == '1' ? '0' : digits[0];
-    pending_[signal] = std::string(width - digits.size(), extension) + digits;
+    pending_[signal].replace(split == 0 || is_high ? 0 : pending_[signal].size() - split, width,
+                             std::string(width - digits.size(), extension) + digits);
   }
 
   void SeeCycle(size_t domain) {
@@ -171,6 +192,7 @@ class RandomTrace {
   std::vector<std::string> clocks_;  // latest values, empty before the first
   std::vector<uint64_t> cycles_;     // per domain
   std::vector<std::vector<uint64_t>> before_;
+  std::map<size_t, size_t> splits_;   // of signals that are declared in two parts: the width of the lower
   std::vector<std::string> values_;   // before the current time
   std::vector<std::string> pending_;  // after the current time
   std::vector<Event> events_;

@@ -361,6 +361,11 @@ TEST(TraceReaderTest, MalformedBodiesAreRefusedWithTheirLine) {
       {"#-1", ":9: expected a time after '#', not '-1'"},
       {"#18446744073709551616", ":9: expected a time after '#', not '18446744073709551616'"},
       {"#5\n#4", ":10: time goes backwards, from 5 to 4"},
+      {"#5.25\n#5.05", ":10: time goes backwards, from 5.25 to 5.05"},
+      {"#.5", ":9: expected a time after '#', not '.5'"},
+      {"#5.x", ":9: expected a time after '#', not '5.x'"},
+      {"#5.-1", ":9: expected a time after '#', not '5.-1'"},
+      {"#5.0000000000000000000", ":9: expected a time after '#', not '5.0000000000000000000'"},
       // Scalars.
       {"#0\n1", ":10: malformed change '1'"},
       {"#0\n2!", ":10: malformed change '2!'"},
@@ -368,9 +373,14 @@ TEST(TraceReaderTest, MalformedBodiesAreRefusedWithTheirLine) {
       {"#0\n1?", ":10: unknown identifier code '?'"},
       {std::string("#0\n1\xff", 5), ":10: unknown identifier code '\\xff'"},
       // Vectors.
-      {"#0\nb #", ":10: malformed vector 'b'"},
-      {"#0\nb012 #", ":10: malformed vector 'b012'"},
-      {"#0\nb012 u", ":10: malformed vector 'b012'"},
+      {"#0\nb a", ":10: malformed vector 'b'"},
+      {"#0\nb012 a", ":10: malformed vector 'b012'"},
+      {"#0\nb012 ?", ":10: malformed vector 'b012'"},
+      // Ports.
+      {"#0\npD 6 0 ?", ":10: unknown identifier code '?'"},
+      {"#0\npS 6 0 a", ":10: malformed vector 'pS'"},
+      {"#0\npDU 66 00 a", ":10: a value of 2 digits for 'a', which has 1 bits"},
+      {"#0\npD 6", ":10: the file ends in the middle of a change"},
       {"#0 b1 ?", ":9: unknown identifier code '?'"},
       {"#0\nb1\n", ":11: the file ends in the middle of a change"},
       {"#0\nb01 a", ":10: a value of 2 digits for 'a', which has 1 bits"},
@@ -380,7 +390,9 @@ TEST(TraceReaderTest, MalformedBodiesAreRefusedWithTheirLine) {
       {"#0 r1.0 ?", ":9: unknown identifier code '?'"},
       {"#0 r1.0 a", ":9: a real or string value for 'a'"},
       // Keywords.
-      {"#0\n$var", ":10: unexpected '$var'"},
+      {"#0\n$var", ":10: the file ends within a '$var'"},
+      {"#0\n$foo 1!\n#5", ":11: '$foo' has no $end before '#5'"},
+      {"#0\n$foo 1!\n$dumpoff $end", ":11: '$foo' has no $end before '$dumpoff'"},
       {"#0\n$comment 1!", ":10: the file ends within a $comment"},
       // A token that is too long.
       {"#0\n" + std::string((1 << 20) + 1, '1'), ":10: a word of more than 1048576 bytes; is this a VCD file?"},
@@ -430,9 +442,16 @@ TEST(TraceReaderTest, EventsThatTheTraceCannotFeedAreRefusedAtTheirLine) {
       // A clock of many bits, a signal of none.
       {"{\"clock\": \"t.v\", \"events\": [" + high + "]}", "S.json:1: clock 't.v' has 8 bits, not one"},
       {MapText(EventText("t.r", kHigh)), "S.json:3: signal 't.r' is a real, which has no bits"},
+      {MapText(EventText("t.v[2]", kHigh)),
+       "S.json:3: the trace has no signal 't.v[2]': a bit of 't.v' is selected by \"bit\": 2"},
+      {MapText(EventText("t.v[-4]", kHigh)),
+       "S.json:3: the trace has no signal 't.v[-4]': a bit of 't.v' is selected by \"bit\": -4"},
+      {MapText(EventText("t.vv[2]", kHigh)), "S.json:3: the trace has no signal 't.vv[2]'"},
+      {MapText(EventText("t.v[]", kHigh)), "S.json:3: the trace has no signal 't.v[]' (did you mean 't.v'?)"},
       // Bits and widths, both sides.
       {MapText(EventText("t.v", R"("op": "high", "bit": 7)")), ""},
       {MapText(EventText("t.v", R"("op": "high", "bit": 8)")), "S.json:3: signal 't.v' has no bit 8: it is [7:0]"},
+      {MapText(EventText("t.v", R"("op": "high", "bit": -1)")), "S.json:3: signal 't.v' has no bit -1: it is [7:0]"},
       {MapText(EventText("t.a", R"("op": "high", "bit": 1)")), "S.json:3: signal 't.a' has no bit 1: it is [0:0]"},
       {MapText(EventText("t.v", R"("op": "value")")), ""},
       {MapText(EventText("t.wide", R"("op": "value")")),

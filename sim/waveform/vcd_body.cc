@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "absl/strings/ascii.h"
@@ -21,15 +22,62 @@ constexpr size_t kWordBits = 64;
 // More digits may exceed 64 bits.
 constexpr size_t kTimeDigitsMax = 19;
 
-// The content of these blocks is ordinary changes.
-constexpr std::array<const char*, 5> kBlocks = {"$dumpvars", "$dumpall", "$dumpon", "$dumpoff", "$end"};
-// The content of these sections does not concern signals.
+constexpr size_t kFractionDigitsMax = 18;
+
+// The content of these sections does not concern signals, and is free.
 constexpr std::array<const char*, 8> kSections = {"$comment",  "$version",   "$date",    "$timescale",
                                                   "$timezero", "$attrbegin", "$attrend", "$vcdclose"};
 
 template <size_t kSize>
 bool IsOneOf(const std::array<const char*, kSize>& words, absl::string_view word) {
   return std::any_of(words.begin(), words.end(), [&](const char* known) { return word == known; });
+}
+
+bool IsTime(absl::string_view token) {
+  return token.size() > 1 && token[0] == '#' && absl::ascii_isdigit(static_cast<unsigned char>(token[1]));
+}
+
+bool IsNumber(absl::string_view text) {
+  return std::ranges::all_of(text, [](unsigned char c) { return absl::ascii_isdigit(c); });
+}
+
+// "15", or "15.5" as programs write it that hold times as floating-point numbers.
+std::optional<TraceTime> ParseTime(absl::string_view text) {
+  const size_t whole_size = std::min(text.find('.'), text.size());
+  const absl::string_view whole = text.substr(0, whole_size);
+  std::string fraction(text.substr(std::min(whole_size + 1, text.size())));
+  if (whole.empty() || !IsNumber(whole) || !IsNumber(fraction)) return std::nullopt;
+  if (fraction.size() > kFractionDigitsMax) return std::nullopt;
+  fraction.resize(kFractionDigitsMax, '0');
+  TraceTime time;
+  if (!absl::SimpleAtoi(whole, &time.whole) || !absl::SimpleAtoi(fraction, &time.fraction)) return std::nullopt;
+  return time;
+}
+
+std::string TimeText(const TraceTime& time) {
+  if (time.fraction == 0) return absl::StrCat(time.whole);
+  const std::string digits = absl::StrCat(time.fraction);
+  const std::string fraction = std::string(kFractionDigitsMax - digits.size(), '0') + digits;
+  return absl::StrCat(time.whole, ".", fraction.substr(0, fraction.find_last_not_of('0') + 1));
+}
+
+// The states of a port of $dumpports (IEEE 1364-2005, 18.4.3.1) as the digits of signals: driven by the test bench, by
+// the device, by both. Drivers that disagree are x.
+std::string PortDigits(absl::string_view states) {
+  constexpr absl::string_view kStates = "DUNZduLHXTlh01?FAaBbCcf";
+  constexpr absl::string_view kDigits = "01xz0101xz0101xzxxxxxxz";
+  std::string digits(states);
+  for (char& digit : digits) {
+    const size_t state = kStates.find(digit);
+    digit = state == absl::string_view::npos ? '?' : kDigits[state];
+  }
+  return digits;
+}
+
+// Whether another word follows on the line.
+bool HasMoreOnLine(absl::string_view unread) {
+  const size_t next = unread.find_first_not_of(" \t");
+  return next == absl::string_view::npos || (unread[next] != '\n' && unread[next] != '\r');
 }
 
 }  // namespace
@@ -85,7 +133,7 @@ inline const char* VcdBody::ScanTime(const char* text, const char* end) {
   const auto size = static_cast<size_t>(text - digits);
   // A number at the end of the buffer may continue in the next part of the file.
   if (size == 0 || size > kTimeDigitsMax || !VcdLexer::IsSpace(*text) || text == end) return nullptr;
-  return state_.Time(time) ? text : nullptr;
+  return state_.Time({time}) ? text : nullptr;
 }
 
 inline const char* VcdBody::ScanScalar(const char* text, const char* end) { return ScanChange(text + 1, end, text, 1); }
@@ -119,7 +167,9 @@ absl::Status VcdBody::Item(absl::string_view token) {
     case 'R':
     case 's':
     case 'S':
-      return RealOrString();
+      return RealOrString(token);
+    case 'p':
+      return Port(token);
     case '$':
       return Keyword(token);
     default:
@@ -128,31 +178,46 @@ absl::Status VcdBody::Item(absl::string_view token) {
 }
 
 absl::Status VcdBody::Time(absl::string_view digits) {
-  uint64_t time = 0;
-  if (digits.empty() || !absl::ascii_isdigit(static_cast<unsigned char>(digits[0])) ||
-      !absl::SimpleAtoi(digits, &time)) {
-    return lexer_.Error(absl::StrCat("expected a time after '#', not ", Excerpt(digits)));
-  }
-  if (state_.Time(time)) return absl::OkStatus();
-  return lexer_.Error(absl::StrCat("time goes backwards, from ", *state_.time(), " to ", time));
+  const std::optional<TraceTime> time = ParseTime(digits);
+  if (!time) return lexer_.Error(absl::StrCat("expected a time after '#', not ", Excerpt(digits)));
+  if (state_.Time(*time)) return absl::OkStatus();
+  return lexer_.Error(absl::StrCat("time goes backwards, from ", TimeText(*state_.time()), " to ", TimeText(*time)));
 }
 
 absl::Status VcdBody::Scalar(absl::string_view token) {
-  if (token.size() < 2 || !value_.Parse(token.substr(0, 1))) {
-    return lexer_.Error(absl::StrCat("malformed change ", Excerpt(token)));
+  const absl::string_view code = token.substr(1);
+  // What an unused signal is said to be is of no interest.
+  if (codes_.Find(code) == VcdHeader::kIgnored) return absl::OkStatus();
+  if (!code.empty() && value_.Parse(token.substr(0, 1))) return Change(code);
+  return lexer_.Error(absl::StrCat("malformed change ", Excerpt(token)));
+}
+
+absl::Status VcdBody::Vector(absl::string_view token) { return ChangeNext(token, value_.Parse(token.substr(1))); }
+
+absl::Status VcdBody::Port(absl::string_view token) {
+  const bool is_value = value_.Parse(PortDigits(token.substr(1)));
+  const std::string text(token);
+  // The strengths of the drivers to 0 and to 1.
+  for (int i = 0; i < 2; ++i) SIDEBAND_RETURN_IF_ERROR(NextIsCode());
+  return ChangeNext(text, is_value);
+}
+
+absl::Status VcdBody::ChangeNext(absl::string_view text, bool is_value) {
+  // The next token invalidates this one.
+  const std::string malformed = is_value ? "" : Excerpt(text);
+  SIDEBAND_RETURN_IF_ERROR(NextIsCode());
+  if (is_value) return Change(lexer_.token());
+  if (codes_.Find(lexer_.token()) == VcdHeader::kIgnored) return absl::OkStatus();
+  return lexer_.Error(absl::StrCat("malformed vector ", malformed));
+}
+
+absl::Status VcdBody::RealOrString(absl::string_view token) {
+  const bool is_string = token[0] == 's' || token[0] == 'S';
+  SIDEBAND_RETURN_IF_ERROR(NextIsCode());
+  // Some programs write a text with its blanks: the words before the code belong to it.
+  while (is_string && codes_.Find(lexer_.token()) == CodeTable::kNone && HasMoreOnLine(lexer_.unread())) {
+    SIDEBAND_RETURN_IF_ERROR(NextIsCode());
   }
-  return Change(token.substr(1));
-}
-
-absl::Status VcdBody::Vector(absl::string_view token) {
-  // Parsed before the next token is read, which invalidates this token.
-  if (!value_.Parse(token.substr(1))) return lexer_.Error(absl::StrCat("malformed vector ", Excerpt(token)));
-  SIDEBAND_RETURN_IF_ERROR(NextIsCode());
-  return Change(lexer_.token());
-}
-
-absl::Status VcdBody::RealOrString() {
-  SIDEBAND_RETURN_IF_ERROR(NextIsCode());
   const uint32_t slot = codes_.Find(lexer_.token());
   if (slot == VcdHeader::kIgnored) return absl::OkStatus();
   const absl::string_view problem =
@@ -174,20 +239,25 @@ void VcdBody::EndGap() {
 }
 
 absl::Status VcdBody::Keyword(absl::string_view token) {
-  if (token == "$dumpoff") BeginGap();
-  if (token == "$dumpon") EndGap();
-  if (IsOneOf(kBlocks, token)) return absl::OkStatus();
-  if (IsOneOf(kSections, token)) return SkipSection(std::string(token));
-  if (absl::StartsWith(token, "$dumpports")) return lexer_.Error(kVcdPortsRefused);
-  return lexer_.Error(absl::StrCat("unexpected ", Excerpt(token)));
+  if (token == "$dumpoff" || token == "$dumpportsoff") BeginGap();
+  if (token == "$dumpon" || token == "$dumpportson") EndGap();
+  // The content of $dumpvars, $dumpall and the like is ordinary changes.
+  if (token == "$end" || absl::StartsWith(token, "$dump")) return absl::OkStatus();
+  return SkipSection(std::string(token));
 }
 
 absl::Status VcdBody::SkipSection(absl::string_view keyword) {
+  const bool is_known = IsOneOf(kSections, keyword);
   while (lexer_.Next()) {
-    if (lexer_.token() == "$end") return absl::OkStatus();
+    const absl::string_view token = lexer_.token();
+    if (token == "$end") return absl::OkStatus();
+    // If an unknown word begins no section, the changes behind it must not be lost.
+    if (!is_known && (IsTime(token) || absl::StartsWith(token, "$dump"))) {
+      return lexer_.Error(absl::StrCat(Excerpt(keyword), " has no $end before ", Excerpt(token)));
+    }
   }
   SIDEBAND_RETURN_IF_ERROR(lexer_.status());
-  return lexer_.Error(absl::StrCat("the file ends within a ", keyword));
+  return lexer_.Error(absl::StrCat("the file ends within a ", is_known ? std::string(keyword) : Excerpt(keyword)));
 }
 
 absl::Status VcdBody::NextIsCode() {

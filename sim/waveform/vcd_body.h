@@ -62,7 +62,10 @@ class VcdBody {
   absl::Status Time(absl::string_view digits);
   absl::Status Scalar(absl::string_view token);
   absl::Status Vector(absl::string_view token);
-  absl::Status RealOrString();
+  absl::Status RealOrString(absl::string_view token);
+  absl::Status Port(absl::string_view token);
+  // Changes the signal of the next code to value_, which the text is, or is not.
+  absl::Status ChangeNext(absl::string_view text, bool is_value);
   absl::Status Keyword(absl::string_view token);
   absl::Status SkipSection(absl::string_view keyword);
   // Moves to the identifier code after a value.

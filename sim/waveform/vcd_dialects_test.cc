@@ -403,14 +403,147 @@ TEST(VcdDialectsTest, AMarkOfUtf8IsSkipped) {
   EXPECT_EQ(AnswerError("junk " + trace), ":1: not a VCD file: it does not start with a $keyword");
 }
 
-TEST(VcdDialectsTest, ExtendedFilesAreRefused) {
-  const std::string refused = "ports of $dumpports are not supported; dump the signals with $dumpvars";
-  EXPECT_EQ(AnswerError("$scope module t $end\n$var port [7:0] <0 v $end\n"), ":2: " + refused);
-  const std::string header =
-      "$scope module t $end $var wire 1 ! clk $end $var wire 1 v v $end $upscope $end $enddefinitions $end\n";
-  for (const char* keyword : {"$dumpports", "$dumpportson", "$dumpportsoff", "$dumpportsall"}) {
-    EXPECT_EQ(AnswerError(header + "#0\n" + keyword + "\npD 6 0 <0\n$end\n"), ":3: " + refused);
+// Ports of $dumpports: the state of each bit by its drivers, then their strengths.
+TEST(VcdDialectsTest, ExtendedVcd) {
+  Check(R"($date Mar 5 2024 $end
+$version Xcelium $end
+$timescale 1 ns $end
+$scope module tb.dut $end
+$var port 1 <0 clk $end
+$var port [7:4] <1 q $end
+$var port 4 <2 in [0:3] $end
+$var port 1 <3 unused $end
+$upscope $end
+$enddefinitions $end
+#0
+$dumpports
+pD 6 0 <0
+pLHlh 6066 0600 <1
+pUDdu 0660 6006 <2
+p! 0 0 <3
+$end
+#5
+pU 0 6 <0
+#10
+pd 6 0 <0
+pXTFf 6006 6006 <1
+p0?1N 6666 6666 <2
+#15
+pu 0 6 <0
+#20
+$dumpportsoff
+pX 6 6 <0
+$end
+#25
+$dumpportson
+pD 6 0 <0
+pABabCc 666666 666666 <3
+$end
+#30
+pU 0 6 <0
+$vcdclose #30 $end
+)",
+        {{{"tb.dut.clk", "tb.dut.q"}, {5, 0, 0}},
+         {{"tb.dut.clk", "tb.dut.in"}, {9, 2, 2}},
+         {{"tb.dut.clk", "tb.dut.in[0:3]", R"("op": "high", "bit": 2)"}, {0, 1, 1}},
+         {{"tb.dut.clk", "tb.dut.q", R"("op": "high", "bit": 6)"}, {1, 0, 0}}});
+}
+
+// A clock ! and a bit v, which is 1 in the first of two cycles; `more` declares other signals.
+std::string Declared(const std::string& more) {
+  return "$timescale 1ns $end\n$scope module t $end\n$var wire 1 ! clk $end\n$var wire 1 \" v $end\n" + more +
+         "\n$upscope $end\n$enddefinitions $end\n";
+}
+
+TEST(VcdDialectsTest, ValuesOfUnusedSignalsRefuseNothing) {
+  const struct {
+    std::string declaration;
+    std::string change;
+  } kRows[] = {
+      {"$var wire 0 z nothing [-1:0] $end", "b z"},       // no bits, and no digits
+      {"$var wire 4 p bus $end", "b0b0101 p"},            // Python's bin()
+      {"$var wire 4 p bus $end", "b0x5 p"},               // a hexadecimal number
+      {"$var wire 4 p bus $end", "b11111111 p"},          // too many digits
+      {"$var wire 4 p bus $end", "7p"},                   // no digit
+      {"$var wire 4 p bus $end", "r1,5 p"},               // a real in some language
+      {"$var wire 1 \xc3\xa9 accent $end", "1\xc3\xa9"},  // codes beyond ASCII
+      {"$var wire 8 \xff bus $end", "b101 \xff"},
+      {"$var string 1 $ state $end", "sBUSY now $"},  // texts with blanks
+      {"$var string 1 $ state $end", "s $\ns\t$\nsa b\tc d $"},
+      {"$var port 1 <0 pin $end", "pS 6 0 <0"},                 // no state of a port
+      {"$var wire 1 ~ $end", "0~"},                             // no name
+      {"$var enum one ~ e $end", "sIDLE ~"},                    // no width
+      {"$sillysection of text $end", "$foo text\n text $end"},  // sections
+      {"$foo $end", "$dumpfoo 0! $end"},
+  };
+  for (const auto& row : kRows) {
+    const std::string trace = absl::StrCat(Declared(row.declaration), "#0\n", row.change, "\n0!\n1\"\n#5\n", row.change,
+                                           "\n1!\n#10\n0!\n0\"\n#15\n1!\n");
+    EXPECT_EQ(*Answer(trace, {"t.clk", "t.v"}), (Sums{1, 0})) << row.declaration << row.change;
   }
+}
+
+TEST(VcdDialectsTest, CodesBeyondAsciiAreRead) {
+  const std::string trace =
+      "$var wire 1 \xc3\xa9 clk $end $var wire 4 \xe2\x82\xac v $end $enddefinitions $end\n"
+      "#0 0\xc3\xa9 b101 \xe2\x82\xac\n#5 1\xc3\xa9\n";
+  EXPECT_EQ(*Answer(trace, {"clk", "v"}), (Sums{5}));
+}
+
+// Two times of one number with different fractions are two times.
+TEST(VcdDialectsTest, TimesMayHaveFractions) {
+  Check(Declared("") + "#0.0\n0!\n1\"\n#5.25\n1!\n#5.5\n0!\n0\"\n#5.50\n1\"\n#5.75\n1!\n#6\n0!\n0\"\n#7.\n1!\n",
+        {{{"t.clk", "t.v"}, {1, 1, 0}}});
+}
+
+// Migen and LiteX write no $enddefinitions; initial values may be before the first time.
+TEST(VcdDialectsTest, Migen) {
+  const std::string header = "$var wire 1 ! clk $end\n$var wire 8 \" v $end\n";
+  Check(header + "$dumpvars\n0!\nb00000111 \"\n$end\n#0\n#5.0\n1!\n#10.0\n0!\nb00000001 \"\n#15.0\n1!\n",
+        {{{"clk", "v"}, {7, 1}}});
+  Check("$timescale 1ps $end\n$scope module top $end\n" + header + "$upscope $end\n#0\n0!\nb111 \"\n#5\n1!\n",
+        {{{"top.clk", "top.v"}, {7}}});
+}
+
+// What fst2vcd makes of a scope without a name.
+TEST(VcdDialectsTest, Fst2vcd) {
+  Check(
+      "$date\n\tSat Nov 28 03:34:31 2026\n\n$end\n$version\n\tfstWriter\n$end\n$timescale\n\t1ns\n$end\n"
+      "$scope module $end\n $end\n$scope module t $end\n$var wire 1 ! clk $end\n$var wire 1 \" v $end\n"
+      "$upscope $end\n$upscope $end\n$enddefinitions $end\n#0\n$dumpvars\n1\"\n0!\n$end\n#5\n1!\n",
+      {{{"t.clk", "t.v"}, {1}}});
+}
+
+TEST(VcdDialectsTest, BitsBelow0) {
+  Check(Declared("$var wire 8 n neg [3:-4] $end") + "#0\n0!\nb00000001 n\n#5\n1!\n",
+        {{{"t.clk", "t.neg", R"("op": "high", "bit": -4)"}, {1}},
+         {{"t.clk", "t.neg", R"("op": "high", "bit": 0)"}, {0}},
+         {{"t.clk", "t.neg[3:-4]"}, {1}}});
+}
+
+// Parts of a vector change alone; each may be used by itself.
+TEST(VcdDialectsTest, AVectorInParts) {
+  const std::string wide(66, '1');
+  Check(Declared("$var wire 4 h bus [7:4] $end\n$var wire 4 l bus [3:0] $end\n$var wire 66 x far [69:4] $end\n"
+                 "$var wire 4 y far [3:0] $end\n$var wire 1 c up [0:0] $end\n$var wire 2 d up [1:2] $end") +
+            "#0\n0!\nb1010 h\nb11 l\nb" + wide + " x\nb0 y\n1c\nb01 d\n#5\n1!\n#10\n0!\nb1 h\n0c\n0y\nb1" +
+            std::string(63, '0') + " x\n#15\n1!\n#20\n0!\nbx l\nb1111 y\nb11 x\n#25\n1!\n",
+        {{{"t.clk", "t.bus"}, {0xa3, 0x13, 0x10}},
+         {{"t.clk", "t.bus[7:0]"}, {0xa3, 0x13, 0x10}},
+         {{"t.clk", "t.bus", R"("op": "high", "bit": 5)"}, {1, 0, 0}},
+         {{"t.clk", "t.bus[7:4]"}, {10, 1, 1}},
+         {{"t.clk", "t.bus[3:0]"}, {3, 3, 0}},
+         {{"t.clk", "t.far", R"("op": "popcount")"}, {66, 1, 6}},
+         {{"t.clk", "t.far", R"("op": "high", "bit": 67)"}, {1, 1, 0}},
+         {{"t.clk", "t.up"}, {5, 1, 1}}});
+}
+
+// A part of one bit may be a clock.
+TEST(VcdDialectsTest, AClockMayBePartOfAVector) {
+  Check(
+      "$var wire 1 ! s [1:1] $end\n$var wire 1 v s [0:0] $end\n$enddefinitions $end\n#0\n0!\n1v\n#5\n1!\n#6\n0!\n0v\n"
+      "#7\n1!\n",
+      {{{"s[1:1]", "s"}, {1, 0}}});
 }
 
 TEST(VcdDialectsTest, ASectionThatDoesNotEndIsNamed) {

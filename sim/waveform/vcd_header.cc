@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/waveform/vcd_header.h"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -19,6 +23,22 @@ constexpr size_t kSuggestionBytesMax = size_t{4} << 20;
 constexpr size_t kScopeSizeMax = size_t{1} << 16;
 constexpr size_t kWordsMax = 64;
 
+// The range of `[7:0]` in the place of a width, as extended VCD files have it.
+std::optional<BitRange> RangeInPlaceOfWidth(const std::string& word) {
+  const VarName parsed = ParseShownName(word);
+  return parsed.name.empty() ? parsed.range : std::nullopt;
+}
+
+BitRange RangeOf(const VcdVar& var) { return {var.left, var.right}; }
+int64_t LowOf(const VcdVar& var) { return std::min(var.left, var.right); }
+int64_t HighOf(const VcdVar& var) { return std::max(var.left, var.right); }
+
+// Whether both can be parts of one vector. A part of one bit has both directions.
+bool CanJoin(const VcdVar& one, const VcdVar& other) {
+  const bool is_same_way = one.width == 1 || other.width == 1 || (one.left > one.right) == (other.left > other.right);
+  return is_same_way && (LowOf(one) > HighOf(other) || LowOf(other) > HighOf(one));
+}
+
 class HeaderReader {
  public:
   HeaderReader(VcdLexer& lexer, absl::flat_hash_set<std::string> wanted) : lexer_(lexer), wanted_(std::move(wanted)) {}
@@ -30,8 +50,20 @@ class HeaderReader {
   absl::Status Scope();
   absl::Status Upscope();
   absl::Status Var();
-  absl::Status Want(const std::string& code, VcdVar var);
+  // Of the wanted signal name_.
+  absl::Status WantVar(const std::string& type, const std::string& width, const std::string& code,
+                       std::optional<BitRange> range);
+  absl::Status Want(const std::string& code, VcdVar var, bool has_range);
+  // Adds the signal, which is declared under another code already, to the parts of a vector.
+  absl::Status AddPart(const VcdVar& var);
+  absl::Status JoinParts();
+  absl::StatusOr<VcdVar> Join(const std::string& name, const std::vector<VcdVar>& parts);
+  // Whether the keyword belongs to the body of a file without $enddefinitions.
+  bool BeginsBody(absl::string_view keyword) const;
+  absl::Status CheckWidth(const std::string& name, uint64_t width) const;
+  absl::Status DeclaredTwice() const;
   absl::StatusOr<uint32_t> SlotOf(const std::string& code, uint64_t width);
+  absl::StatusOr<uint32_t> AddSlot(const std::string& name, uint64_t width);
   void Suggest();
   // The words up to $end, the end of the section.
   absl::StatusOr<std::vector<std::string>> Words();
@@ -45,7 +77,9 @@ class HeaderReader {
   std::string name_;                 // the scopes, each followed by a dot; while a signal is read, its full name
   std::vector<size_t> scope_sizes_;  // the size of name_ before each open scope
   size_t suggestion_bytes_ = 0;
-  uint64_t bits_ = 0;  // of all slots
+  uint64_t bits_ = 0;                                 // of all slots
+  bool has_vars_ = false;                             // some $var has been read
+  std::map<std::string, std::vector<VcdVar>> parts_;  // by full name: wanted signals with a range
 };
 
 absl::StatusOr<VcdHeader> HeaderReader::Read() && {
@@ -60,19 +94,31 @@ absl::StatusOr<VcdHeader> HeaderReader::Read() && {
     keyword = std::string(lexer_.token());
   }
   if (keyword[0] != '$') return lexer_.Error("not a VCD file: it does not start with a $keyword");
-  for (;;) {
+  while (!BeginsBody(keyword)) {
     SIDEBAND_RETURN_IF_ERROR(Section(keyword));
-    if (keyword == "$enddefinitions") return std::move(header_);
+    if (keyword == "$enddefinitions") break;
     SIDEBAND_RETURN_IF_ERROR(NextWord());
     keyword = std::string(lexer_.token());
   }
+  if (keyword != "$enddefinitions") lexer_.Return();
+  SIDEBAND_RETURN_IF_ERROR(JoinParts());
+  return std::move(header_);
+}
+
+bool HeaderReader::BeginsBody(absl::string_view keyword) const {
+  if (!has_vars_) return false;
+  const bool is_time =
+      keyword.size() > 1 && keyword[0] == '#' && absl::ascii_isdigit(static_cast<unsigned char>(keyword[1]));
+  return is_time || absl::StartsWith(keyword, "$dump");
 }
 
 absl::Status HeaderReader::Section(const std::string& keyword) {
   if (keyword == "$scope") return Scope();
   if (keyword == "$upscope") return Upscope();
   if (keyword == "$var") return Var();
-  if (keyword[0] == '$' && keyword != "$end") return SkipToEnd();
+  // fst2vcd writes a second $end behind a scope without a name.
+  if (keyword == "$end") return absl::OkStatus();
+  if (keyword[0] == '$') return SkipToEnd();
   return lexer_.Error(absl::StrCat("expected a $keyword before $enddefinitions, not ", Excerpt(keyword)));
 }
 
@@ -99,26 +145,17 @@ absl::Status HeaderReader::Upscope() {
 
 absl::Status HeaderReader::Var() {
   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<std::string> words, Words());
-  if (words.size() < 4) return lexer_.Error("$var needs a type, a width, an identifier code and a name");
-  if (words[0] == "port") return lexer_.Error(kVcdPortsRefused);
+  if (words.size() < 3) return lexer_.Error("$var needs a type, a width, an identifier code and a name");
+  has_vars_ = true;
   const std::string& code = words[2];
-  VcdVar var{.type = words[0]};
-  if (!absl::SimpleAtoi(words[1], &var.width)) {
-    return lexer_.Error(absl::StrCat("expected a width in bits, not ", Excerpt(words[1])));
-  }
-  if (!CodeTable::IsCode(code)) return lexer_.Error(absl::StrCat(Excerpt(code), " is not an identifier code"));
-  const VarName name = ParseVarName(std::span(words).subspan(3));
-  // Without a matching range, bits are numbered from the right.
-  const bool fits = name.range && name.range->size() == var.width;
-  var.left = fits ? name.range->left : static_cast<int64_t>(var.width) - 1;
-  var.right = fits ? name.range->right : 0;
-
+  // A signal without a name cannot be wanted.
+  VarName name = words.size() == 3 ? VarName{} : ParseVarName(std::span(words).subspan(3));
   const size_t scope_size = name_.size();
   name_ += name.name;
   Suggest();
   absl::Status status;
   if (wanted_.contains(name_)) {
-    status = Want(code, std::move(var));
+    status = WantVar(words[0], words[1], code, name.range);
   } else if (header_.codes.Find(code) == CodeTable::kNone) {
     // Several signals may share a code; that of a wanted signal keeps its slot.
     header_.codes.Set(code, VcdHeader::kIgnored);
@@ -127,19 +164,88 @@ absl::Status HeaderReader::Var() {
   return status;
 }
 
-absl::Status HeaderReader::Want(const std::string& code, VcdVar var) {
+absl::Status HeaderReader::WantVar(const std::string& type, const std::string& width, const std::string& code,
+                                   std::optional<BitRange> range) {
+  VcdVar var{.type = type};
+  if (const auto other = RangeInPlaceOfWidth(width)) {
+    range = other;
+    var.width = other->size();
+  } else if (!absl::SimpleAtoi(width, &var.width)) {
+    return lexer_.Error(absl::StrCat("expected a width in bits, not ", Excerpt(width)));
+  }
+  // Without a matching range, bits are numbered from the right.
+  const bool fits = range && range->size() == var.width;
+  var.left = fits ? range->left : static_cast<int64_t>(var.width) - 1;
+  var.right = fits ? range->right : 0;
+  return Want(code, std::move(var), fits);
+}
+
+absl::Status HeaderReader::Want(const std::string& code, VcdVar var, bool has_range) {
   if (var.HasBits()) {
-    if (var.width < 1 || var.width > kVcdWidthMax) {
-      return lexer_.Error(absl::StrCat("signal ", Excerpt(name_), " has ", var.width, " bits; from 1 to ", kVcdWidthMax,
-                                       " can be used"));
-    }
+    SIDEBAND_RETURN_IF_ERROR(CheckWidth(name_, var.width));
   } else {
     var.width = 1;
   }
   SIDEBAND_ASSIGN_OR_RETURN(var.slot, SlotOf(code, var.width));
   const auto [found, added] = header_.vars.emplace(name_, var);
+  if (added && has_range) parts_[name_].push_back(var);
   // A second declaration under the same code is the same signal.
   if (added || found->second.slot == var.slot) return absl::OkStatus();
+  if (has_range && parts_.contains(name_)) return AddPart(var);
+  return DeclaredTwice();
+}
+
+absl::Status HeaderReader::CheckWidth(const std::string& name, uint64_t width) const {
+  if (width >= 1 && width <= kVcdWidthMax) return absl::OkStatus();
+  return lexer_.Error(
+      absl::StrCat("signal ", Excerpt(name), " has ", width, " bits; from 1 to ", kVcdWidthMax, " can be used"));
+}
+
+absl::Status HeaderReader::AddPart(const VcdVar& var) {
+  std::vector<VcdVar>& parts = parts_[name_];
+  for (const VcdVar& part : parts) {
+    if (part.slot == var.slot && RangeOf(part) == RangeOf(var)) return absl::OkStatus();
+    if (!CanJoin(part, var)) return DeclaredTwice();
+  }
+  parts.push_back(var);
+  return absl::OkStatus();
+}
+
+absl::Status HeaderReader::JoinParts() {
+  for (auto& [name, parts] : parts_) {
+    if (parts.size() < 2) continue;
+    std::ranges::sort(parts, {}, LowOf);
+    SIDEBAND_ASSIGN_OR_RETURN(header_.vars[name], Join(name, parts));
+    for (const VcdVar& part : parts)
+      header_.vars.emplace(absl::StrCat(name, "[", part.left, ":", part.right, "]"), part);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<VcdVar> HeaderReader::Join(const std::string& name, const std::vector<VcdVar>& parts) {
+  VcdVar whole = parts.front();
+  const int64_t low = LowOf(parts.front());
+  const int64_t high = HighOf(parts.back());
+  const bool ascends = std::ranges::any_of(parts, [](const VcdVar& part) { return part.left < part.right; });
+  whole.left = ascends ? low : high;
+  whole.right = ascends ? high : low;
+  whole.width = RangeOf(whole).size();
+  uint64_t width = 0;
+  for (const VcdVar& part : parts) width += part.width;
+  if (width != whole.width) {
+    return lexer_.Error(absl::StrCat("signal ", Excerpt(name), " is declared in parts, which are not all of [",
+                                     whole.left, ":", whole.right, "]"));
+  }
+  SIDEBAND_RETURN_IF_ERROR(CheckWidth(name, width));
+  SIDEBAND_ASSIGN_OR_RETURN(whole.slot, AddSlot(name, width));
+  for (const VcdVar& part : parts) {
+    const int64_t offset = ascends ? high - HighOf(part) : LowOf(part) - low;
+    header_.parts.push_back({.slot = part.slot, .whole = whole.slot, .offset = static_cast<uint32_t>(offset)});
+  }
+  return whole;
+}
+
+absl::Status HeaderReader::DeclaredTwice() const {
   return lexer_.Error(absl::StrCat("signal ", Excerpt(name_), " is declared twice, under different codes"));
 }
 
@@ -150,15 +256,20 @@ absl::StatusOr<uint32_t> HeaderReader::SlotOf(const std::string& code, uint64_t 
     return lexer_.Error(absl::StrCat("signal ", Excerpt(name_), " has ", width, " bits, but its code ", Excerpt(code),
                                      " was declared with ", header_.slot_widths[known]));
   }
+  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t slot, AddSlot(name_, width));
+  header_.codes.Set(code, slot);
+  return slot;
+}
+
+absl::StatusOr<uint32_t> HeaderReader::AddSlot(const std::string& name, uint64_t width) {
   bits_ += width;
   // Bounds the memory for the values of all watched signals.
   if (bits_ > kVcdBitsMax) {
-    return lexer_.Error(absl::StrCat("with signal ", Excerpt(name_), " the watched signals have more than ",
-                                     kVcdBitsMax, " bits together"));
+    return lexer_.Error(absl::StrCat("with signal ", Excerpt(name), " the watched signals have more than ", kVcdBitsMax,
+                                     " bits together"));
   }
   const auto slot = static_cast<uint32_t>(header_.slot_widths.size());
   header_.slot_widths.push_back(static_cast<uint32_t>(width));
-  header_.codes.Set(code, slot);
   return slot;
 }
 
@@ -198,7 +309,7 @@ bool VcdVar::HasBits() const {
          type != "real_parameter";
 }
 
-std::optional<uint32_t> VcdVar::BitPosition(uint32_t index) const {
+std::optional<uint32_t> VcdVar::BitPosition(int64_t index) const {
   const int64_t distance = left >= right ? index - right : right - index;
   if (distance < 0 || static_cast<uint64_t>(distance) >= width) return std::nullopt;
   return static_cast<uint32_t>(distance);

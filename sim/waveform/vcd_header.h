@@ -7,6 +7,8 @@
 // A signal's full name consists of its scopes and its own name, joined by dots. A range at the end of the declaration,
 // `sig [7:0]` or `sig[7:0]`, is not part of the name. An index is: `mem[3] [7:0]` is mem[3] with a range. An escaped
 // name keeps its backslash and every bracket directly attached to it.
+// A vector may be declared in parts, `sig [7:4]` and `sig [3:0]`: sig is then the whole, and each part is a signal by
+// its name with its range, `sig[7:4]`.
 #ifndef SIDEBAND_SIM_WAVEFORM_VCD_HEADER_H_
 #define SIDEBAND_SIM_WAVEFORM_VCD_HEADER_H_
 
@@ -24,9 +26,6 @@
 #include "sim/waveform/vcd_lexer.h"
 
 namespace sideband::sim {
-
-// For extended VCD files, whose values are the strengths of a port's drivers.
-inline constexpr char kVcdPortsRefused[] = "ports of $dumpports are not supported; dump the signals with $dumpvars";
 
 // The width limit of a wanted signal.
 inline constexpr uint32_t kVcdWidthMax = uint32_t{1} << 20;
@@ -46,7 +45,14 @@ struct VcdVar {
   // False for real, shortreal, realtime, string, event and the like.
   bool HasBits() const;
   // The distance of the bit with this index from the least significant bit; absent if the index is out of range.
-  std::optional<uint32_t> BitPosition(uint32_t index) const;
+  std::optional<uint32_t> BitPosition(int64_t index) const;
+};
+
+// A wanted signal whose value is a part of another's.
+struct VcdPart {
+  uint32_t slot = 0;
+  uint32_t whole = 0;   // the other's slot, which has no code
+  uint32_t offset = 0;  // of the part's least significant bit
 };
 
 struct VcdHeader {
@@ -55,6 +61,7 @@ struct VcdHeader {
 
   absl::flat_hash_map<std::string, VcdVar> vars;  // by full name
   std::vector<uint32_t> slot_widths;              // per slot
+  std::vector<VcdPart> parts;
   CodeTable codes;
   std::vector<std::string> names;  // of all signals up to a size limit, for suggestions
 
@@ -62,8 +69,9 @@ struct VcdHeader {
   const VcdVar* Find(absl::string_view name) const;
 };
 
-// Reads up to the end of $enddefinitions. Every error is "FILE:LINE: description". A wanted name that is declared under
-// different codes is an error, since it is ambiguous.
+// Reads up to the end of $enddefinitions, or, where a program has written none, up to the first time or $dumpvars.
+// Every error is "FILE:LINE: description". A wanted name that is declared under different codes is an error, since it
+// is ambiguous, except for parts of a vector. Signals that are not wanted cause no error.
 absl::StatusOr<VcdHeader> ReadVcdHeader(VcdLexer& lexer, absl::flat_hash_set<std::string> wanted);
 
 }  // namespace sideband::sim

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "sim/waveform/test_files.h"
+#include "sim/waveform/var_name.h"
 
 namespace sideband::sim {
 namespace {
@@ -62,7 +66,7 @@ TEST(VcdHeaderTest, AliasesShareASlot) {
 TEST(VcdHeaderTest, BitsAreIndexedByTheDeclaredRange) {
   const struct {
     std::string declaration;
-    uint32_t index;
+    int64_t index;
     std::optional<uint32_t> position;
   } kRows[] = {
       {"8 ! s", 0, 0},         {"8 ! s", 7, 7},         {"8 ! s", 8, std::nullopt},        // no range
@@ -70,12 +74,62 @@ TEST(VcdHeaderTest, BitsAreIndexedByTheDeclaredRange) {
       {"8 ! s [0:7]", 0, 7},   {"8 ! s [0:7]", 7, 0},   {"8 ! s [0:7]", 8, std::nullopt},  // ascending
       {"8 ! s [15:8]", 8, 0},  {"8 ! s [15:8]", 15, 7}, {"8 ! s [15:8]", 7, std::nullopt},
       {"8 ! s [8:15]", 15, 0}, {"8 ! s [8:15]", 8, 7},  {"8 ! s [8:15]", 16, std::nullopt},
+      {"8 ! s [3:-4]", -4, 0}, {"8 ! s [3:-4]", 3, 7},  {"8 ! s [3:-4]", -5, std::nullopt},  // below 0
+      {"8 ! s [-4:3]", -4, 7}, {"8 ! s [-4:3]", 3, 0},  {"8 ! s [-4:3]", 4, std::nullopt},
+      {"[3:0] ! s", 3, 3},     {"[0:3] ! s", 3, 0},     {"[3:0] ! s", 4, std::nullopt},  // in place of the width
       {"8 ! s [3:0]", 7, 7},  // a range that does not fit the width is ignored
   };
   for (const auto& row : kRows) {
     const auto header = ReadHeader(absl::StrCat("$var wire ", row.declaration, " $end ", kEnd), {"s"});
     ASSERT_TRUE(header.ok()) << header.status();
     EXPECT_EQ(header->Find("s")->BitPosition(row.index), row.position) << row.declaration << " " << row.index;
+  }
+}
+
+TEST(VcdHeaderTest, SignalsThatAreNotWantedCauseNoError) {
+  for (const char* words : {"port [7:0] <0 v", "wire one < v", "wire 0 < v [-1:0]", "wire 9999999999999999999999 < v",
+                            "wire 1 \xc3\xa9 v", "wire 1 <", "wire 2 ! v", "wire 4 < v [7:4]"}) {
+    const auto header =
+        ReadHeader(absl::StrCat("$var wire 1 ! s $end $var ", words, " $end $var wire 3 > v [9:7] $end ", kEnd), {"s"});
+    ASSERT_TRUE(header.ok()) << header.status();
+    EXPECT_EQ(header->vars.size(), 1u);
+  }
+}
+
+TEST(VcdHeaderTest, AVectorMayBeDeclaredInParts) {
+  const auto header = ReadHeader(
+      absl::StrCat("$var wire 1 a s [3:3] $end $var wire 4 b s [7:4] $end $var wire 3 c s [2:0] $end ",
+                   "$var wire 3 c s [2:0] $end $var wire 2 d u [0:1] $end $var wire 3 e u [2:4] $end ", kEnd),
+      {"s", "u", "s[7:4]"});
+  ASSERT_TRUE(header.ok()) << header.status();
+  const struct {
+    std::string name;
+    BitRange range;
+  } kRows[] = {{"s", {7, 0}}, {"u", {0, 4}}, {"s[7:4]", {7, 4}}, {"s[3:3]", {3, 3}}, {"u[0:1]", {0, 1}}};
+  for (const auto& row : kRows) {
+    const VcdVar* var = header->Find(row.name);
+    ASSERT_NE(var, nullptr) << row.name;
+    EXPECT_EQ((BitRange{var->left, var->right}), row.range) << row.name;
+    EXPECT_EQ(var->width, row.range.size()) << row.name;
+    EXPECT_EQ(header->slot_widths[var->slot], row.range.size()) << row.name;
+  }
+  std::vector<std::pair<std::string, uint32_t>> offsets;  // of the parts' codes
+  for (const char* code : {"a", "b", "c", "d", "e"}) {
+    const auto found = std::ranges::find(header->parts, header->codes.Find(code), &VcdPart::slot);
+    ASSERT_NE(found, header->parts.end()) << code;
+    EXPECT_EQ(found->whole, header->Find(*code < 'd' ? "s" : "u")->slot) << code;
+    offsets.emplace_back(code, found->offset);
+  }
+  EXPECT_EQ(offsets, (std::vector<std::pair<std::string, uint32_t>>{{"a", 3}, {"b", 4}, {"c", 0}, {"d", 3}, {"e", 0}}));
+}
+
+TEST(VcdHeaderTest, TheBodyEndsDefinitionsWithoutAnEnd) {
+  for (const char* body : {"#0", "#0.0", "$dumpvars", "$dumpall"}) {
+    auto lexer = VcdLexer::Open(WriteTestFile(absl::StrCat("$var wire 1 ! s $end\n", body, " 0!\n")));
+    ASSERT_TRUE(lexer.ok());
+    const auto header = ReadVcdHeader(**lexer, {"s"});
+    ASSERT_TRUE(header.ok()) << header.status();
+    EXPECT_EQ((*lexer)->unread(), absl::StrCat(body, " 0!\n"));
   }
 }
 
@@ -107,17 +161,25 @@ TEST(VcdHeaderTest, EveryErrorHasItsLine) {
       {"$enddefinitions", ":1: the file ends before $enddefinitions $end"},
       // Unexpected words before the end of the definitions.
       {"$date x $end #0", ":1: expected a $keyword before $enddefinitions, not '#0'"},
-      {"$end", ":1: expected a $keyword before $enddefinitions, not '$end'"},
+      {"$var wire 1 ! s $end 0!", ":1: expected a $keyword before $enddefinitions, not '0!'"},
+      {"$var wire 1 ! s $end #", ":1: expected a $keyword before $enddefinitions, not '#'"},
       // Incomplete declarations.
       {"$scope $end", ":1: $scope needs a type and a name"},
       {"$upscope $end", ":1: $upscope without a $scope"},
-      {"$var wire 1 ! $end", ":1: $var needs a type, a width, an identifier code and a name"},
+      {"$var wire 1 $end", ":1: $var needs a type, a width, an identifier code and a name"},
       {"$var wire one ! s $end", ":1: expected a width in bits, not 'one'"},
-      {"$var wire 1 \x80 s $end", ":1: '\\x80' is not an identifier code"},
       // Wanted signals that cannot be used.
       {"$var wire 0 ! s $end", ":1: signal 's' has 0 bits; from 1 to 1048576 can be used"},
       {"$var wire 1048577 ! s $end", ":1: signal 's' has 1048577 bits; from 1 to 1048576 can be used"},
       {"$var wire 1 ! s $end\n$var wire 1 \" s $end", ":2: signal 's' is declared twice, under different codes"},
+      // Parts that make no vector: one overlaps, runs the other way, has no range, or leaves a gap.
+      {"$var wire 4 ! s [7:4] $end\n$var wire 4 \" s [4:1] $end",
+       ":2: signal 's' is declared twice, under different codes"},
+      {"$var wire 4 ! s [7:4] $end\n$var wire 4 \" s [0:3] $end",
+       ":2: signal 's' is declared twice, under different codes"},
+      {"$var wire 4 ! s [7:4] $end\n$var wire 4 \" s $end", ":2: signal 's' is declared twice, under different codes"},
+      {"$var wire 4 ! s [7:4] $end\n$var wire 3 \" s [2:0] $end\n$enddefinitions $end",
+       ":3: signal 's' is declared in parts, which are not all of [7:0]"},
       {"$scope module t $end $var wire 1 ! s $end $var wire 2 ! u $end",
        ":1: signal 't.u' has 2 bits, but its code '!' was declared with 1"},
   };

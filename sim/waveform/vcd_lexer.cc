@@ -2,6 +2,7 @@
 #include "sim/waveform/vcd_lexer.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "absl/strings/escaping.h"
@@ -36,10 +37,10 @@ absl::Status VcdLexer::Error(absl::string_view what) const { return LineError(pa
 uint64_t VcdLexer::line() const { return first_line_ + CountLines({buffer_.data(), token_begin_}); }
 
 bool VcdLexer::Next() {
-  if (!FindToken()) return false;
+  if (!status_.ok() || !FindToken()) return false;
   token_begin_ = position_;
   for (;;) {
-    while (!IsSpace(buffer_[position_])) ++position_;
+    while (!kEndsToken[static_cast<unsigned char>(buffer_[position_])]) ++position_;
     // Stopped by the sentinel: the token continues behind it, or is the last of the file.
     if (position_ < end_ || !Refill(&token_begin_)) return status_.ok();
   }
@@ -52,9 +53,23 @@ bool VcdLexer::FindToken() {
     while (text < end && IsSpace(*text)) ++text;
     position_ = static_cast<size_t>(text - buffer_.data());
     token_begin_ = position_;
-    if (position_ < end_) return true;
+    if (position_ < end_) break;
     if (!Refill(&token_begin_)) return false;
   }
+  if (buffer_[position_] != '\0') return true;
+  SkipPadding();
+  return false;
+}
+
+void VcdLexer::SkipPadding() {
+  do {
+    while (position_ < end_ && kEndsToken[static_cast<unsigned char>(buffer_[position_])]) ++position_;
+    token_begin_ = position_;
+    if (position_ < end_) {
+      status_ = Error("NUL bytes before the end of the file; is this a VCD file?");
+      return;
+    }
+  } while (Refill(&token_begin_));
 }
 
 bool VcdLexer::Refill(size_t* keep) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tokens of a VCD file, separated by white space, each with its line.
+// The tokens of a VCD file, separated by white space, each with its line. NUL bytes at the end of the file are not part
+// of it; elsewhere they are an error.
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto lexer, VcdLexer::Open("t.vcd"));
 //   while (lexer->Next()) Use(lexer->token());
 //   SIDEBAND_RETURN_IF_ERROR(lexer->status());
@@ -48,6 +49,8 @@ class VcdLexer {
   // The token's line, from 1; at the end of the file its last line. Scans up to a buffer of bytes.
   uint64_t line() const;
   const absl::Status& status() const { return status_; }
+  // Makes Next() return the current token again.
+  void Return() { position_ = token_begin_; }
 
   // The buffered bytes after the token, for another parser. They are followed by kSlack bytes of white space that are
   // not part of the file. Valid until the next call of Next().
@@ -68,11 +71,18 @@ class VcdLexer {
     for (const unsigned char c : {' ', '\t', '\n', '\v', '\f', '\r'}) table[c] = true;
     return table;
   }();
+  static constexpr std::array<bool, 256> kEndsToken = [] {
+    std::array<bool, 256> table = kIsSpace;
+    table[0] = true;
+    return table;
+  }();
 
   VcdLexer(std::unique_ptr<TraceFile> file, std::string path);
 
   // Skips white space; false if nothing follows.
   bool FindToken();
+  // Skips NUL bytes and white space up to the end of the file; status() is an error if something else follows.
+  void SkipPadding();
   // Moves the content from `*keep` on to the buffer's start, and reads more behind it. False if the file has no more.
   bool Refill(size_t* keep);
   void EnsureRoom();

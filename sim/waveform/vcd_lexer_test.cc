@@ -46,6 +46,28 @@ TEST(VcdLexerTest, TokensAcrossEveryPlaceOfTheBufferAreWhole) {
   }
 }
 
+TEST(VcdLexerTest, NulBytesAreIgnoredAtTheEndAlone) {
+  const std::string padding(size_t{3} << 20, '\0');
+  const Tokens expected = {{"a", 1}, {"b", 2}};
+  for (const std::string text : {"a\nb\n", "a\nb"}) {
+    EXPECT_EQ(*ReadTokens(text + padding), expected);
+    EXPECT_EQ(*ReadTokens(text + padding + " \n" + padding), expected);
+    const absl::Status status = ReadTokens(text + padding + "c").status();
+    EXPECT_NE(status.message().find(".vcd:"), absl::string_view::npos) << status;
+    EXPECT_NE(status.message().find("NUL bytes before the end of the file"), absl::string_view::npos) << status;
+  }
+  EXPECT_TRUE(ReadTokens(padding)->empty());
+}
+
+TEST(VcdLexerTest, ATokenMayBeReturned) {
+  auto lexer = VcdLexer::Open(WriteTestFile("a bc d"));
+  ASSERT_TRUE(lexer.ok() && (*lexer)->Next() && (*lexer)->Next());
+  (*lexer)->Return();
+  EXPECT_EQ((*lexer)->unread(), "bc d");
+  ASSERT_TRUE((*lexer)->Next());
+  EXPECT_EQ((*lexer)->token(), "bc");
+}
+
 TEST(VcdLexerTest, LongestTokenIsOneMebibyte) {
   const std::string longest(kVcdTokenBytesMax, 'x');
   EXPECT_EQ(ReadTokens("a " + longest)->at(1).first.size(), longest.size());

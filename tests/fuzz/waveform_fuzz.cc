@@ -22,6 +22,7 @@ using Texts = std::array<std::string, kParts>;
 
 // An FST file would be passed to an external program, which is not under test.
 constexpr absl::string_view kFstStart("\0\0\0\0\0\0\0\x01\x49", 9);
+constexpr absl::string_view kPackedFstStart("\xfe", 1);
 
 Texts Usual() {
   return {R"({"clock": "t.clk", "events": [{"name": "a", "signal": "t.a", "op": "high"}, )"
@@ -33,6 +34,28 @@ Texts Usual() {
           "$enddefinitions $end\n#0 0! 0c xa b0 # bz w r1.5 r $dumpvars 1a $end\n#5 1! 1c b101 #\n#10 0! 0c $dumpoff "
           "xa $end\n"
           "#15 1! $dumpon $end #16 1c\n#20 0! b1x1 w\n#25 1!\n"};
+}
+
+// Forms that are not in the standard, and parts of a vector.
+Texts Foreign() {
+  return {R"({"clock": "t.clk", "events": [{"name": "b", "signal": "t.bus", "op": "value", "slice": 0.0}, )"
+          R"({"name": "h", "signal": "t.bus[7:4]", "op": "popcount"}, )"
+          R"({"name": "n", "signal": "t.neg", "op": "high", "bit": -4}]})",
+          "\"start_cycle\",\"end_cycle\",\"vm\",\"context\"\n\"0\",\"1\",\"v\"\"1\",\"a,\"\n1,2,v2,\n",
+          "$var wire 0 z none $end $scope module $end $end $scope module t $end $var wire 1 ! clk $end\n"
+          "$var wire 4 h bus [7:4] $end $var wire 4 l bus [3:0] $end $var wire 8 n neg [3:-4] $end\n"
+          "$var port [1:0] <0 pin $end $var string 1 \xc3\xa9 text $end $upscope $end\n"
+          "$dumpvars b z 0! b1 n $end #0.0 b1010 h b11 l pDU 60 06 <0 stwo words \xc3\xa9\n#5.5 1!\n"
+          "#5.75 $foo text $end 0! b0 h\n#6 1!\n"};
+}
+
+// Ports of extended VCD.
+Texts Ports() {
+  return {R"({"clock": "t.clk", "events": [{"name": "q", "signal": "t.q", "op": "value"}]})",
+          "slice,vm,context,start_cycle,end_cycle\n1,vm1,a,0,9\n",
+          "$scope module t $end $var port 1 <0 clk $end $var port [3:0] <1 q $end $upscope $end $enddefinitions $end\n"
+          "#0 $dumpports pD 6 0 <0 pLHTX 6066 0606 <1 $end\n#5 pU 0 6 <0\n#6 $dumpportsoff pX 6 6 <0 $end\n"
+          "#7 $dumpportson pD 6 0 <0 $end #8 pU 0 6 <0\n"};
 }
 
 Bytes Input(const Texts& texts) {
@@ -57,7 +80,7 @@ void CheckError(const absl::Status& status, const std::string& path) {
 }
 
 void CheckTrace(const std::string& text, const sim::SignalMap& map) {
-  if (text.substr(0, kFstStart.size()) == kFstStart) return;
+  if (text.substr(0, kFstStart.size()) == kFstStart || text.substr(0, 1) == kPackedFstStart) return;
   const MemoryFile file({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
   const auto reader = sim::TraceReader::Open(file.path(), map);
   if (!reader.ok()) return;
@@ -77,7 +100,7 @@ void CheckTrace(const std::string& text, const sim::SignalMap& map) {
 std::vector<Bytes> Seeds() {
   Texts large = Usual();
   for (int i = 0; i < 5000; ++i) large[kTrace] += "#" + std::to_string(30 + i) + (i % 2 == 0 ? " 0!\n" : " 1!\n");
-  return {Input(Usual()), Input(large)};
+  return {Input(Usual()), Input(large), Input(Foreign()), Input(Ports())};
 }
 
 }  // namespace sideband::fuzz
