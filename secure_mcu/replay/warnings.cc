@@ -2,6 +2,7 @@
 #include "secure_mcu/replay/warnings.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -26,10 +27,23 @@ void WarnOfClocks(const sim::SignalMap& map, const sim::TraceReader& trace, Warn
   }
 }
 
+// Of residencies that go beyond the trace: the trace may be cut off, or the schedule may be another's.
+void WarnOfEnds(const std::string& path, const std::vector<sim::Residency>& schedule, uint64_t cycles,
+                Warnings& warnings) {
+  const auto is_cut = [&](const sim::Residency& residency) { return residency.end_cycle > cycles; };
+  const auto first = std::ranges::find_if(schedule, is_cut);
+  if (first == schedule.end()) return;
+  const auto more = std::count_if(std::next(first), schedule.end(), is_cut);
+  warnings.push_back(absl::StrCat(path, ":", first->line, ": the residency ends with cycle ", first->end_cycle - 1,
+                                  ", the trace with cycle ", cycles - 1, ": what is missing counts 0",
+                                  more == 0 ? "" : absl::StrCat("; likewise ", more, " more")));
+}
+
 void WarnOfSchedule(const std::string& path, const std::vector<sim::Residency>& schedule, uint64_t cycles,
                     Warnings& warnings) {
   const auto is_late = [&](const sim::Residency& residency) { return residency.start_cycle >= cycles; };
-  if (cycles == 0 || schedule.empty() || !std::ranges::all_of(schedule, is_late)) return;
+  if (cycles == 0 || schedule.empty()) return;
+  if (!std::ranges::all_of(schedule, is_late)) return WarnOfEnds(path, schedule, cycles, warnings);
   warnings.push_back(absl::StrCat(path, ": every residency begins after the trace, which ends with cycle ", cycles - 1,
                                   ": all VMs count 0"));
 }

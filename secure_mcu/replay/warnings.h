@@ -16,9 +16,10 @@
 
 namespace sideband::mcu {
 
-// One line each: clocks without a rising edge, events that can only count 0, a schedule that begins after the trace's
-// end, and residencies with a $dumpoff (at most 16 of these, then the number of the others). `trace` must have been
-// read to its end; `schedule_path` is for messages.
+// One line each: clocks without a rising edge, events that can only count 0, a trace that ends within a line, a
+// schedule that begins after the trace's end, or else its residencies that go beyond the end, and residencies with a
+// $dumpoff (at most 16 of these, then the number of the others). `trace` must have been read to its end;
+// `schedule_path` is for messages.
 std::vector<std::string> ReplayWarnings(const std::string& schedule_path, const sim::SignalMap& map,
                                         const std::vector<sim::Residency>& schedule, const sim::TraceReader& trace);
 

@@ -21,7 +21,7 @@ class WarningsTest : public testing::Test {
   Warnings Of(const std::string& body, const std::string& schedule, const std::string& event = R"("op": "high")") {
     signals_ =
         WriteTestFile(R"({"clock": "t.clk", "events": [{"name": "e", "signal": "t.v", )" + event + "}]}", "S.json");
-    trace_ = WriteTestFile(kHeader + body);
+    trace_ = WriteTestFile(kHeader + body + "\n");
     schedule_ = WriteTestFile("start_cycle,end_cycle,vm,context\n" + schedule, "C.csv");
     const auto result = Replay({signals_, trace_, schedule_}, {});
     EXPECT_TRUE(result.ok()) << result.status();
@@ -35,7 +35,7 @@ class WarningsTest : public testing::Test {
 constexpr char kBody[] = "#0 0! #5 1! #10 0! #15 1! #20 0! #25 1! #30 0! #35 1!";
 
 TEST_F(WarningsTest, NoneWhereAllIsCounted) {
-  EXPECT_EQ(Of(kBody, "0,2,vm1,\n3,9,vm2,\n", R"("op": "equals", "value": 3)"), Warnings{});
+  EXPECT_EQ(Of(kBody, "0,2,vm1,\n3,4,vm2,\n", R"("op": "equals", "value": 3)"), Warnings{});
 }
 
 TEST_F(WarningsTest, ClocksThatNeverRise) {
@@ -49,7 +49,16 @@ TEST_F(WarningsTest, AScheduleAfterTheEnd) {
   const Warnings late = Of(kBody, "4,6,vm1,\n7,8,vm1,\n");
   EXPECT_EQ(late, (Warnings{schedule_ +
                             ": every residency begins after the trace, which ends with cycle 3: all VMs count 0"}));
-  EXPECT_EQ(Of(kBody, "3,4,vm1,\n7,8,vm1,\n"), Warnings{});
+}
+
+TEST_F(WarningsTest, ResidenciesBeyondTheEnd) {
+  const Warnings one = Of(kBody, "0,2,vm1,\n3,5,vm1,\n");
+  EXPECT_EQ(one, (Warnings{schedule_ +
+                           ":3: the residency ends with cycle 4, the trace with cycle 3: what is missing counts 0"}));
+  const Warnings more = Of(kBody, "0,9,vm1,\n9,10,vm1,\n20,30,vm2,\n");
+  EXPECT_EQ(more, (Warnings{schedule_ + ":2: the residency ends with cycle 8, the trace with cycle 3: what is missing "
+                                        "counts 0; likewise 2 more"}));
+  EXPECT_EQ(Of(kBody, "3,4,vm1,\n"), Warnings{});
 }
 
 TEST_F(WarningsTest, AValueThatDoesNotFit) {
@@ -64,7 +73,7 @@ TEST_F(WarningsTest, ADumpThatIsOffWithinAResidency) {
   const Warnings one = Of(body, "0,3,vm1,\n");
   EXPECT_EQ(one, (Warnings{trace_ + ":4: $dumpoff from cycle 1 to 1, within the residency of " + schedule_ +
                            ":2: events in these cycles are not counted"}));
-  const Warnings open = Of("#0 0! #5 1! #10 0! #15 1! $dumpoff $end #20 0! #25 1!", "1,2,vm1,\n2,9,vm2,\n");
+  const Warnings open = Of("#0 0! #5 1! #10 0! #15 1! $dumpoff $end #20 0! #25 1!", "1,2,vm1,\n2,3,vm2,\n");
   EXPECT_EQ(open, (Warnings{trace_ + ":3: $dumpoff from cycle 2 on, within the residency of " + schedule_ +
                             ":3: events in these cycles are not counted"}));
 }

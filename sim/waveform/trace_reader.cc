@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "sim/waveform/var_name.h"
 
@@ -60,8 +61,15 @@ absl::StatusOr<const TraceChunk*> TraceReader::Next() {
   if (!writer.empty()) writer.Begin();
   if (status_.ok()) status_ = body_.Read();
   if (!status_.ok()) return status_;
-  if (writer.empty()) return nullptr;
-  return &writer.Finish();
+  if (!writer.empty()) return &writer.Finish();
+  if (!std::exchange(at_end_, true)) WarnOfEnd();
+  return nullptr;
+}
+
+void TraceReader::WarnOfEnd() {
+  if (!lexer_->ends_within_line()) return;
+  warnings_.push_back(
+      absl::StrCat(path(), ":", lexer_->line(), ": the last line has no line end: the trace may be cut off"));
 }
 
 }  // namespace sideband::sim

@@ -71,7 +71,8 @@ class TraceReader {
   // The same for the clock of any domain (event_wires()).
   uint64_t cycles(size_t domain) const { return state_.writer().cycles(domain); }
   const std::string& path() const { return lexer_->path(); }
-  // "FILE:LINE: description" of events that can only count 0, one line each, at the line of the signal map.
+  // "FILE:LINE: description", one line each: events that can only count 0, at the line of the signal map; after Next()
+  // has returned null, also a trace that ends within a line.
   const std::vector<std::string>& warnings() const { return warnings_; }
   // The parts of the trace so far without values of signals.
   const std::vector<DumpGap>& gaps() const { return body_.gaps(); }
@@ -79,16 +80,19 @@ class TraceReader {
  private:
   TraceReader(std::unique_ptr<VcdLexer> lexer, VcdHeader header, EventBinding binding, const TagFilters& filters);
 
+  void WarnOfEnd();
+
   // Constant after Open().
   const std::unique_ptr<VcdLexer> lexer_;
   const CodeTable codes_;
   const EventWires event_wires_;
-  const std::vector<std::string> warnings_;
 
   // The position in the trace.
+  std::vector<std::string> warnings_;
   TraceState state_;
   VcdBody body_;
   absl::Status status_;
+  bool at_end_ = false;
 };
 
 }  // namespace sideband::sim

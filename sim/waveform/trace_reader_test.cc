@@ -94,6 +94,22 @@ TEST(TraceReaderTest, AnEventThatIsAlways0IsWarnedOf) {
   EXPECT_EQ(warnings(R"("op": "equals", "value": 18446744073709551615)", "t.wider"), (std::vector<std::string>{}));
 }
 
+TEST(TraceReaderTest, ATraceThatEndsWithinALineIsWarnedOf) {
+  const auto warnings = [](const std::string& body) {
+    const auto reader = Open(kDeclarations + body, MapText(EventText("t.a", kHigh)));
+    EXPECT_TRUE(reader.ok()) << reader.status();
+    for (int calls = 0; calls < 5; ++calls) EXPECT_TRUE((*reader)->Next().ok());
+    std::vector<std::string> warnings = (*reader)->warnings();
+    for (std::string& warning : warnings) warning = warning.substr(warning.find(".vcd:"));
+    return warnings;
+  };
+  EXPECT_EQ(warnings("#0 0!\n#1 1!\n"), std::vector<std::string>{});
+  EXPECT_EQ(warnings("#0 0!\n#1 1!\r\n"), std::vector<std::string>{});
+  const std::vector<std::string> cut = {".vcd:10: the last line has no line end: the trace may be cut off"};
+  EXPECT_EQ(warnings("#0 0!\n#1 1!"), cut);
+  EXPECT_EQ(warnings("#0 0!\n#1 1!" + std::string(100, '\0')), cut);
+}
+
 TEST(TraceReaderTest, DumpsThatAreOffAreGaps) {
   const auto reader =
       Open(std::string(kDeclarations) +

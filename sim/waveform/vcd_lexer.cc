@@ -87,6 +87,9 @@ bool VcdLexer::Refill(size_t* keep) {
   if (!status_.ok()) return false;
   // A short read is the end of the file (TraceFile::Read).
   at_end_ = *size < room.size();
+  const auto is_content = [](char c) { return c != '\0'; };
+  const auto last = std::find_if(room.rend() - static_cast<ptrdiff_t>(*size), room.rend(), is_content);
+  if (last != room.rend()) last_byte_ = *last;
   end_ += *size;
   // White space is the sentinel at which scans stop without comparing with the end.
   std::memset(buffer_.data() + end_, ' ', kSlack);

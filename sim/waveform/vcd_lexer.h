@@ -51,6 +51,8 @@ class VcdLexer {
   const absl::Status& status() const { return status_; }
   // Makes Next() return the current token again.
   void Return() { position_ = token_begin_; }
+  // At the end of the file: whether its last line has no line end, as if the file were cut off there.
+  bool ends_within_line() const { return last_byte_ != '\n'; }
 
   // The buffered bytes after the token, for another parser. They are followed by kSlack bytes of white space that are
   // not part of the file. Valid until the next call of Next().
@@ -95,6 +97,7 @@ class VcdLexer {
   size_t position_ = 0;
   size_t end_ = 0;
   uint64_t first_line_ = 1;  // line of the buffer's first byte
+  char last_byte_ = '\n';    // of the bytes read so far, but for NUL bytes
   bool at_end_ = false;
 };
 

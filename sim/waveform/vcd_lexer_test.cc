@@ -59,6 +59,23 @@ TEST(VcdLexerTest, NulBytesAreIgnoredAtTheEndAlone) {
   EXPECT_TRUE(ReadTokens(padding)->empty());
 }
 
+TEST(VcdLexerTest, KnowsWhetherTheLastLineIsWhole) {
+  const std::string padding(1000, '\0');
+  const struct {
+    std::string text;
+    bool ends_within_line;
+  } kRows[] = {{"", false}, {"a", true}, {"a\n", false}, {"a\r\n", false}, {"a\n ", true}, {padding, false}};
+  for (const auto& row : kRows) {
+    for (const std::string& text : {row.text, row.text + padding, std::string(size_t{1} << 18, '\n') + row.text}) {
+      auto lexer = VcdLexer::Open(WriteTestFile(text));
+      ASSERT_TRUE(lexer.ok());
+      while ((*lexer)->Next()) {
+      }
+      EXPECT_EQ((*lexer)->ends_within_line(), row.ends_within_line) << row.text;
+    }
+  }
+}
+
 TEST(VcdLexerTest, ATokenMayBeReturned) {
   auto lexer = VcdLexer::Open(WriteTestFile("a bc d"));
   ASSERT_TRUE(lexer.ok() && (*lexer)->Next() && (*lexer)->Next());
