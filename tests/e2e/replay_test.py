@@ -3,6 +3,7 @@
 
 import gzip
 import json
+import lzma
 import os
 import shutil
 import unittest
@@ -80,6 +81,24 @@ class ReplayTest(ReplayTestCase):
         self.assertEqual(result.stderr, "sideband-mcu: warning: c.csv: every residency begins after the trace, which ends "
                                         "with cycle 19: all VMs count 0\n")
         self.assertEqual(json.loads(result.stdout)["blocks"][1]["counters"]["mode_sum"], 0)
+
+    def test_a_cut_trace_is_warned_of(self):
+        """A trace that ends in its cycle 10, within a line: what is there is counted."""
+        self.write("t.vcd", TRACE[:TRACE.index("#110\n") + len("#110\n0!")])
+        result = self.replay()
+        self.assertEqual(result.returncode, 0)
+        line = TRACE[:TRACE.index("#110\n")].count("\n") + 2
+        self.assertEqual(result.stderr.splitlines(), [
+            "sideband-mcu: warning: t.vcd:%d: the last line has no line end: the trace may be cut off" % line,
+            "sideband-mcu: warning: c.csv:3: the residency ends with cycle 15, the trace with cycle 10: what is missing "
+            "counts 0"])
+
+    def test_what_spreadsheets_quote(self):
+        self.write("c.csv", "".join(",".join('"%s"' % field for field in line.split(",")) + "\r\n"
+                                    for line in SCHEDULE.splitlines()))
+        quoted = self.blocks(self.replay())
+        self.write("c.csv", SCHEDULE)
+        self.assertEqual(quoted, self.blocks(self.replay()))
 
     def test_fst_without_its_program(self):
         self.write("t.fst", b"\0\0\0\0\0\0\0\1\x49")
@@ -159,6 +178,10 @@ class BadInputTest(ReplayTestCase):
         packed = gzip.compress(TRACE.encode() * 2)
         self.write("t.vcd.gz", packed[:len(packed) // 2])
         self.refused("t.vcd.gz:1", "cut off", trace="t.vcd.gz")
+
+    def test_xz_is_named(self):
+        self.write("t.vcd.xz", lzma.compress(TRACE.encode()))
+        self.refused("t.vcd.xz", "this is an xz file", "xz -dc", trace="t.vcd.xz")
 
     def test_gzip_damaged(self):
         packed = bytearray(gzip.compress(os.urandom(4096)))
