@@ -108,6 +108,22 @@ TEST(TraceReaderTest, ATraceThatEndsWithinALineIsWarnedOf) {
   const std::vector<std::string> cut = {".vcd:10: the last line has no line end: the trace may be cut off"};
   EXPECT_EQ(warnings("#0 0!\n#1 1!"), cut);
   EXPECT_EQ(warnings("#0 0!\n#1 1!" + std::string(100, '\0')), cut);
+  EXPECT_EQ(warnings("#0 0!\n#1 1! b01"), cut);
+}
+
+TEST(TraceReaderTest, TheRestOfALineThatIsCutOffIsNotRead) {
+  const std::string body = "#0 0! 1a\n#105 1!\n";
+  for (const char* rest : {"#", "#1", "#10", "b", "b0", "b01", "b01 ", "1", "2!", "r1.5", "r1.5 ", "s", "p", "pD 6",
+                           "$d", "$comm", "0?", "bxy a"}) {
+    const auto cut = Contributions(kDeclarations + body + rest, EventText("t.a", kHigh));
+    ASSERT_TRUE(cut.ok()) << cut.status() << rest;
+    EXPECT_EQ(*cut, Sums{1}) << rest;
+    const std::string packed = Gzipped(kDeclarations + body + rest);
+    EXPECT_EQ(Contributions(packed, EventText("t.a", kHigh)).value_or(Sums{}), Sums{1}) << rest;
+  }
+  for (const char* rest : {"$comment #110 0!", "$foo 0! 1!", "2! 0!"}) {
+    EXPECT_FALSE(Contributions(kDeclarations + body + rest, EventText("t.a", kHigh)).ok()) << rest;
+  }
 }
 
 TEST(TraceReaderTest, DumpsThatAreOffAreGaps) {
@@ -334,7 +350,7 @@ TEST(TraceReaderTest, ManyEdgesAtOneTimeAreRefusedWithSeveralClocks) {
   const auto result = [](int edges) {
     std::string body = "\n#1";
     for (int i = 0; i < edges; ++i) body += " 0k 1k";
-    const auto reader = Open(kTwoClocks + body, MapText(OnClock("t.k")));
+    const auto reader = Open(kTwoClocks + body + "\n", MapText(OnClock("t.k")));
     EXPECT_TRUE(reader.ok()) << reader.status();
     return (*reader)->Next().status();
   };
@@ -396,25 +412,26 @@ TEST(TraceReaderTest, MalformedBodiesAreRefusedWithTheirLine) {
       {"#0\npD 6 0 ?", ":10: unknown identifier code '?'"},
       {"#0\npS 6 0 a", ":10: malformed vector 'pS'"},
       {"#0\npDU 66 00 a", ":10: a value of 2 digits for 'a', which has 1 bits"},
-      {"#0\npD 6", ":10: the file ends in the middle of a change"},
+      {"#0\npD 6", ":11: the file ends in the middle of a change"},
       {"#0 b1 ?", ":9: unknown identifier code '?'"},
       {"#0\nb1\n", ":11: the file ends in the middle of a change"},
       {"#0\nb01 a", ":10: a value of 2 digits for 'a', which has 1 bits"},
       {"#0\nb11 !", ":10: a value of 2 digits for '!', which has 1 bits"},
       // Reals and strings.
-      {"#0 r1.0", ":9: the file ends in the middle of a change"},
+      {"#0 r1.0", ":10: the file ends in the middle of a change"},
       {"#0 r1.0 ?", ":9: unknown identifier code '?'"},
       {"#0 r1.0 a", ":9: a real or string value for 'a'"},
       // Keywords.
-      {"#0\n$var", ":10: the file ends within a '$var'"},
+      {"#0\n$var", ":11: the file ends within a '$var'"},
       {"#0\n$foo 1!\n#5", ":11: '$foo' has no $end before '#5'"},
       {"#0\n$foo 1!\n$dumpoff $end", ":11: '$foo' has no $end before '$dumpoff'"},
-      {"#0\n$comment 1!", ":10: the file ends within a $comment"},
+      {"#0\n$comment 1!", ":11: the file ends within a $comment"},
       // A token that is too long.
       {"#0\n" + std::string((1 << 20) + 1, '1'), ":10: a word of more than 1048576 bytes; is this a VCD file?"},
   };
   for (const auto& row : kRows) {
-    const absl::Status status = Contributions(kDeclarations + row.body, EventText("t.a", kHigh)).status();
+    const std::string line_end = row.body.back() == '\n' ? "" : "\n";
+    const absl::Status status = Contributions(kDeclarations + row.body + line_end, EventText("t.a", kHigh)).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << row.body.substr(0, 40);
     const std::string message(status.message());
     EXPECT_EQ(message.substr(std::min(message.size(), message.find(".vcd:") + 4)), row.error);
@@ -436,6 +453,8 @@ TEST(TraceReaderTest, EveryPrefixOfATraceIsReadOrRefused) {
       absl::StrCat(kDeclarations, "#0 $dumpvars 0! 1a b101 # $end\n#5 1!\n#10 0! r1.5 r\n#15 1!\n");
   for (size_t size = 0; size < trace.size(); ++size) {
     const auto result = Contributions(trace.substr(0, size), EventText("t.a", kHigh));
+    const bool is_in_body = size + 1 >= sizeof(kDeclarations) - 1;  // the last line end is not needed
+    EXPECT_EQ(result.ok(), is_in_body) << size << result.status();
     EXPECT_TRUE(result.ok() || absl::IsInvalidArgument(result.status())) << result.status();
   }
 }

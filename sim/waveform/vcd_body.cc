@@ -91,7 +91,7 @@ absl::Status VcdBody::Read() {
       state_.writer().TimePasses();
       return lexer_.status();
     }
-    SIDEBAND_RETURN_IF_ERROR(Item(lexer_.token()));
+    SIDEBAND_RETURN_IF_ERROR(ItemOrRest(lexer_.token()));
   }
   return absl::OkStatus();
 }
@@ -154,6 +154,15 @@ inline const char* VcdBody::ScanChange(const char* code, const char* end, const 
   const size_t width = state_.width(slot);
   if (width > kWordBits || size > width) return nullptr;
   return state_.ChangeWord(slot, BinaryValue(digits, size)) ? text : nullptr;
+}
+
+absl::Status VcdBody::ItemOrRest(absl::string_view token) {
+  const bool is_last_word = lexer_.is_cut_off();
+  // A section without an end is not a rest: it may have swallowed the whole trace.
+  const bool is_keyword = token[0] == '$';
+  const absl::Status status = Item(token);
+  if (status.ok() || !lexer_.status().ok()) return status;
+  return is_last_word || (!is_keyword && lexer_.is_cut_off()) ? absl::OkStatus() : status;
 }
 
 absl::Status VcdBody::Item(absl::string_view token) {

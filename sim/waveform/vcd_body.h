@@ -36,7 +36,8 @@ class VcdBody {
   // `codes` maps unwanted signals to VcdHeader::kIgnored.
   VcdBody(VcdLexer& lexer, const CodeTable& codes, TraceState& state) : lexer_(lexer), codes_(codes), state_(state) {}
 
-  // Reads until the chunk is full or the file ends. Every error is "FILE:LINE: description".
+  // Reads until the chunk is full or the file ends. Every error is "FILE:LINE: description". What is wrong at the end
+  // of a last line without a line end is not read and no error: the file is cut off there (VcdLexer::ends_within_line).
   absl::Status Read();
 
   // The gaps read so far; only the first kGapsMax.
@@ -59,6 +60,8 @@ class VcdBody {
 
   // Reads an item of any kind, starting with its first token.
   absl::Status Item(absl::string_view token);
+  // The same, for the end of the file, which may be cut off within the item.
+  absl::Status ItemOrRest(absl::string_view token);
   absl::Status Time(absl::string_view digits);
   absl::Status Scalar(absl::string_view token);
   absl::Status Vector(absl::string_view token);

@@ -53,6 +53,8 @@ class VcdLexer {
   void Return() { position_ = token_begin_; }
   // At the end of the file: whether its last line has no line end, as if the file were cut off there.
   bool ends_within_line() const { return last_byte_ != '\n'; }
+  // Whether the token, or the end of the file, is behind everything else on such a line.
+  bool is_cut_off() const { return at_end_ && position_ == end_ && ends_within_line(); }
 
   // The buffered bytes after the token, for another parser. They are followed by kSlack bytes of white space that are
   // not part of the file. Valid until the next call of Next().
