@@ -76,6 +76,8 @@ class GroupReader {
 absl::Status ReadHost(const YamlMap& root, ChipFile& file) {
   const auto node = root.Find("host");
   if (!node) return absl::OkStatus();
+  // The machine of a program runs on while the hypervisor does: its events would be counted as the hypervisor's.
+  if (!file.programs.empty()) return node->Error("a chip has either a host or a program, which runs on in an exit");
   if (file.units.empty()) return node->Error("a host needs units: its workload drives their wires");
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"exit_every", "exit_time", "seed", "phases", "vary"}));
   HostFileSpec host;

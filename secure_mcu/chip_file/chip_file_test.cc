@@ -622,6 +622,8 @@ TEST(ChipFileTest, AMistakeBesideAWaveformHasItsLine) {
                      {"vms:", "units: [{name: sm, events: [a]}]\nvms:", ":3: " + either},
                      {"vms:", "device_units: [{name: p, events: [a]}]\nvms:", ":3: " + either},
                      {"vms:", "program: {hex: a}\nvms:", ":3: a chip has either a waveform or a program"},
+                     {"vms:", "host: {exit_every: 1ms, exit_time: 50us, phases: [{kind: copy, time: 1ms}]}\nvms:",
+                      ":3: a host needs units: its workload drives their wires"},
                      {"vms:", "device_workload: {phases: [{kind: copy, time: 1s}]}\nvms:", ":3: " + either},
                      {"vms:", "ccus: [{name: a, threshold: 1}]\nvms:", ":3: no unit is on collection unit 'a'"},
                  });
@@ -682,6 +684,8 @@ TEST(ChipFileTest, AMistakeInAProgramHasItsLine) {
           {"slice: 1", "slice: 1, seed: 1", ":17: a context of a program has no 'seed'"},
           {"slice: 1", "slice: 1, phases: [{kind: gemm, time: 1ms}]", ":17: a context of a program has no 'phases'"},
           {"vms:", "units: [{name: sm, events: [a]}]\nvms:", ":14: a chip has either units and workloads or a program"},
+          {"vms:", "host: {exit_every: 1ms, exit_time: 50us, phases: [{kind: copy, time: 1ms}]}\nvms:",
+           ":14: a chip has either a host or a program, which runs on in an exit"},
           {"slice3_l2_read", "slice4_l2_read",
            ":18: power: unknown event 'slice4_l2_read' (did you mean 'slice0_l2_read'?)"},
       });
