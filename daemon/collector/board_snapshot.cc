@@ -22,7 +22,8 @@ Uuid UuidOf(const BoardReading& reading) {
 
 }  // namespace
 
-std::shared_ptr<DeviceSnapshot> BoardSnapshots::Make(const BoardReading& reading, const BoardTime& answered) {
+std::shared_ptr<DeviceSnapshot> BoardSnapshots::Make(const BoardReading& reading, const BoardTime& answered,
+                                                     absl::Duration wall_error) {
   const auto newest = NewestSample(reading);
   if (!newest) return nullptr;
   const BoardTime time = newest->steady > answered.steady ? *newest : answered;
@@ -34,6 +35,7 @@ std::shared_ptr<DeviceSnapshot> BoardSnapshots::Make(const BoardReading& reading
   snapshot->topology = topology_;
   snapshot->has_board = true;
   snapshot->host_time = time.wall;
+  snapshot->host_time_error = wall_error;
   snapshot->steady_time = time.steady;
   snapshot->publication = ++publication_;
   return snapshot;

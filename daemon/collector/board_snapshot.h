@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "absl/time/time.h"
 #include "daemon/board/board_reading.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/topology.h"
@@ -19,8 +20,10 @@ namespace sideband::daemon {
 class BoardSnapshots {
  public:
   // A snapshot without rows, as old as the board's last answer: a round of many commands is answered before it is a
-  // sample. nullptr while nothing was read. The device's UUID is the board's GUID, or nil.
-  std::shared_ptr<DeviceSnapshot> Make(const BoardReading& reading, const BoardTime& answered);
+  // sample; `wall_error` is that of its wall clock. nullptr while nothing was read. The device's UUID is the board's
+  // GUID, or nil.
+  std::shared_ptr<DeviceSnapshot> Make(const BoardReading& reading, const BoardTime& answered,
+                                       absl::Duration wall_error = absl::ZeroDuration());
 
  private:
   std::shared_ptr<const Topology> topology_;  // shared by the snapshots of one board

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/mailbox/wall_reading.h"
 
 namespace sideband::daemon {
 namespace {
@@ -99,7 +100,8 @@ bool DeviceBoard::MayRun(absl::Duration now) {
 
 bool DeviceBoard::RunNext() {
   if (!Follow() || !MayRun(context_.clock.Steady())) return false;
-  const auto step = reader_->Step({context_.clock.Steady(), context_.clock.Now()});
+  const absl::Duration begun = context_.clock.Steady();
+  const auto step = reader_->Step({begun, PlaceBySteady(ReadWall(context_.clock), begun, begun).time});
   if (step.ok() && *step == BoardStep::kIdle) return false;
   if (bursts_) bursts_->Follow(step.status(), context_.clock.Steady());
   LogError(step.status());
@@ -110,9 +112,10 @@ bool DeviceBoard::RunNext() {
 
 std::shared_ptr<DeviceSnapshot> DeviceBoard::SnapshotOfReading() {
   if (!reader_) return nullptr;
-  const absl::Duration now = context_.clock.Steady();
   const absl::Duration answered = bursts_ ? std::max(answered_, bursts_->looked()) : answered_;
-  return snapshots_.Make(*reader_->reading(), {.steady = answered, .wall = context_.clock.Now() - (now - answered)});
+  if (answered == -absl::InfiniteDuration()) return nullptr;  // nothing was read either
+  const PlacedTime placed = PlaceBySteady(ReadWall(context_.clock), answered, answered);
+  return snapshots_.Make(*reader_->reading(), {.steady = answered, .wall = placed.time}, placed.error);
 }
 
 absl::Duration DeviceBoard::NextTime() {

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/mailbox/fake_mailbox.h"
+#include "daemon/mailbox/pausing_clock.h"
 #include "daemon/mailbox/register_port.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
@@ -171,6 +172,25 @@ TEST_F(DeviceBoardTest, AfterAnErrorTheReadingStays) {
   device_.is_present = true;
   RunFor(absl::Minutes(2));
   EXPECT_EQ(Watts(), 0.001);
+}
+
+TEST_F(DeviceBoardTest, TheTimeOfAnAnswerIsWithinTheErrorWhereverTheThreadPauses) {
+  int at = -1, readings = 0;
+  const PausingClock clock(clock_, [&](int) { return absl::Milliseconds(readings++ == at ? 10 : 0); });
+  DeviceBoard board(id_, session_, lock_, {store_, &boards_, clock});
+  board.SetReachable(true);
+  for (int i = 0; i < 100; ++i) {
+    if (!board.RunNext()) clock_.Advance(absl::Milliseconds(50));
+  }
+  for (at = 0, readings = 1; at < readings; ++at) {
+    readings = 0;
+    const auto snapshot = board.SnapshotOfReading();
+    ASSERT_NE(snapshot, nullptr);
+    // The fake wall clock was never set.
+    const absl::Time answered = absl::UnixEpoch() + snapshot->steady_time;
+    EXPECT_LE(absl::AbsDuration(snapshot->host_time - answered), snapshot->host_time_error) << "paused at " << at;
+  }
+  EXPECT_GE(readings, 3);
 }
 
 TEST_F(DeviceBoardTest, ARemovedDeviceIsNotRead) {

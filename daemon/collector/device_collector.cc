@@ -14,6 +14,7 @@
 #include "daemon/collector/rates.h"
 #include "daemon/mailbox/bus_budget.h"
 #include "daemon/mailbox/clock_reader.h"
+#include "daemon/mailbox/wall_reading.h"
 #include "daemon/marks/mark_book.h"
 #include "daemon/sealing/seal_vms.h"
 #include "daemon/snapshot/ratio.h"
@@ -22,9 +23,6 @@
 
 namespace sideband::daemon {
 namespace {
-
-// By which a wall clock that is corrected as by ntpd and the kernel differs from the raw clock's rate at most.
-constexpr double kWallRateMax = 1000e-6;
 
 constexpr uint32_t kTriggersBack = uint32_t{1} << 30;
 
@@ -130,7 +128,7 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   auto snapshot = std::make_shared<DeviceSnapshot>();
   // Sealing and the conservation check need the raw counters, which Redact() wipes.
   SIDEBAND_ASSIGN_OR_RETURN(
-      snapshot->sealed, SealVms(info, topology, taken.raw, taken.host_time, {context_.sealers, context_.exchanges}));
+      snapshot->sealed, SealVms(info, topology, taken.raw, taken.latched.time, {context_.sealers, context_.exchanges}));
   ReportSealed(snapshot->sealed);
   snapshot->sealed_by_device = VmsSealedByDevice(topology, taken.raw);
   context_.metrics.Conservation(info.name, CheckConservation(topology, taken.raw));
@@ -182,15 +180,10 @@ void DeviceCollector::PlaceInTime(const TakenSnapshot& taken, DeviceSnapshot& sn
   PlaceOnLine(taken, latched, snapshot);
   snapshot.reference_rate = host_clock_.Rate();
   snapshot.host_utc_error = clock.UtcError();
-  snapshot.host_time = taken.host_time;
-  snapshot.host_time_error = taken.host_time_error;
-  // The wall clock was read between these.
-  const absl::Time wall = taken.host_time + taken.host_time_error;
-  const absl::Duration since = (taken.raw_after + taken.raw_at_wall) / 2 - latched.raw;
-  const absl::Duration error = latched.error + (taken.raw_at_wall - taken.raw_after) / 2 + since * kWallRateMax;
-  if (error >= taken.host_time_error) return;
-  snapshot.host_time = wall - since;
-  snapshot.host_time_error = error;
+  const PlacedTime fitted = PlaceByRaw(taken.wall, latched.raw - latched.error, latched.raw + latched.error);
+  const PlacedTime& closer = fitted.error < taken.latched.error ? fitted : taken.latched;
+  snapshot.host_time = closer.time;
+  snapshot.host_time_error = closer.error;
 }
 
 void DeviceCollector::PlaceOnLine(const TakenSnapshot& taken, const HostInstant& latched, DeviceSnapshot& snapshot) {
@@ -222,7 +215,7 @@ std::optional<mailbox::ClockHulls> DeviceCollector::ReadHulls(const Topology& to
 RowStart DeviceCollector::StartOfRow(const TakenSnapshot& taken) {
   RestoreCreationTimes(taken.topology->catalog().device);
   const bool is_first_of_boot = knows_earlier_runs_ && !creation_times_.IsKnown(taken.raw.boot_id);
-  return {.generation = static_cast<uint32_t>(absl::ToUnixSeconds(taken.host_time)),
+  return {.generation = static_cast<uint32_t>(absl::ToUnixSeconds(taken.latched.time)),
           .is_first_of_boot = is_first_of_boot};
 }
 
@@ -243,7 +236,7 @@ std::vector<absl::Time> DeviceCollector::Created(const mailbox::Snapshot& shown,
                                                  bool device_row_is_new) {
   const Uuid& uuid = taken.topology->catalog().device;
   std::vector<absl::Time> times =
-      creation_times_.Of(shown, {taken.host_time, taken.host_time_error, taken.steady_time}, device_row_is_new);
+      creation_times_.Of(shown, {taken.latched.time, taken.latched.error, taken.steady_time}, device_row_is_new);
   const bool is_saved = !creation_times_.has_changed() && !is_save_overdue_;
   if (context_.creation_file == nullptr || is_saved) return times;
   const absl::Status saved = context_.creation_file->Save(uuid, creation_times_.known());

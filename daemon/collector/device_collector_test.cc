@@ -24,6 +24,7 @@
 #include "daemon/mailbox/bus_budget.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/mailbox_session.h"
+#include "daemon/mailbox/pausing_clock.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/snapshot/fake_topology.h"
 #include "daemon/snapshot/topology.h"
@@ -506,6 +507,37 @@ TEST_F(DeviceCollectorTest, TheErrorOfTheTimeIsHalfOfTheLatch) {
     if (is_latch) fakes_.clock.Advance(absl::Milliseconds(10));
   };
   EXPECT_EQ(Collect()->host_time_error, absl::Milliseconds(5));
+}
+
+// By the fit, which short exchanges make close, and by the exchange where that is closer.
+TEST_F(DeviceCollectorTest, TheLatchIsWithinTheErrorWhereverTheThreadPauses) {
+  Start();
+  const absl::Time booted = fakes_.clock.Now();
+  absl::Time latched;
+  absl::Duration half;
+  device_.before = [&](const smbus::Transfer& transfer) {
+    if (!IsWriteOf(transfer, mailbox::kCommandRegister)) return;
+    fakes_.clock.Advance(half);
+    if (device_.CommandsOf(Opcode::kLatch).empty()) latched = fakes_.clock.Now();
+    device_.next.reference_time_ns = static_cast<uint64_t>(absl::ToInt64Nanoseconds(latched - booted));
+    fakes_.clock.Advance(half);
+  };
+  int at = 0, readings = 0;
+  const PausingClock clock(fakes_.clock, [&](int) { return absl::Milliseconds(readings++ == at ? 10 : 0); });
+  DeviceCollector collector(0, line_.session, fakes_.Get(clock));
+  absl::Duration least = absl::InfiniteDuration();
+  do {
+    readings = 0;
+    half = absl::Microseconds(at % 2 == 0 ? 5 : 500);
+    device_.commands.clear();
+    fakes_.clock.Advance(absl::Milliseconds(100));
+    ASSERT_TRUE(collector.CollectOnce().ok());
+    const auto snapshot = fakes_.store.Newest(0);
+    EXPECT_LE(absl::AbsDuration(snapshot->host_time - latched), snapshot->host_time_error) << "paused at " << at;
+    if (at % 2 == 1) least = std::min(least, snapshot->host_time_error);
+  } while (++at < readings);
+  EXPECT_GE(at, 10);
+  EXPECT_LT(least, absl::Microseconds(400)) << "the fit is closer than the exchange";
 }
 
 TEST_F(DeviceCollectorTest, AfterAnErrorTheNextCollectionWorks) {

@@ -79,9 +79,9 @@ absl::StatusOr<uint32_t> BlockPeeker::Latch(uint64_t bitmap, Reading& reading) {
   const absl::Duration start = clock_.Steady();
   // An answer with the tag was latched before the tag was read, also if another controller asked for it.
   SIDEBAND_ASSIGN_OR_RETURN(const uint32_t tag, session_.LatchPeek(bitmap));
-  reading.host_time_error = (clock_.Steady() - start) / 2;
+  const absl::Duration end = clock_.Steady();
   // Read after the latch: if the wall clock is set meanwhile, the new time is used.
-  reading.host_time = clock_.Now() - reading.host_time_error;
+  reading.latched = PlaceBySteady(ReadWall(clock_), start, end);
   return tag;
 }
 
@@ -128,8 +128,8 @@ absl::StatusOr<PeekedBlock> BlockPeeker::Peek(const PeekQuery& query, absl::Dura
   SIDEBAND_RETURN_IF_ERROR(CheckIdentity(first, query));
   PeekedBlock block{.reference_time_ns = first.reference_time_ns,
                     .flags = first.flags,
-                    .host_time = reading.host_time,
-                    .host_time_error = reading.host_time_error};
+                    .host_time = reading.latched.time,
+                    .host_time_error = reading.latched.error};
   // Questions and bits ascend as the query's events do.
   for (const PeekAnswer& answer : reading.answers) {
     block.counters.insert(block.counters.end(), answer.counters.begin(), answer.counters.end());

@@ -18,6 +18,7 @@
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/mailbox_session.h"
+#include "daemon/mailbox/wall_reading.h"
 #include "daemon/snapshot/live_block.h"
 #include "proto/mailbox/peek.h"
 
@@ -59,8 +60,7 @@ class BlockPeeker {
  private:
   struct Reading {
     std::vector<mailbox::PeekAnswer> answers;  // to the questions, of one latch
-    absl::Time host_time;
-    absl::Duration host_time_error;
+    PlacedTime latched;
   };
   absl::StatusOr<Reading> Read(const std::vector<mailbox::PeekQuestion>& questions, absl::Duration due);
   absl::StatusOr<Reading> ReadOnce(const std::vector<mailbox::PeekQuestion>& questions, absl::Duration due);

@@ -15,6 +15,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/mailbox_session.h"
+#include "daemon/mailbox/pausing_clock.h"
 #include "daemon/mailbox/register_port.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/features.h"
@@ -108,6 +109,25 @@ TEST_F(BlockPeekerTest, TheHostsTimeIsThatOfTheLatch) {
   ASSERT_TRUE(peeked.ok()) << peeked.status();
   EXPECT_EQ(peeked->host_time_error, absl::Milliseconds(3));
   EXPECT_EQ(peeked->host_time, start + absl::Milliseconds(3));
+}
+
+TEST_F(BlockPeekerTest, TheLatchIsWithinTheErrorWhereverTheThreadPauses) {
+  absl::Time latched;
+  device_.before = [&](const smbus::Transfer& transfer) {
+    if (!IsGo(transfer)) return;
+    clock_.Advance(absl::Microseconds(100));
+    latched = clock_.Now();
+    clock_.Advance(absl::Microseconds(50));
+  };
+  int at = 0, readings = 0;
+  do {
+    const PausingClock clock(clock_, [&](int reading) { return absl::Milliseconds(reading == at ? 10 : 0); });
+    const auto peeked = BlockPeeker(session_, clock, [] {}).Peek(Query());
+    ASSERT_TRUE(peeked.ok()) << peeked.status();
+    EXPECT_LE(absl::AbsDuration(peeked->host_time - latched), peeked->host_time_error) << "paused at " << at;
+    readings = clock.readings();
+  } while (++at < readings);
+  EXPECT_GE(readings, 5);
 }
 
 TEST_F(BlockPeekerTest, EventsOfSeveralExtendsAreOfOneLatch) {

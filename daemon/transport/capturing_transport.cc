@@ -12,12 +12,14 @@ absl::StatusOr<std::unique_ptr<CapturingTransport>> CapturingTransport::Create(s
                                                                                const std::string& path,
                                                                                const Clock& clock, OnEnd on_end,
                                                                                uint64_t file_bytes_max) {
+  // By both clocks, before anything else takes time.
+  const absl::Duration start = clock.Steady();
   const auto host_time_us = static_cast<uint64_t>(absl::ToUnixMicros(clock.Now()));
   SIDEBAND_ASSIGN_OR_RETURN(auto writer, smbus::CaptureWriter::Create(path, {.host_time_us = host_time_us,
                                                                              .size_max = file_bytes_max,
                                                                              .replaces_at_first_event = true}));
   return std::unique_ptr<CapturingTransport>(
-      new CapturingTransport(std::move(inner), std::move(writer), clock, std::move(on_end)));
+      new CapturingTransport(std::move(inner), std::move(writer), clock, start, std::move(on_end)));
 }
 
 void CapturingTransport::Capture(const smbus::BusRecord& record) {

@@ -37,11 +37,11 @@ class CapturingTransport final : public Transport {
 
  private:
   CapturingTransport(std::unique_ptr<Transport> inner, std::unique_ptr<smbus::CaptureWriter> writer, const Clock& clock,
-                     OnEnd on_end)
+                     absl::Duration start, OnEnd on_end)
       : inner_(std::move(inner)),
         writer_(std::move(writer)),
         clock_(clock),
-        start_(clock.Steady()),
+        start_(start),
         on_end_(std::move(on_end)) {}
 
   void Capture(const smbus::BusRecord& record);
@@ -49,7 +49,7 @@ class CapturingTransport final : public Transport {
   const std::unique_ptr<Transport> inner_;
   std::unique_ptr<smbus::CaptureWriter> writer_;  // nullptr after the end of the capture
   const Clock& clock_;
-  const absl::Duration start_;
+  const absl::Duration start_;  // of the records' clock
   const OnEnd on_end_;
 };
 

@@ -158,17 +158,17 @@ TEST_F(MarkQueriesTest, TenantsSeeAConstantErrorOrNoTime) {
   ASSERT_TRUE(Mark("tenant-a", "vm0").ok());
   Serve(5000, {160, 7, 5});
   const auto errors = [&](const std::string& who) { return ErrorsOf(marks_.ListMarks(CallerOf(who), {})->marks()); };
-  // 3 us, and what clocks may diverge by in a microsecond since.
-  EXPECT_EQ(errors("tenant-a"), (std::vector<int64_t>{3001, 3001}));
+  // 3 us, and what clocks may diverge by in a microsecond since, rounded.
+  EXPECT_EQ(errors("tenant-a"), (std::vector<int64_t>{3002, 3002}));
   BoundTimesOfTenants(absl::Microseconds(10));
   EXPECT_EQ(errors("tenant-a"), (std::vector<int64_t>{10'000, 10'000}));
-  EXPECT_EQ(errors("ops"), (std::vector<int64_t>{3001, 3001}));
+  EXPECT_EQ(errors("ops"), (std::vector<int64_t>{3002, 3002}));
   EXPECT_EQ(Span("tenant-a", 1, 2)->from().host_time_error().nanos(), 10'000);
-  EXPECT_EQ(Span("ops", 1, 2)->to().host_time_error().nanos(), 3001);
+  EXPECT_EQ(Span("ops", 1, 2)->to().host_time_error().nanos(), 3002);
   BoundTimesOfTenants(absl::Microseconds(3));
   EXPECT_EQ(errors("tenant-a"), (std::vector<int64_t>{-1, -1})) << "known less closely";
   EXPECT_FALSE(Span("tenant-a", 1, 2)->to().has_host_time());
-  EXPECT_EQ(errors("ops"), (std::vector<int64_t>{3001, 3001}));
+  EXPECT_EQ(errors("ops"), (std::vector<int64_t>{3002, 3002}));
 }
 
 TEST_F(MarkQueriesTest, ASpanIsWhatWasCountedBetweenTwoMarks) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -12,10 +13,12 @@
 #include "daemon/mailbox/config_writer.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/mailbox_session.h"
+#include "daemon/mailbox/pausing_clock.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/mailbox/rotation_writer.h"
 #include "daemon/mailbox/seal_writer.h"
 #include "daemon/mailbox/snapshot_reader.h"
+#include "daemon/mailbox/wall_reading.h"
 #include "daemon/snapshot/topology.h"
 #include "daemon/transport/transport.h"
 #include "proto/base/status_macros.h"
@@ -74,6 +77,17 @@ absl::Status UseConfigWriter(MailboxSession& session, const mailbox::Snapshot& s
                              const std::vector<mailbox::ConfigWrite>& writes) {
   //@ daemon/mailbox/config_writer.h
   return absl::OkStatus();
+}
+
+void Exchange();
+void Publish(absl::Time time, absl::Duration error);
+
+void UseWallReading(const Clock& clock) {
+  //@ daemon/mailbox/wall_reading.h
+}
+
+void UsePausingClock(MailboxSession& session, const PeekQuery& query, const std::function<void()>& on_retry) {
+  //@ daemon/mailbox/pausing_clock.h
 }
 
 absl::Status UseSealWriter(MailboxSession& session, uint16_t vm, ByteSpan request) {
