@@ -14,6 +14,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/yaml.h"
+#include "sim/waveform/vcd_lexer.h"
 
 namespace sideband::sim {
 namespace {
@@ -73,7 +74,7 @@ absl::StatusOr<size_t> OneOf(const YamlNode& node, absl::string_view key, std::s
   const std::vector<std::string> known(words.begin(), words.end());
   const auto found = std::find(known.begin(), known.end(), word);
   if (found != known.end()) return static_cast<size_t>(found - known.begin());
-  return node.Error(absl::StrCat("unknown ", key, " '", word, "'", DidYouMean(word, known)));
+  return node.Error(absl::StrCat("unknown ", key, " ", Excerpt(word), DidYouMean(word, known)));
 }
 
 absl::StatusOr<EventOp> Op(const YamlMap& map) {
