@@ -168,6 +168,16 @@ TEST_F(CliTest, DevicesAsTableAndJson) {
                             "reference_clock_hz": "1000000000", "kinds": []}]})"));
 }
 
+TEST_F(CliTest, AMissingSettingIsNamedWithItsFile) {
+  connect_error_ = absl::InvalidArgumentError("no ca_file is given: the configuration must name it");
+  EXPECT_EQ(Mistake({"devices"}),
+            "there is no configuration: neither --config nor $SIDEBAND_CONFIG names a file, and "
+            "~/.config/sideband/client.yaml does not exist; 127.0.0.1:9878 needs a ca_file");
+  const std::string path = testing::TempDir() + "/client.yaml";
+  std::ofstream(path) << "address: h:1\n";
+  EXPECT_EQ(Mistake({"devices", "--config", path}), path + ": ca_file is missing, for h:1");
+}
+
 TEST_F(CliTest, EventsAsTable) {
   FakeDaemon::Script script;
   auto& device = *script.events.add_devices();

@@ -40,6 +40,7 @@
 #include "daemon/http/target_list.h"
 #include "daemon/identity/token_verifier.h"
 #include "daemon/listen/descriptors.h"
+#include "daemon/listen/handshake_check.h"
 #include "daemon/listen/holder_throttle.h"
 #include "daemon/listen/work_queue.h"
 #include "daemon/marks/mark_book.h"
@@ -424,6 +425,8 @@ int Main(int argc, char** argv) {
   AbortWhenOutOfMemory(kProgram);
   ErrorList errors;
   StartupFiles files = ReadStartupFiles(flags.config_file, errors);
+  // A start logs these: the files may be about to be renewed.
+  if (flags.check) CheckHandshakes(files.config, errors);
   if (!errors.empty()) return ReportAndExitCode(kProgram, errors);
   if (flags.check) return ReportGood(flags.config_file);
   Signals signals;

@@ -4,10 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "client/cli/command_line.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/handshake_cause.h"
 #include "client/lib/rpc_status.h"
 #include "client/lib/token.h"
 #include "proto/base/command_line.h"
@@ -80,6 +82,17 @@ absl::Status WithTokenExpiry(const absl::Status& status, const CommandContext& c
       status.code(), absl::StrCat(status.message(), " (the token in ", config->token_file, " expired at ", when, ")")));
 }
 
+// gRPC's words for a handshake that fails are of the transport: in their place, what is wrong with which file.
+absl::Status WithHandshakeCause(const absl::Status& status, const CommandContext& context) {
+  if (!IsRemote(status) || !absl::IsUnavailable(status)) return status;
+  const auto config = context.Config();
+  const std::string cause = config.ok() ? HandshakeCause(*config, context.Now()) : "";
+  if (cause.empty()) return status;
+  absl::Status told = absl::UnavailableError(absl::StrCat(config->address, ": ", cause));
+  status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) { told.SetPayload(url, payload); });
+  return told;
+}
+
 }  // namespace
 
 absl::Status RunCli(const std::vector<std::string>& arguments, std::vector<std::unique_ptr<Command>> commands,
@@ -95,7 +108,7 @@ absl::Status RunCli(const std::vector<std::string>& arguments, std::vector<std::
   const std::string name = app.get_subcommands().front()->get_name();
   const auto chosen = std::ranges::find_if(commands, [&](const auto& command) { return command->name() == name; });
   if (chosen == commands.end()) return environment.out.Write(app.help());  // `--config FILE help`
-  return WithTokenExpiry((*chosen)->Run(context), context);
+  return WithHandshakeCause(WithTokenExpiry((*chosen)->Run(context), context), context);
 }
 
 int ReportCli(const absl::Status& status) {

@@ -85,6 +85,8 @@ class CommandContext {
   bool HasNewCredentials() const;
 
  private:
+  absl::Status Locate(const absl::Status& status, const ClientConfig& config) const;
+
   Environment& environment_;
   const std::string config_file_;
   const ClientConfig flags_;

@@ -49,18 +49,11 @@ absl::Status CheckAddress(const std::string& address) {
       absl::StrCat("address '", address, "': expected HOST:PORT, [IPv6]:PORT or unix:PATH"));
 }
 
-absl::Status CheckGiven(const std::string& value, absl::string_view key) {
-  if (!value.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("no ", key, " is given: the configuration must name it"));
-}
-
 absl::Status CheckConfig(const ClientConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(CheckAddress(config.address));
-  SIDEBAND_RETURN_IF_ERROR(CheckGiven(config.ca_file, "ca_file"));
-  // A token may replace the certificate.
-  if (!config.token_file.empty() && config.cert_file.empty() && config.key_file.empty()) return absl::OkStatus();
-  SIDEBAND_RETURN_IF_ERROR(CheckGiven(config.cert_file, "cert_file"));
-  return CheckGiven(config.key_file, "key_file");
+  const std::string missing = MissingSetting(config);
+  if (missing.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("no ", missing, " is given: the configuration must name it"));
 }
 
 // TLS credentials; with a token, each call also carries the field `authorization`.
@@ -101,6 +94,14 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientConfig& confi
   SIDEBAND_RETURN_IF_ERROR(CheckConfig(config));
   SIDEBAND_ASSIGN_OR_RETURN(const auto credentials, CredentialsOf(config));
   return grpc::CreateCustomChannel(DialTarget(config.address), credentials, Arguments(config));
+}
+
+std::string MissingSetting(const ClientConfig& config) {
+  if (IsLocal(config)) return "";
+  if (config.ca_file.empty()) return "ca_file";
+  // A token may replace the certificate.
+  if (!config.token_file.empty() && config.cert_file.empty() && config.key_file.empty()) return "";
+  return config.cert_file.empty() ? "cert_file" : config.key_file.empty() ? "key_file" : "";
 }
 
 std::string DialTarget(const std::string& address) {

@@ -29,6 +29,9 @@ inline constexpr int kMessageBytesMax = 16 << 20;
 // that is empty. The token is read once: calls on a connection that outlives its token are rejected.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientConfig& config);
 
+// The first of "ca_file", "cert_file" and "key_file" that the connection needs and that is not given; empty if none.
+std::string MissingSetting(const ClientConfig& config);
+
 // The gRPC target for `address`, HOST:PORT. `localhost`, in any case, becomes ::1 and then 127.0.0.1 without a resolver
 // (RFC 6761, section 6.3): gRPC's own resolver knows it from /etc/hosts only, where a container may not have it. Other
 // addresses are returned unchanged.

@@ -21,7 +21,8 @@ class TlsFiles {
  public:
   // INVALID_ARGUMENT if a file is missing, is world-writable (the key: also world-readable) or is not PEM to its end,
   // if the key is encrypted or does not belong to the certificate, or if OpenSSL's policy refuses the certificate or
-  // key (for example a key that is too short). Expired certificates are accepted: see not_after().
+  // key (for example a key that is too short). Whether clients can use it is not judged
+  // (daemon/listen/handshake_check.h).
   static absl::StatusOr<std::unique_ptr<TlsFiles>> Load(const TlsServerConfig& config);
   TlsFiles(const TlsFiles&) = delete;
   TlsFiles& operator=(const TlsFiles&) = delete;
@@ -31,8 +32,6 @@ class TlsFiles {
   const std::string& client_ca() const { return client_ca_; }  // empty if no client certificate is requested
   // End of validity of the server certificate.
   absl::Time not_after() const { return not_after_; }
-  // By the system clock, like TLS's own check.
-  bool has_expired() const { return not_after_ <= absl::Now(); }
 
  private:
   TlsFiles() = default;

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "daemon/listen/handshake_check.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -31,7 +31,9 @@ absl::StatusOr<std::unique_ptr<ListenerTls>> ListenerTls::Create(std::string lis
   // Before loading: a change during the load then shows at the first Check().
   tls->seen_ = tls->Look();
   SIDEBAND_ASSIGN_OR_RETURN(auto files, TlsFiles::Load(tls->config_));
+  const absl::Status usable = CheckHandshake(*files, tls->config_);
   SIDEBAND_RETURN_IF_ERROR(tls->Take(std::move(files)));
+  tls->TellIfUnusable(usable);
   return tls;
 }
 
@@ -72,10 +74,9 @@ void ListenerTls::Read(const Stamps& stamps) {
   // A failure is reported once per content of the files.
   const bool is_new = std::exchange(seen_, stamps) != stamps;
   if (!files.ok()) return Refuse(files.status(), is_new);
-  // An expired certificate, which clients reject, must not replace a valid one.
-  if ((*files)->has_expired() && !Current().files->has_expired()) {
-    return Refuse(absl::FailedPreconditionError(absl::StrCat(config_.cert_file, ": has expired")), is_new);
-  }
+  // A certificate that no client can use must not replace one that works.
+  const absl::Status usable = CheckHandshake(**files, config_);
+  if (!usable.ok() && CheckHandshake(*Current().files, config_).ok()) return Refuse(usable, is_new);
   if (AreSame(**files, *Current().files)) {
     if (!last_error_.empty()) spdlog::info("{}: the certificates are good again", listener_);
   } else {
@@ -83,6 +84,7 @@ void ListenerTls::Read(const Stamps& stamps) {
     if (!taken.ok()) return Refuse(taken, is_new);
     spdlog::info("{}: new certificates are in force, until {}", listener_,
                  absl::FormatTime(absl::RFC3339_sec, Current().files->not_after(), absl::UTCTimeZone()));
+    TellIfUnusable(usable);
   }
   last_error_.clear();
   metrics_.TlsReload(listener_, true);
@@ -96,6 +98,12 @@ absl::Status ListenerTls::Take(std::unique_ptr<const TlsFiles> files) {
   // After current_: a caller that sees the new version finds its files, or newer ones.
   version_.store(current_.version);
   return absl::OkStatus();
+}
+
+// The daemon goes on, since a renewal takes effect without a restart, and other listeners have other files.
+void ListenerTls::TellIfUnusable(const absl::Status& usable) const {
+  if (usable.ok()) return;
+  spdlog::error("{}: {}; no client can connect until the file is replaced", listener_, std::string(usable.message()));
 }
 
 void ListenerTls::Refuse(const absl::Status& status, bool is_new) {

@@ -72,6 +72,7 @@ class ListenerTls {
   Stamps Look() const;
   void Read(const Stamps& stamps) ABSL_EXCLUSIVE_LOCKS_REQUIRED(check_mu_);
   absl::Status Take(std::unique_ptr<const TlsFiles> files) ABSL_EXCLUSIVE_LOCKS_REQUIRED(check_mu_);
+  void TellIfUnusable(const absl::Status& usable) const;
   void Refuse(const absl::Status& status, bool is_new) ABSL_EXCLUSIVE_LOCKS_REQUIRED(check_mu_);
 
   const std::string listener_;

@@ -112,6 +112,22 @@ TEST_F(ListenerTlsTest, ReloadReadsWhatLooksUnchanged) {
   EXPECT_EQ(tls_->Current().version, 1u);
 }
 
+TEST_F(ListenerTlsTest, WhatNoClientCanUseReplacesNothingThatWorks) {
+  const CertificateFiles nameless = ca_.Issue("nameless", "");
+  Replace(config_.cert_file, nameless.cert_file);
+  Replace(config_.key_file, nameless.key_file);
+  tls_->Check();
+  EXPECT_EQ(tls_->Current().version, 1u);
+  EXPECT_EQ(Reloads("error"), 1u);
+  const auto started = ListenerTls::Create("http", config_, ApplicationProtocol::kAny, *metrics_);
+  ASSERT_TRUE(started.ok()) << started.status() << ": a start goes on";
+  const CertificateFiles other = ca_.Issue("other", "");
+  Replace(config_.cert_file, other.cert_file);
+  Replace(config_.key_file, other.key_file);
+  (*started)->Check();
+  EXPECT_EQ((*started)->Current().version, 2u) << "nothing is lost";
+}
+
 TEST_F(ListenerTlsTest, CreationFailsWithTheFilesName) {
   TlsServerConfig config = config_;
   config.key_file = renewed_.key_file;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs that sidebandd rejects at start: one line with place and error, exit status 2; 1 if the host is at fault."""
 
+import datetime
 import os
 import re
 import shutil
@@ -222,6 +223,65 @@ class BadTlsTest(DaemonTestCase):
     def test_clients_need_not_show_certificates(self):
         self.spoil("sidebandd.yaml", "client_ca_file: ca.pem}", "client_ca_file: ca.pem, client_auth_type: NoClientCert}")
         self.refused(2, "sidebandd.yaml:5: ", "without mutual TLS is refused")
+
+
+class UnusableCertificateTest(DaemonTestCase):
+    """A server certificate that no client can use: an error of --check, and a line for each listener in a start's log."""
+
+    def told(self, why):
+        result = programs.run("sidebandd", "--config", "sidebandd.yaml", "--check", cwd=self.folder)
+        self.assert_refused(result, 2, "sidebandd: server.pem: " + why)
+        daemon = self.start("sidebandd", "--config", "sidebandd.yaml")
+        programs.wait_until(lambda: os.path.exists(self.path("ports")), "the ports file")
+        self.assertEqual(daemon.stop(), 0, daemon.log())
+        for listener in ("http", "grpc"):
+            self.assertEqual(daemon.log().count("%s: server.pem: %s" % (listener, why)), 1, daemon.log())
+        self.assertEqual(daemon.log().count("no client can connect until the file is replaced"), 2)
+
+    def test_expired(self):
+        certificates.Authority(self.folder, "other.pem").issue("server", valid=datetime.timedelta(minutes=30))
+        self.told("has expired, at ")
+
+    def test_of_a_client(self):
+        certificates.Authority(self.folder, "other.pem").issue("server", uri=site_layout.TRUST + "operator")
+        self.told("is no server's certificate: its extended key usage lacks serverAuth")
+
+
+class ClientFilesTest(DaemonTestCase):
+    """`sideband` says which of its own files is at fault, in a sentence for each cause."""
+
+    def setUp(self):
+        super().setUp()
+        for ca_file, suffix in (("ca.pem", ""), ("foreign.pem", "-foreign")):
+            authority = certificates.Authority(self.folder, ca_file)
+            authority.issue("operator" + suffix, uri=site_layout.TRUST + "operator")
+            authority.issue("expired" + suffix, uri=site_layout.TRUST + "operator", valid=datetime.timedelta(minutes=30))
+            if not suffix:
+                authority.issue("server")
+        self.start("sidebandd", "--config", "sidebandd.yaml")
+        programs.wait_until(lambda: os.path.exists(self.path("ports")), "the ports file")
+        with open(self.path("ports"), encoding="utf-8") as ports:
+            self.address = "127.0.0.1:" + re.search(r"grpc: (\d+)", ports.read())[1]
+
+    def sideband(self, ca_file="ca.pem", cert="operator.pem", key="operator.key"):
+        return programs.run("sideband", "--address", self.address, "--ca-file", ca_file, "--cert-file", cert, "--key-file",
+                            key, "devices", cwd=self.folder)
+
+    def test_six_causes(self):
+        self.assertEqual(self.sideband().returncode, 0)
+        at = "sideband: %s: " % self.address
+        unset = programs.run("sideband", "--address", self.address, "devices", cwd=self.folder,
+                             environment={"HOME": self.folder, "SIDEBAND_CONFIG": ""})
+        self.assert_refused(unset, 2, "sideband: there is no configuration: ", self.address + " needs a ca_file")
+        self.assert_refused(self.sideband(cert="absent.pem"), 2, "sideband: absent.pem: No such file")
+        self.assert_refused(self.sideband(key="expired.key"), 2,
+                            "sideband: expired.key: not the private key of operator.pem")
+        self.assert_refused(self.sideband(ca_file="foreign.pem"), 1,
+                            at + "foreign.pem: none of its CAs has issued the daemon's certificate")
+        self.assert_refused(self.sideband(cert="expired.pem", key="expired.key"), 1,
+                            at + "expired.pem: the certificate has expired, at 2")
+        self.assert_refused(self.sideband(cert="operator-foreign.pem", key="operator-foreign.key"), 1,
+                            at + "operator-foreign.pem: the daemon does not know the certificate's issuer, CN=")
 
 
 class BadPolicyTest(DaemonTestCase):

@@ -5,6 +5,7 @@ import datetime
 import http.client
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -151,7 +152,8 @@ class RotationTest(ListenerTestCase):
         self.authority.issue("expired", valid=datetime.timedelta(minutes=30))
         self.replace("server.key", "expired.key")
         self.replace("server.pem", "expired.pem")
-        programs.wait_until(lambda: self.site.daemon.log().count("server.pem: has expired; the old certificates stay") == 2,
+        refused = r"server\.pem: has expired, at \S+; the old certificates stay"
+        programs.wait_until(lambda: len(re.findall(refused, self.site.daemon.log())) == 2,
                             "both listeners have refused it")
         self.assertEqual(self.serials(), old)
         self.assertEqual(self.own("sideband_tls_last_reload_successful", listener="http"), 0)

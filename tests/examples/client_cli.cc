@@ -21,6 +21,7 @@
 #include "client/cli/empty_notes.h"
 #include "client/cli/exchange_options.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/handshake_cause.h"
 #include "client/cli/interrupt.h"
 #include "client/cli/name_pattern.h"
 #include "client/cli/only_device.h"
@@ -54,6 +55,11 @@ void UseAuditText(Output& out, const ChainVerifier& chain, const AuditLine& line
 
 void UseBuiltinCommands(std::vector<std::unique_ptr<Command>>& commands) {
   //@ client/cli/builtin_commands.h
+}
+
+absl::Status UseHandshakeCause(const ClientConfig& config) {
+  //@ client/cli/handshake_cause.h
+  return absl::OkStatus();
 }
 
 namespace command {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/ssl.h>
+#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "daemon/listen/connection_table.h"
 #include "daemon/listen/descriptor_reserve.h"
 #include "daemon/listen/descriptors.h"
+#include "daemon/listen/handshake_check.h"
 #include "daemon/listen/holder_throttle.h"
 #include "daemon/listen/listener_tls.h"
 #include "daemon/listen/local_listener.h"
@@ -69,6 +71,10 @@ void UseHolderThrottle(HolderThrottle& throttle, const ConnectionTable::Holder& 
 absl::Status UseListenerTls(const Config& config, ListenerMetrics& metrics) {
   //@ daemon/listen/listener_tls.h
   return absl::OkStatus();
+}
+
+void UseHandshakeCheck(const std::unique_ptr<TlsFiles>& files, const TlsServerConfig& config) {
+  //@ daemon/listen/handshake_check.h
 }
 
 absl::Status UseLocalListener(const std::string& path, ListenerMetrics& metrics) {

@@ -32,7 +32,6 @@ RULES = (
 # {(file, the code): reason}
 ALLOWED = {
     ("daemon/base/clock.cc", "absl::Now"): "the Clock itself",
-    ("daemon/config/tls_files.h", "absl::Now"): "a certificate ends at a time of the wall clock",
     ("client/lib/key_exchange.cc", "absl::Now"): "a certificate ends at a time of the wall clock",
     ("client/cli/command.h", "absl::Now"): "what `--since 5m` is counted from: the daemon's snapshots have calendar times",
     ("daemon/metrics/process_metrics.cc", "CLOCK_REALTIME"): "the start of the process, since 1970, read once",
