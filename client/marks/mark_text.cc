@@ -129,6 +129,8 @@ std::string ClocksTable(const v1::ListClocksResponse& response, const TableStyle
       absl::StrAppendFormat(&text, "; the reference clock is off by %.3f to %.3f ppm from the host's",
                             device.reference_ppm_lower(), device.reference_ppm_upper());
     }
+    if (device.reference_unsound())
+      absl::StrAppend(&text, "; unsound: it contradicts the configuration (host_ppm_max)");
     absl::StrAppend(&text, "\n");
     if (device.has_line_offset()) text += OffsetText(device.device(), device.line_offset());
   }

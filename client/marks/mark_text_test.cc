@@ -97,5 +97,18 @@ TEST(MarkTextTest, AnOffsetHasItsDriverAndItsBound) {
             std::string::npos);
 }
 
+TEST(MarkTextTest, AnUnsoundReferenceClockIsSaidToBe) {
+  v1::ListClocksResponse response;
+  v1::DeviceClocks& device = *response.add_devices();
+  device.set_device("gpu0");
+  device.set_reference_ppm_lower(499.5);
+  device.set_reference_ppm_upper(500.5);
+  device.set_reference_unsound(true);
+  EXPECT_NE(ClocksTable(response, {})
+                .find("off by 499.500 to 500.500 ppm from the host's; unsound: it contradicts the configuration "
+                      "(host_ppm_max)\n"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace sideband::client

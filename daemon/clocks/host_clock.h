@@ -43,22 +43,38 @@ class HostClock {
   // Begins anew if the clock's limits, or its longest segment, are others.
   void Use(const ClockSettings& settings);
 
-  // Never further off than the exchange itself. Where the clocks contradict the settings, and after the host was
-  // suspended, the exchange is all there is.
+  // Never further off than the exchange itself. The exchange is all there is until the latches have shown that the
+  // clock is within the settings, where they contradict them, and after the host was suspended.
   HostInstant Add(const BracketedLatch& latch);
-  // False once the clocks contradict the settings, until a segment holds again.
-  bool is_sound() const { return strip_ && !strip_->unsound(); }
-  // nullopt with less than two latches.
+  // False once the clocks contradict the settings, until the latches have shown that they do no longer.
+  bool is_sound() const { return !is_refuted_; }
+  // As the settings have it, unless the clocks contradict them. nullopt with less than two latches.
   std::optional<ReferenceRate> Rate() const;
+  // By which the two clocks' rates differ at most.
+  double ppm_max() const;
 
  private:
+  // kUnusable: the exchange was too long for a fit.
+  enum class Fit : uint8_t { kUsed, kUnusable, kContradicts };
+
   void StartAnew(uint64_t boot_id);
+  Fit AddToStrip(const BracketedLatch& latch);
+  void MeasureRate(const BracketedLatch& latch);
+  void MeasureFrom(const BracketedLatch& latch);
+  void JudgeRate(const BracketedLatch& latch, bool contradicts);
+  bool IsBeyond(const std::optional<ReferenceRate>& rate) const;
+  std::optional<ReferenceRate> FittedRate() const;
 
   ClockSettings settings_;
   std::optional<clocks::ClockStrip> strip_;
   uint64_t boot_id_ = 0;
   uint64_t latches_ = 0;
   absl::Duration suspended_;
+  // The mean rate since `first_`, without the settings; the next one is measured from `middle_`.
+  std::optional<BracketedLatch> first_, middle_;
+  std::optional<ReferenceRate> mean_;
+  bool is_shown_ = false;    // that the clock is within the settings
+  bool is_refuted_ = false;  // likewise, that it is not
 };
 
 }  // namespace sideband::daemon

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 
 #include "absl/time/time.h"
 
@@ -28,7 +29,7 @@ class World {
     now_ += before;
     const absl::Duration truth = now_;
     now_ += after;
-    const auto device_ns = static_cast<uint64_t>(std::floor(absl::ToDoubleNanoseconds(truth) * rate_));
+    const auto device_ns = static_cast<uint64_t>(std::floor(absl::ToDoubleNanoseconds(truth) * rate_) + jumped_ns_);
     const HostInstant instant = host.Add({.boot_id = boot_id_,
                                           .reference_time_ns = device_ns,
                                           .raw_before = start,
@@ -37,10 +38,13 @@ class World {
     return {instant, truth, (before + after) / 2};
   }
   void Suspend(absl::Duration time) { suspended_ += time; }
+  // The device's time, ahead.
+  void Jump(absl::Duration by) { jumped_ns_ += absl::ToDoubleNanoseconds(by); }
 
  private:
   const double rate_;
   const uint64_t boot_id_;
+  double jumped_ns_ = 0;
   absl::Duration now_ = absl::Seconds(100), suspended_;
 };
 
@@ -136,6 +140,67 @@ TEST(HostClockTest, AWorseOscillatorHasAWiderBound) {
     return result.instant.error;
   };
   EXPECT_LE(error({}), error({.host_ppm_max = 10'000, .host_wander_ppb = 1000}));
+}
+
+// Such a clock fits its limits for some latches in each segment, and the fit would be wrong in them.
+TEST(HostClockTest, AClockSomewhatBeyondItsLimitsIsFoundAndHasTheExchangeAlone) {
+  for (const double ppm : {-500.0, -205.0, 205.0, 500.0}) {
+    HostClock host;
+    World world(ppm);
+    for (int i = 0; i < 201; ++i) {
+      // Single ones are short, so that a wrong fit would be far closer than the others.
+      const absl::Duration half = absl::Microseconds(i % 7 == 0 ? 10 : 400);
+      const auto result = world.Latch(host, absl::Milliseconds(950), half, half);
+      ASSERT_TRUE(Holds(result)) << ppm << " " << i;
+      ASSERT_EQ(result.instant.error, result.exchange) << ppm << " " << i;
+    }
+    EXPECT_FALSE(host.is_sound()) << ppm;
+    ASSERT_TRUE(host.Rate().has_value());
+    EXPECT_LE(host.Rate()->lower_ppm, ppm);
+    EXPECT_GE(host.Rate()->upper_ppm, ppm);
+    EXPECT_LT(host.Rate()->upper_ppm - host.Rate()->lower_ppm, 10) << "as measured, and not as configured";
+    EXPECT_GE(host.ppm_max(), 10'000);
+  }
+}
+
+RC_GTEST_PROP(HostClockPropertyTest, WhateverTheRateTheBoundsHold, ()) {
+  HostClock host;
+  const int ppm = *rc::gen::inRange(-1000, 1001);
+  World world(ppm);
+  for (int i = 0; i < 60; ++i) {
+    const absl::Duration half = absl::Microseconds(*rc::gen::inRange(0, 1000));
+    RC_ASSERT(Holds(world.Latch(host, absl::Milliseconds(*rc::gen::inRange(1, 2000)), half, half)));
+    const auto rate = host.Rate();
+    if (!rate) continue;
+    RC_ASSERT(rate->lower_ppm <= rate->upper_ppm);
+    // What is configured is believed until it is contradicted.
+    if (std::abs(ppm) <= 200 || !host.is_sound()) RC_ASSERT(rate->lower_ppm <= ppm && ppm <= rate->upper_ppm);
+  }
+}
+
+TEST(HostClockTest, AClockThatHasJumpedIsFittedAgainOnceItIsSeenToKeepItsLimits) {
+  HostClock host;
+  World world(50);
+  const auto latch = [&](int microseconds) {
+    return world.Latch(host, absl::Seconds(1), absl::Microseconds(microseconds), absl::Microseconds(microseconds));
+  };
+  for (int i = 0; i < 5; ++i) latch(10);
+  EXPECT_LT(latch(1000).instant.error, absl::Microseconds(900));
+  world.Jump(absl::Milliseconds(500));
+  EXPECT_EQ(latch(1000).instant.error, absl::Microseconds(1000));
+  EXPECT_FALSE(host.is_sound());
+  for (int i = 0; i < 30; ++i) ASSERT_TRUE(Holds(latch(10))) << i;
+  EXPECT_TRUE(host.is_sound());
+  EXPECT_LT(latch(1000).instant.error, absl::Microseconds(900));
+  EXPECT_EQ(host.ppm_max(), 200);
+}
+
+TEST(HostClockTest, AnExchangeThatIsTooLongForTheFitIsNoContradiction) {
+  HostClock host;
+  World world(0);
+  for (int i = 0; i < 5; ++i) world.Latch(host, absl::Seconds(1), absl::Microseconds(1), absl::Microseconds(1));
+  EXPECT_TRUE(Holds(world.Latch(host, absl::Seconds(1), absl::Minutes(20), absl::Minutes(20))));
+  EXPECT_TRUE(host.is_sound());
 }
 
 // Of a clock outside the options nothing but the exchange is claimed.

@@ -141,7 +141,7 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
                      {.segment_max = info.clocks.segment_max, .hulls = ReadHulls(topology, taken.raw.trigger_id)});
   PlaceInTime(taken, *snapshot);
   if (context_.marks != nullptr) {
-    const double rate_max = info_->clocks.host_ppm_max * 1e-6 + kWallRateMax;
+    const double rate_max = host_clock_.ppm_max() * 1e-6 + kWallRateMax;
     context_.marks->Read(device_, taken.raw, {{snapshot->host_time, snapshot->host_time_error}, rate_max});
   }
   // What a VM had counted then is its tenants', who read their marks.
@@ -179,6 +179,7 @@ void DeviceCollector::PlaceInTime(const TakenSnapshot& taken, DeviceSnapshot& sn
                                                .suspended = taken.suspended});
   PlaceOnLine(taken, latched, snapshot);
   snapshot.reference_rate = host_clock_.Rate();
+  snapshot.reference_is_unsound = !host_clock_.is_sound();
   snapshot.host_utc_error = clock.UtcError();
   const PlacedTime fitted = PlaceByRaw(taken.wall, latched.raw - latched.error, latched.raw + latched.error);
   const PlacedTime& closer = fitted.error < taken.latched.error ? fitted : taken.latched;

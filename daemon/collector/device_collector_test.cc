@@ -540,6 +540,32 @@ TEST_F(DeviceCollectorTest, TheLatchIsWithinTheErrorWhereverTheThreadPauses) {
   EXPECT_LT(least, absl::Microseconds(400)) << "the fit is closer than the exchange";
 }
 
+TEST_F(DeviceCollectorTest, AReferenceClockBeyondItsLimitsIsFlaggedAndNeverPlacedWrongly) {
+  Start();
+  const absl::Time booted = fakes_.clock.Now();
+  absl::Time latched;
+  absl::Duration half;
+  device_.before = [&](const smbus::Transfer& transfer) {
+    if (!IsWriteOf(transfer, mailbox::kCommandRegister) || !device_.CommandsOf(Opcode::kLatch).empty()) return;
+    fakes_.clock.Advance(half);
+    latched = fakes_.clock.Now();
+    device_.next.reference_time_ns = static_cast<uint64_t>(absl::ToDoubleNanoseconds(latched - booted) * 1.0005);
+    fakes_.clock.Advance(half);
+  };
+  for (int i = 0; i < 60; ++i) {
+    half = absl::Microseconds(i % 7 == 0 ? 10 : 400);
+    device_.commands.clear();
+    fakes_.clock.Advance(absl::Seconds(1));
+    const auto snapshot = Collect();
+    EXPECT_LE(absl::AbsDuration(snapshot->host_time - latched), snapshot->host_time_error) << i;
+    EXPECT_TRUE(i > 0 || !snapshot->reference_is_unsound);
+  }
+  const auto snapshot = fakes_.store.Newest(0);
+  EXPECT_TRUE(snapshot->reference_is_unsound);
+  ASSERT_TRUE(snapshot->reference_rate.has_value());
+  EXPECT_GT(snapshot->reference_rate->lower_ppm, 400);
+}
+
 TEST_F(DeviceCollectorTest, AfterAnErrorTheNextCollectionWorks) {
   Start();
   Collect();

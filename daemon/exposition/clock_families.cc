@@ -67,6 +67,12 @@ void WriteHostClockErrorBound(absl::string_view name, const DeviceFrame& frame, 
   AppendSample(out, name, frame.labels().device(), NumberText(absl::ToDoubleSeconds(error)));
 }
 
+void WriteReferenceWithinLimits(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
+  // A board alone has no such clock.
+  if (!ShowsClocks(frame) || frame.device().snapshot->topology->catalog().reference_clock_hz == 0) return;
+  AppendSample(out, name, frame.labels().device(), frame.device().snapshot->reference_is_unsound ? "0" : "1");
+}
+
 void WriteLineErrorBound(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
   if (!ShowsClocks(frame) || !frame.device().snapshot->line_offset) return;
   const LineOffset& offset = *frame.device().snapshot->line_offset;

@@ -18,6 +18,7 @@ void WriteClockSegments(absl::string_view name, const DeviceFrame& frame, TextBu
 void WriteClockRefutedSegments(absl::string_view name, const DeviceFrame& frame, TextBuffer& out);
 void WriteClockUnusedReadings(absl::string_view name, const DeviceFrame& frame, TextBuffer& out);
 void WriteHostClockErrorBound(absl::string_view name, const DeviceFrame& frame, TextBuffer& out);
+void WriteReferenceWithinLimits(absl::string_view name, const DeviceFrame& frame, TextBuffer& out);
 void WriteLineErrorBound(absl::string_view name, const DeviceFrame& frame, TextBuffer& out);
 
 }  // namespace sideband::daemon

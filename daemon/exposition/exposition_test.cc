@@ -233,6 +233,15 @@ TEST_F(ExpositionTest, FlagsAreOfALevel) {
   EXPECT_FALSE(absl::StrContains(a, "sideband_vm_flags"));
 }
 
+TEST_F(ExpositionTest, AReferenceClockBeyondItsLimitsIsTold) {
+  world_.Publish(0, 1);
+  auto snapshot = std::make_shared<DeviceSnapshot>(*world_.store.Newest(0));
+  snapshot->reference_is_unsound = true;
+  world_.store.Publish(0, std::move(snapshot));
+  EXPECT_TRUE(absl::StrContains(Render("ops"), "sideband_reference_clock_within_limits{device=\"gpu0\"} 0\n"));
+  EXPECT_FALSE(absl::StrContains(Render("tenant-a"), "sideband_reference_clock_within_limits"));
+}
+
 TEST_F(ExpositionTest, ADeviceIsIncompleteBesideAConfidentialVm) {
   world_.Publish(0, 1);
   EXPECT_TRUE(absl::StrContains(Render("ops"), "sideband_device_complete{device=\"gpu0\"} 1\n"));

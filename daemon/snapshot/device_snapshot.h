@@ -96,6 +96,8 @@ struct DeviceSnapshot {
   // Parallel to the catalogue's clock domains; empty of a device that does not report its clocks.
   std::vector<ClockState> clocks;
   std::optional<ReferenceRate> reference_rate;  // by the host's clock
+  // The reference clock contradicts what is configured of it: host_time is as close as one exchange.
+  bool reference_is_unsound = false;
   // None of a device without a trigger line, of its driver, and while nothing is known.
   std::optional<LineOffset> line_offset;
   // The host's clock at the latch, and the largest error to either side.

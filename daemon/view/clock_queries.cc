@@ -46,6 +46,7 @@ void FillDevice(const VisibleDevice& device, sideband::v1::DeviceClocks& out) {
     out.set_reference_ppm_lower(snapshot.reference_rate->lower_ppm);
     out.set_reference_ppm_upper(snapshot.reference_rate->upper_ppm);
   }
+  out.set_reference_unsound(snapshot.reference_is_unsound);
   SetDuration(snapshot.host_time_error, *out.mutable_host_time_error());
   // That of a device that answers no more is of a pulse long ago.
   if (snapshot.line_offset && device.state == VisibleDevice::State::kFresh)

@@ -25,6 +25,7 @@ class ClockQueriesTest : public testing::Test {
     snapshot->clocks = {{.frequency = ClockState::Frequency{999, 1001}, .error_bound_s = 1e-9, .segments = 3},
                         {.is_withheld = true}};
     snapshot->reference_rate = ReferenceRate{-1, 2};
+    snapshot->reference_is_unsound = true;
     world_.store.Publish(0, std::move(snapshot));
   }
 
@@ -44,6 +45,7 @@ TEST_F(ClockQueriesTest, AnOperatorSeesWhatIsKnown) {
   const sideband::v1::DeviceClocks& device = response->devices(0);
   EXPECT_EQ(device.device(), "gpu0");
   EXPECT_EQ(device.reference_ppm_upper(), 2);
+  EXPECT_TRUE(device.reference_unsound());
   EXPECT_EQ(device.host_time_error().nanos(), 2'000'000);
   ASSERT_EQ(device.clocks_size(), 2);
   EXPECT_EQ(device.clocks(0).name(), "core");

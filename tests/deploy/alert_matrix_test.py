@@ -98,8 +98,8 @@ def always(_):
 
 
 # The device's own series are not there while it is away; the daemon's of it are.
-OWN = ("board", "context", "device_flags", "drain", "driver", "ecc", "nvlink", "pcie", "performance", "power", "reset",
-       "retired", "row", "temperature", "throttle", "vm")
+OWN = ("board", "context", "device_flags", "drain", "driver", "ecc", "nvlink", "pcie", "performance", "power",
+       "reference", "reset", "retired", "row", "temperature", "throttle", "vm")
 HEALTHY = {
     'sideband_bus_transfers_total{outcome="ok"}': Count(720, 720),
     'sideband_bus_transfers_total{outcome="bad_pec"}': Count(1, 1),
@@ -120,6 +120,7 @@ ROWS = [
     Row("SidebandCollectErrors", 18, 9, 6, {'sideband_collect_errors_total{code="ABORTED"}': Count(0.1, 7)}),
     Row("SidebandCountingNotInSync", 6, 3, 1, {"sideband_counting_in_sync": Gauge(1, 0)}),
     Row("SidebandConservationBroken", 1, 0, 6, {"sideband_conservation_ok": Gauge(1, 0)}),
+    Row("SidebandReferenceClockOutOfLimits", 6, 3, 1, {"sideband_reference_clock_within_limits": Gauge(1, 0)}),
     Row("SidebandCounterOverflow", *ONE, {'sideband_device_flags{flag="overflow"}': Gauge(None, 1)}),
     Row("SidebandCounterOverflow", *ONE, {'sideband_vm_flags{flag="overflow",vm="vm1"}': Gauge(None, 1)}),
     Row("SidebandPipelineOverruns", 31, 24, 6, {"sideband_pipeline_trigger_overruns_total": Count(0, 6)}),

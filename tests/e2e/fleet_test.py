@@ -236,9 +236,10 @@ class StreamsTest(FleetTestCase):
 
     def test_configurations_of_the_page(self):
         reduced, narrowed = (self.names("page-%d" % number, block) for number, block in enumerate(blocks("yaml")))
-        levels = {re.match(r"sideband_(?:vm|device|context|event|sample|host_clock)", name)[0] for name in narrowed}
+        levels = {re.match(r"sideband_(?:vm|device|context|event|sample|(?:host|reference)_clock)", name)[0]
+                  for name in narrowed}
         self.assertLessEqual(levels, {"sideband_vm", "sideband_device", "sideband_event", "sideband_sample",
-                                      "sideband_host_clock"})
+                                      "sideband_host_clock", "sideband_reference_clock"})
         self.assertIn("sideband_vm_tensor_active_cycles_total", narrowed)
         self.assertNotIn("sideband_vm_sm_active_cycles_total", narrowed)
         self.assertNotIn("sideband_snapshots_total", narrowed)
