@@ -27,8 +27,15 @@ bool IsPlain(const std::string& text) {
 
 }  // namespace
 
-SubjectNames PeerNames(const X509* certificate) {
-  if (certificate == nullptr) return {};
+bool IsSigningCertificate(X509* certificate) {
+  const uint32_t flags = X509_get_extension_flags(certificate);
+  if ((flags & (EXFLAG_CA | EXFLAG_INVALID)) != 0) return true;
+  // Without the extension OpenSSL reports every usage.
+  return (flags & EXFLAG_KUSAGE) != 0 && (X509_get_key_usage(certificate) & (KU_KEY_CERT_SIGN | KU_CRL_SIGN)) != 0;
+}
+
+SubjectNames PeerNames(X509* certificate) {
+  if (certificate == nullptr || IsSigningCertificate(certificate)) return {};
   const GeneralNamesPtr names(
       static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
   SubjectNames found;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/identity/peer_names.h"
 #include "proto/base/openssl_handle.h"
 #include "proto/base/status_macros.h"
 
@@ -88,6 +89,13 @@ int SelectHttp2(SSL*, const unsigned char** chosen, unsigned char* chosen_size, 
 
 }  // namespace
 
+int VerifyClient(int good, X509_STORE_CTX* verified) {
+  if (good != 1 || X509_STORE_CTX_get_error_depth(verified) != 0) return good;
+  if (!IsSigningCertificate(X509_STORE_CTX_get_current_cert(verified))) return 1;
+  X509_STORE_CTX_set_error(verified, X509_V_ERR_INVALID_PURPOSE);
+  return 0;
+}
+
 absl::StatusOr<TlsContext> MakeTlsContext(const TlsFiles& files, const TlsServerConfig& config,
                                           ApplicationProtocol protocol) {
   const TlsContext context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
@@ -100,7 +108,7 @@ absl::StatusOr<TlsContext> MakeTlsContext(const TlsFiles& files, const TlsServer
   SSL_CTX_clear_mode(context.get(), SSL_MODE_AUTO_RETRY);
   SSL_CTX_set_min_proto_version(context.get(),
                                 config.min_version == TlsVersion::kTls13 ? TLS1_3_VERSION : TLS1_2_VERSION);
-  SSL_CTX_set_verify(context.get(), VerifyMode(config.client_auth), nullptr);
+  SSL_CTX_set_verify(context.get(), VerifyMode(config.client_auth), VerifyClient);
   if (protocol == ApplicationProtocol::kHttp2) SSL_CTX_set_alpn_select_cb(context.get(), SelectHttp2, nullptr);
   return context;
 }

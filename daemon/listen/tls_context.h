@@ -8,6 +8,7 @@
 #define SIDEBAND_DAEMON_LISTEN_TLS_CONTEXT_H_
 
 #include <openssl/types.h>
+#include <openssl/x509_vfy.h>
 
 #include <memory>
 
@@ -28,6 +29,10 @@ enum class ApplicationProtocol { kAny, kHttp2 };
 // from `config`. The context shares the private key of `files`, without a copy.
 absl::StatusOr<TlsContext> MakeTlsContext(const TlsFiles& files, const TlsServerConfig& config,
                                           ApplicationProtocol protocol);
+
+// The verification of clients in every handshake, and whenever they are verified again: OpenSSL's, and no signing
+// certificate identifies a client.
+int VerifyClient(int good, X509_STORE_CTX* verified);
 
 }  // namespace sideband::daemon
 

@@ -38,6 +38,15 @@ absl::Time EndOf(const SSL* ssl) {
   return end;
 }
 
+// As in the handshake.
+bool VerifiesUnder(X509_STORE& authority, X509* certificate, STACK_OF(X509) * chain) {
+  const StoreContextPtr verifier(X509_STORE_CTX_new());
+  if (X509_STORE_CTX_init(verifier.get(), &authority, certificate, chain) != 1) return false;
+  X509_STORE_CTX_set_verify_cb(verifier.get(), VerifyClient);
+  // The purpose that the handshake demands: a certificate for servers alone identifies no client.
+  return X509_STORE_CTX_set_default(verifier.get(), "ssl_client") == 1 && X509_verify_cert(verifier.get()) == 1;
+}
+
 absl::Status AgeStatus(const ConnectionLimits& limits, absl::Duration since) {
   if (limits.clock->Steady() - since < limits.age_max) return absl::OkStatus();
   return absl::UnavailableError("the connection has reached its maximum age; connect again");
@@ -68,11 +77,7 @@ bool TlsPeer::IsTrusted() const {
   // Verifies once per version of the listener's files.
   if (known >> 1 == version) return (known & 1) != 0;
   const TlsContext context = tls_.Current().context;
-  const StoreContextPtr verifier(X509_STORE_CTX_new());
-  const bool good =
-      X509_STORE_CTX_init(verifier.get(), SSL_CTX_get_cert_store(context.get()), certificate_, chain_) == 1 &&
-      // The purpose that the handshake demands: a certificate for servers alone identifies no client.
-      X509_STORE_CTX_set_default(verifier.get(), "ssl_client") == 1 && X509_verify_cert(verifier.get()) == 1;
+  const bool good = VerifiesUnder(*SSL_CTX_get_cert_store(context.get()), certificate_, chain_);
   ERR_clear_error();
   verdict_.store(version << 1 | (good ? 1 : 0));
   return good;

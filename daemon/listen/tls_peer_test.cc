@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 #include <filesystem>
 #include <fstream>
@@ -22,6 +24,45 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A certificate that its own key has signed, which is its authority, too.
+class OwnAuthority {
+ public:
+  explicit OwnAuthority(const char* usage) {
+    X509* const own = certificate_.get();
+    X509_set_version(own, X509_VERSION_3);
+    X509_gmtime_adj(X509_getm_notBefore(own), -60);
+    X509_gmtime_adj(X509_getm_notAfter(own), 3600);
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(own), "CN", MBSTRING_ASC,
+                               reinterpret_cast<const unsigned char*>("own"), -1, -1, 0);
+    X509_set_issuer_name(own, X509_get_subject_name(own));
+    X509_set_pubkey(own, key_.get());
+    Add(NID_subject_alt_name, "URI:spiffe://example.org/own");
+    Add(NID_basic_constraints, "CA:TRUE");
+    Add(NID_key_usage, usage);
+    X509_sign(own, key_.get(), EVP_sha256());
+  }
+
+  X509* certificate() const { return certificate_.get(); }
+  EVP_PKEY* key() const { return key_.get(); }
+  std::string Pem() const {
+    const BioPtr memory(BIO_new(BIO_s_mem()));
+    PEM_write_bio_X509(memory.get(), certificate());
+    char* text = nullptr;
+    const long size = BIO_get_mem_data(memory.get(), &text);
+    return {text, static_cast<size_t>(size)};
+  }
+
+ private:
+  void Add(int kind, const char* value) {
+    const ExtensionPtr extension(X509V3_EXT_conf_nid(nullptr, nullptr, kind, value));
+    X509_add_ext(certificate_.get(), extension.get(), -1);
+  }
+
+  const KeyPtr key_{EVP_EC_gen("P-256")};
+  const CertificatePtr certificate_{X509_new()};
+};
 
 class TlsPeerTest : public testing::Test {
  protected:
@@ -42,19 +83,24 @@ class TlsPeerTest : public testing::Test {
     }
     const SslPtr client(SSL_new(context.get()));
     const SslPtr server(SSL_new(tls_->Current().context.get()));
+    EXPECT_TRUE(ShakeHands(*client, *server));
+    return PeerOf(*server);
+  }
+  static bool ShakeHands(SSL& client, SSL& server) {
     BIO *client_end = nullptr, *server_end = nullptr;
     BIO_new_bio_pair(&client_end, 0, &server_end, 0);
-    SSL_set_bio(client.get(), client_end, client_end);
-    SSL_set_bio(server.get(), server_end, server_end);
-    SSL_set_connect_state(client.get());
-    SSL_set_accept_state(server.get());
+    SSL_set_bio(&client, client_end, client_end);
+    SSL_set_bio(&server, server_end, server_end);
+    SSL_set_connect_state(&client);
+    SSL_set_accept_state(&server);
     for (int i = 0; i < 10; ++i) {
-      SSL_do_handshake(client.get());
-      SSL_do_handshake(server.get());
+      SSL_do_handshake(&client);
+      SSL_do_handshake(&server);
     }
-    EXPECT_EQ(SSL_is_init_finished(server.get()), 1);
-    return std::make_unique<TlsPeer>(server.get(), *tls_,
-                                     ConnectionLimits{.age_max = absl::Hours(1), .clock = &clock_});
+    return SSL_is_init_finished(&server) == 1;
+  }
+  std::unique_ptr<TlsPeer> PeerOf(const SSL& server) {
+    return std::make_unique<TlsPeer>(&server, *tls_, ConnectionLimits{.age_max = absl::Hours(1), .clock = &clock_});
   }
 
   void TrustAlso(const FakeCa& other, bool instead) {
@@ -106,6 +152,26 @@ TEST_F(TlsPeerTest, AnAuthorityThatIsReplacedEndsItsConnections) {
   EXPECT_EQ(peer->Check(), absl::UnauthenticatedError("the client certificate's authority is no longer trusted"));
   EXPECT_EQ(peer->Check().code(), absl::StatusCode::kUnauthenticated) << "it stays so";
   EXPECT_TRUE(nobody->Check().ok()) << "it has shown nothing that could be no longer good";
+}
+
+TEST_F(TlsPeerTest, ASigningCertificateIsRefusedAtTheHandshakeAndLater) {
+  for (const char* usage : {"digitalSignature,keyCertSign", "critical,digitalSignature,keyCertSign,cRLSign"}) {
+    const OwnAuthority own(usage);
+    std::ofstream(clients_) << own.Pem();
+    tls_->Reload();
+    const SslContextPtr context(SSL_CTX_new(TLS_client_method()));
+    SSL_CTX_use_certificate(context.get(), own.certificate());
+    SSL_CTX_use_PrivateKey(context.get(), own.key());
+    const SslPtr client(SSL_new(context.get())), again(SSL_new(context.get()));
+    const SslPtr server(SSL_new(tls_->Current().context.get())), lax(SSL_new(tls_->Current().context.get()));
+    EXPECT_FALSE(ShakeHands(*client, *server)) << usage;
+    // OpenSSL alone accepts it.
+    SSL_set_verify(lax.get(), SSL_VERIFY_PEER, [](int good, X509_STORE_CTX*) { return good; });
+    ASSERT_TRUE(ShakeHands(*again, *lax)) << usage;
+    const auto peer = PeerOf(*lax);
+    EXPECT_THAT(peer->names().uris, IsEmpty());
+    EXPECT_FALSE(peer->Check().ok());
+  }
 }
 
 TEST_F(TlsPeerTest, AConnectionAges) {

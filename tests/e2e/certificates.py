@@ -17,6 +17,17 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 _VALID = datetime.timedelta(days=1)
 
 
+def key_usage(*usages):
+    """An extension of these usages and no others, such as "key_cert_sign"."""
+    all_usages = ("digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement",
+                  "key_cert_sign", "crl_sign", "encipher_only", "decipher_only")
+    return x509.KeyUsage(**{usage: usage in usages for usage in all_usages}), True
+
+
+def is_authority(value):
+    return x509.BasicConstraints(value, None), True
+
+
 def _name(text):
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
@@ -29,9 +40,9 @@ class Authority:
         certificate = self._sign(self._subject, self._key.public_key(), (x509.BasicConstraints(True, 0), True))
         self._write(ca_file, certificate.public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, name, uri=None, valid=_VALID):
+    def issue(self, name, uri=None, valid=_VALID, extensions=()):
         """Writes NAME.pem and NAME.key: a client's certificate with that URI, or a server's for localhost. `valid` is
-        the period of validity, which began an hour ago."""
+        the period of validity, which began an hour ago; `extensions` are further ones, each with its criticality."""
         key = ec.generate_private_key(ec.SECP256R1())
         if uri is not None:
             names = [x509.UniformResourceIdentifier(uri)]
@@ -40,7 +51,7 @@ class Authority:
             names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
             usage = ExtendedKeyUsageOID.SERVER_AUTH
         certificate = self._sign(_name(name), key.public_key(), (x509.SubjectAlternativeName(names), False),
-                                 (x509.ExtendedKeyUsage([usage]), False), valid=valid)
+                                 (x509.ExtendedKeyUsage([usage]), False), *extensions, valid=valid)
         self._write(name + ".pem", certificate.public_bytes(serialization.Encoding.PEM))
         self._write(name + ".key", key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
                                                      serialization.NoEncryption()))

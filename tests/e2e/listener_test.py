@@ -262,6 +262,39 @@ class StandingTest(ListenerTestCase):
         self.assertTrue(client.snapshot().scopes)
 
 
+class SigningCertificateTest(ListenerTestCase):
+    """X509-SVID 5.2: a certificate that signs others is no identity."""
+
+    def served(self, name):
+        """Which listeners serve the operator's name in the certificate NAME.pem."""
+        served = set()
+        try:
+            if self.site.get(name, "/metrics")[0] == 200:
+                served.add("http")
+        except OSError:  # TLS' errors are some, too
+            pass
+        with tenant_client.Client(self.site, name) as client:
+            try:
+                client.snapshot()
+                served.add("grpc")
+            except grpc.RpcError:
+                pass
+        return served
+
+    def test_only_leaves_are_served(self):
+        self.site.start()
+        signing = {"ca": [certificates.is_authority(True)],
+                   "ca-signature": [certificates.is_authority(True), certificates.key_usage("digital_signature")],
+                   "certs": [certificates.key_usage("digital_signature", "key_cert_sign")],
+                   "crls": [certificates.is_authority(False), certificates.key_usage("digital_signature", "crl_sign")]}
+        leaves = {"plain": [], "leaf": [certificates.is_authority(False), certificates.key_usage("digital_signature")]}
+        for name, extensions in {**signing, **leaves}.items():
+            self.site.authority.issue(name, uri=site_layout.TRUST + "operator", extensions=extensions)
+            self.assertEqual(self.served(name), {"http", "grpc"} if name in leaves else set(), name)
+
+
+
+
 class DefaultsTest(ListenerTestCase):
     def reflection(self):
         """The status code of a request to gRPC's reflection."""
