@@ -16,6 +16,7 @@
 
 #include "daemon/gate/byte_link.h"
 #include "daemon/listen/connection_holder.h"
+#include "daemon/listen/key_updates.h"
 
 namespace sideband::daemon {
 namespace {
@@ -183,6 +184,7 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
       if (is_closed_ || is_leaving_ || !PassUp()) return;
       const std::span<char> buffer = ReadBuffer();
       const ByteLink::Result read = link_->Read(buffer);
+      if (link_->tls() != nullptr && HasTooManyKeyUpdates(link_->tls())) return OnBreach(kKeyUpdatesBreach);
       if (read.outcome == Outcome::kEnded) return Close();
       // The socket is drained: the connection may now be silent for long, and should not hold a large buffer.
       if (read.outcome != Outcome::kDone) {

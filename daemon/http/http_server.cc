@@ -70,6 +70,7 @@ class HttpServer::Impl final : public HttpSessionOwner {
   bool MayStayAs(Id id, const ConnectionTable::Holder& holder) override;
   void SetBusy(Id id, bool busy) override;
   void SetArriving(Id id) override;
+  void OnBreach(Id, const char* reason) override { metrics_.ConnectionRefused(kListener, reason); }
   void OnEnd(Id id) override;
 
  private:

@@ -23,6 +23,7 @@
 #include "daemon/identity/identity.h"
 #include "daemon/listen/connection_holder.h"
 #include "daemon/listen/descriptors.h"
+#include "daemon/listen/key_updates.h"
 #include "daemon/listen/tls_peer.h"
 
 namespace sideband::daemon {
@@ -63,6 +64,7 @@ class TlsLink {
   }
   const Credentials& credentials() const { return credentials_; }
   ConnectionTable::Holder holder() { return HolderOf(credentials_.certificate, address_); }
+  bool HasBreach() { return HasTooManyKeyUpdates(stream_.native_handle()); }
 
   // Continues the handshake from the first bytes, which have been read from the socket.
   template <typename Done>
@@ -97,6 +99,7 @@ class LocalLink {
   }
   const Credentials& credentials() const { return credentials_; }
   ConnectionTable::Holder holder() { return {.name = LocalIdentity(user_)}; }
+  bool HasBreach() const { return false; }
 
   template <typename Done>
   void Shutdown(Done done) {
@@ -136,7 +139,8 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
   void CheckStanding() override {
     asio::dispatch(stream().get_executor(), [self = this->shared_from_this()] {
       const auto& connection = self->link_.credentials().connection;
-      if (connection == nullptr || connection->Check().ok()) return;
+      const bool stands = connection == nullptr || connection->Check().ok();
+      if (stands && !self->link_.HasBreach()) return;
       self->is_stopping_ = true;
       if (self->is_waiting_) self->lowest().cancel();
     });
@@ -216,7 +220,9 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
 
   void OnRead(ErrorCode error, size_t size) {
     is_waiting_ = false;
-    // After any other error TLS must not write. The session then ends with its last reference, which closes the socket.
+    // The session ends with its last reference, which closes the socket.
+    if (link_.HasBreach()) return context_.owner.OnBreach(id_, kKeyUpdatesBreach);
+    // After any other error TLS must not write: the session ends likewise.
     if (is_stopping_ || error == asio::error::eof) return Shutdown();
     if (error) return;
     const bool was_idle = exchange_->is_idle();

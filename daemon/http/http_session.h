@@ -35,6 +35,8 @@ class HttpSessionOwner {
   virtual void SetBusy(ConnectionTable::Id id, bool busy) = 0;
   // The first bytes of a request have arrived.
   virtual void SetArriving(ConnectionTable::Id id) = 0;
+  // The connection is being closed for `reason`.
+  virtual void OnBreach(ConnectionTable::Id id, const char* reason) = 0;
   // The session is destroyed.
   virtual void OnEnd(ConnectionTable::Id id) = 0;
 };
@@ -60,7 +62,7 @@ class HttpSession {
   virtual void Stop() = 0;
   // Closes the socket at once.
   virtual void Abort() = 0;
-  // Stop() where the peer's certificate has expired or is no longer trusted.
+  // Stop() where the peer's certificate has expired or is no longer trusted, or the peer has sent too many KeyUpdates.
   virtual void CheckStanding() = 0;
 };
 

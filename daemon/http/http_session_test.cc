@@ -53,6 +53,7 @@ class FakeOwner final : public HttpSessionOwner {
   }
   void SetBusy(Id id, bool busy) override { Note(id, busy ? "busy" : "idle"); }
   void SetArriving(Id id) override { Note(id, "arriving"); }
+  void OnBreach(Id id, const char* reason) override { Note(id, reason); }
   void OnEnd(Id id) override { Note(id, "end"); }
 
   // What was reported since the last call.

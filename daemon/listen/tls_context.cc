@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/identity/peer_names.h"
+#include "daemon/listen/key_updates.h"
 #include "proto/base/openssl_handle.h"
 #include "proto/base/status_macros.h"
 
@@ -106,6 +107,7 @@ absl::StatusOr<TlsContext> MakeTlsContext(const TlsFiles& files, const TlsServer
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);
   // Otherwise one SSL_read would not return while a peer sends KeyUpdates instead of data.
   SSL_CTX_clear_mode(context.get(), SSL_MODE_AUTO_RETRY);
+  EndAtKeyUpdates(*context);
   SSL_CTX_set_min_proto_version(context.get(),
                                 config.min_version == TlsVersion::kTls13 ? TLS1_3_VERSION : TLS1_2_VERSION);
   SSL_CTX_set_verify(context.get(), VerifyMode(config.client_auth), VerifyClient);

@@ -293,6 +293,37 @@ class SigningCertificateTest(ListenerTestCase):
             self.assertEqual(self.served(name), {"http", "grpc"} if name in leaves else set(), name)
 
 
+class KeyUpdateTest(ListenerTestCase):
+    def connect(self, port):
+        """openssl s_client, which sends a KeyUpdate for each line `k`."""
+        command = ["openssl", "s_client", "-connect", "127.0.0.1:%d" % port, "-alpn", "h2", "-CAfile", "ca.pem", "-cert",
+                   "operator.pem", "-key", "operator.key"]
+        client = subprocess.Popen(command, cwd=self.site.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE)
+        self.addCleanup(lambda: (client.kill(), client.wait(), client.stdin.close(), client.stderr.close()))
+        return client
+
+    @staticmethod
+    def update(client):
+        client.stdin.write(b"k\n")
+        client.stdin.flush()
+        while b"KEYUPDATE" not in (line := client.stderr.readline()):
+            if not line:
+                raise AssertionError("the client has ended")
+
+    def test_the_tenth_ends_a_connection(self):
+        self.site.start()
+        for listener, port in (("http", self.site.http_port), ("grpc", self.site.grpc_port)):
+            client = self.connect(port)
+            for _ in range(9):
+                self.update(client)
+            self.assertIsNone(self.refused(listener), listener)
+            self.update(client)
+            client.wait(timeout=programs.PATIENCE_S)
+            self.assertEqual(self.refused(listener), 1, listener)
+
+    def refused(self, listener):
+        return self.own("sideband_connections_refused_total", listener=listener, reason="tls_key_updates")
 
 
 class DefaultsTest(ListenerTestCase):
