@@ -33,6 +33,8 @@ absl::StatusOr<Bytes> SealWriter::UploadAndExchange(ByteSpan request) {
 
 absl::StatusOr<Bytes> SealWriter::Exchange(ByteSpan request) {
   SIDEBAND_RETURN_IF_ERROR(CheckServed());
+  // EXCHANGE of no bytes reads on in the newest answer, which may be another VM's.
+  if (request.empty()) return absl::PermissionDeniedError("an empty request");
   const auto is_disturbed = [](const absl::Status& status) {
     return absl::IsAborted(status) || absl::IsUnavailable(status);
   };

@@ -83,6 +83,14 @@ AuditEntry EntryOf(const Caller& caller, const Found& found, const absl::Status&
           .policy_version = caller.policy.version};
 }
 
+// Whoever seals: a device is asked only what the caller may ask. It would answer a request of another VM, and read an
+// empty one as a wish for its newest answer.
+absl::Status CheckRequest(const SealedVm& vm, ByteSpan bytes) {
+  SIDEBAND_ASSIGN_OR_RETURN(const exchange::ExchangeRequest request, exchange::ParseRequest(bytes));
+  if (request.device == vm.device_uuid && request.vm == vm.vm) return absl::OkStatus();
+  return absl::PermissionDeniedError("the request is of another VM or device");
+}
+
 }  // namespace
 
 absl::Status ExchangeRefused() { return absl::PermissionDeniedError("the exchange is refused"); }
@@ -103,8 +111,11 @@ absl::Status ExchangeQueries::Challenge(const Caller& caller, const sideband::v1
 absl::Status ExchangeQueries::Exchange(const Caller& caller, const sideband::v1::ExchangeRequest& request,
                                        Done<ExchangeResponse> done) const {
   SIDEBAND_ASSIGN_OR_RETURN(const Found found, FindForOwner(reader_, caller, request.device(), request.vm()));
-  if (request.request().size() > exchange::kRequestBytesMax) return ExchangeRefused();
   const ByteSpan bytes = AsBytes(request.request());
+  if (const absl::Status checked = CheckRequest(found.vm, bytes); !checked.ok()) {
+    reader_.audit().Record(EntryOf(caller, found, checked));
+    return ExchangeRefused();
+  }
   return sealer_.Exchange(
       found.vm, Bytes(bytes.begin(), bytes.end()),
       [&reader = reader_, caller, found, done = std::move(done)](const absl::StatusOr<Bytes>& answer) {

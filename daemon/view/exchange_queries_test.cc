@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/view/exchange_queries.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "daemon/view/fake_world.h"
 #include "proto/exchange/request.h"
@@ -63,6 +65,14 @@ class ExchangeQueriesTest : public testing::Test {
     const absl::Status status = queries_.Exchange(CallerOf(who), request, Into(response));
     return status.ok() ? response : status;
   }
+  // The head of a request for the confidential VM.
+  exchange::ExchangeRequest Request() const {
+    return {.device = world_.topology->catalog().device, .vm = *Uuid::Parse(kSecretUuid), .nonce = {1}};
+  }
+  static std::string BytesOf(const exchange::ExchangeRequest& request) {
+    const Bytes bytes = exchange::EncodeRequest(request);
+    return {bytes.begin(), bytes.end()};
+  }
   absl::Status Rotate(const std::string& who, const std::string& vm) {
     sideband::v1::RotateKeysRequest request;
     request.set_device("gpu0");
@@ -101,18 +111,34 @@ TEST_F(ExchangeQueriesTest, WhateverIsWrongHasOneAnswerAndTheLogTheReason) {
   for (const absl::Status& why : {absl::PermissionDeniedError("of another VM"), absl::InvalidArgumentError("truncated"),
                                   absl::InternalError("no random numbers")}) {
     sealer_.answer = why;
-    EXPECT_EQ(Exchange("tenant-c", "x").status(), ExchangeRefused());
+    EXPECT_EQ(Exchange("tenant-c", BytesOf(Request())).status(), ExchangeRefused());
     EXPECT_EQ(LastEntry().decision, AuditDecision::kDeny);
     EXPECT_NE(LastEntry().reason.find(std::string(why.message())), std::string::npos);
   }
-  EXPECT_EQ(Exchange("tenant-c", std::string(exchange::kRequestBytesMax + 1, 'x')).status(), ExchangeRefused());
+}
+
+TEST_F(ExchangeQueriesTest, ASealerIsNotAskedWhatIsNoRequestForThisVm) {
+  exchange::ExchangeRequest of_other_vm = Request(), of_other_device = Request(), long_one = Request();
+  of_other_vm.vm.bytes[15] ^= 1;
+  of_other_device.device.bytes[0] ^= 1;
+  long_one.evidence.resize(exchange::kEvidenceBytesMax + 1);
+  const std::string whole = BytesOf(Request());
+  ASSERT_EQ(whole.size(), exchange::kRequestFixedBytes);
+  std::vector<std::string> refused = {BytesOf(of_other_vm), BytesOf(of_other_device), BytesOf(long_one), whole + "x"};
+  for (size_t size = 0; size < whole.size(); ++size) refused.push_back(whole.substr(0, size));
+  for (const std::string& bytes : refused) {
+    EXPECT_EQ(Exchange("tenant-c", bytes).status(), ExchangeRefused()) << bytes.size();
+    EXPECT_EQ(LastEntry().decision, AuditDecision::kDeny);
+    EXPECT_THAT(LastEntry().reason, testing::StartsWith("exchange refused: "));
+  }
+  EXPECT_FALSE(sealer_.asked);
 }
 
 TEST_F(ExchangeQueriesTest, AnExchangeIsAudited) {
-  const auto response = Exchange("tenant-c", "bytes");
+  const auto response = Exchange("tenant-c", BytesOf(Request()));
   ASSERT_TRUE(response.ok());
   EXPECT_EQ(response->answer(), "\3\4");
-  EXPECT_EQ(sealer_.sent, (Bytes{'b', 'y', 't', 'e', 's'}));
+  EXPECT_EQ(sealer_.sent, exchange::EncodeRequest(Request()));
   EXPECT_EQ(LastEntry().decision, AuditDecision::kAllow);
   EXPECT_EQ(LastEntry().resource, std::string("device gpu0, VM ") + kSecretUuid);
 }

@@ -6,6 +6,7 @@ import os
 import struct
 import subprocess
 import unittest
+import uuid
 
 import bus_client
 import exchange_test
@@ -108,6 +109,23 @@ class DeviceSealingTest(unittest.TestCase):
         self.assertIn("exchange refused: the guest's measurement is not on the list", self.site.device.log())
         # A thread of its own writes the log.
         programs.wait_until(lambda: "exchange refused: the device refuses the request" in self.audited(), "its entry")
+
+    def test_the_device_is_asked_only_for_this_vm(self):
+        """The device reads an empty request as a wish for its newest answer, and does not know who asks."""
+        self.site.records(1)  # the newest answer is there
+        pb = tenant_client.messages()
+        head = b"SBXQ\1\2\2\0"
+        device, vm, rest = uuid.UUID(DEVICE).bytes, uuid.UUID(VM).bytes, b"\1" * 96 + bytes(4)
+        refused = [b"", head, bytes(140), head + vm + device + rest, head + device + uuid.uuid4().bytes + rest,
+                   head + uuid.uuid4().bytes + vm + rest]
+        with tenant_client.Client(self.site, "tenant-b") as client:
+            for request in refused:
+                code, message = tenant_client.refusal(
+                    lambda: client.confidential.Exchange(pb.ExchangeRequest(vm="vm3", request=request), timeout=10))
+                self.assertEqual((code.name, message), ("PERMISSION_DENIED", "the exchange is refused"))
+        programs.wait_until(lambda: len([r for r in self.audited() if r.startswith("exchange refused: exchange request: ")
+                                         or r == "exchange refused: the request is of another VM or device"]) >= 6,
+                            "an entry of each")
 
     def audited(self):
         return [json.loads(line)["reason"] for line in self.site.read("audit.jsonl").splitlines()]

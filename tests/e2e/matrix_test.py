@@ -326,14 +326,16 @@ class MatrixTest(unittest.TestCase):
             self.assertEqual(len(messages), 1 if granted else 0)
 
     def test_exchanges_of_keys(self):
-        """No guest is trusted with keys here, which the VM's owner alone learns."""
-        for method, request_type in (("Challenge", self.pb.ChallengeRequest), ("Exchange", self.pb.ExchangeRequest)):
+        """No guest is trusted with keys here, which the VM's owner alone learns; an empty request is nobody's."""
+        for method, request_type, owners in (
+                ("Challenge", self.pb.ChallengeRequest, grpc.StatusCode.FAILED_PRECONDITION),
+                ("Exchange", self.pb.ExchangeRequest, grpc.StatusCode.PERMISSION_DENIED)):
             for device, vm in CONFIDENTIAL:
                 for who in IDENTITIES:
                     role = ROLES.get(who)
                     owns = role == "tenant-b" and device in ("", DEVICE) and vm in ("vm3", site_layout.VM_UUIDS["vm3"])
                     expected = (grpc.StatusCode.UNAUTHENTICATED if role is None else
-                                grpc.StatusCode.FAILED_PRECONDITION if owns else grpc.StatusCode.NOT_FOUND)
+                                owners if owns else grpc.StatusCode.NOT_FOUND)
                     code, _, messages = self.call(who, "confidential", method, request_type(device=device, vm=vm))
                     self.assertEqual((code, messages), (expected, []), (who, method, device, vm))
 
