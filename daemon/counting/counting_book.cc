@@ -12,6 +12,10 @@ namespace sideband::daemon {
 
 using mailbox::CountingConfig;
 
+absl::Status AnotherRevision(uint32_t in_force, uint32_t expected) {
+  return absl::AbortedError(absl::StrCat("the revision in force is ", in_force, ", not ", expected));
+}
+
 // Lays the file and then the callers' settings over what is in force.
 void CountingBook::Resolve(const std::string& name, Device& device) {
   if (!device.actual) return;
@@ -52,7 +56,7 @@ absl::StatusOr<std::vector<Refusal>> CountingBook::Add(const std::string& name, 
   Device& device = found->second;
   const uint32_t revision = device.actual->config.revision;
   if (expected_revision != 0 && expected_revision != revision) {
-    return absl::AbortedError(absl::StrCat("the revision in force is ", revision, ", not ", expected_revision));
+    return AnotherRevision(revision, expected_revision);
   }
   if (basis != nullptr && *basis != device.desired) return absl::AbortedError("the settings have just been changed");
   const mailbox::Catalog& catalog = device.actual->topology->catalog();

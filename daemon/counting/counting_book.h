@@ -48,6 +48,9 @@ struct CountingState {
   std::vector<Refusal> refusals;
 };
 
+// ABORTED.
+absl::Status AnotherRevision(uint32_t in_force, uint32_t expected);
+
 // Thread-safe.
 class CountingBook {
  public:

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "daemon/view/counting_request.h"
 #include "daemon/view/row_filter.h"
@@ -40,11 +42,10 @@ class ResponseWriter {
   ResponseWriter(const Caller& caller, const VisibleDevice& device, const CountingState& state)
       : caller_(caller), device_(device), state_(state), catalog_(state.actual.topology->catalog()) {}
 
+  // Without the revision and `in_sync`.
   GetCountingResponse Write() {
     GetCountingResponse response;
     response.set_device(device_.info->name);
-    response.set_revision(state_.actual.config.revision);
-    response.set_in_sync(state_.is_in_sync);
     response.set_settings_stored(state_.is_stored);
     uint64_t seen = 0;
     for (const VmInfo& vm : catalog_.vms) {
@@ -159,6 +160,30 @@ class ResponseWriter {
   const mailbox::Catalog& catalog_;
 };
 
+GetCountingResponse ContentsFor(const Caller& caller, const VisibleDevice& device, const CountingState& state) {
+  return ResponseWriter(caller, device, state).Write();
+}
+
+// Whether a setting that the device cannot follow is of a VM that the caller may configure.
+bool HasRefusalFor(const Caller& caller, const CountingState& state) {
+  const mailbox::Catalog& catalog = state.actual.topology->catalog();
+  return std::ranges::any_of(catalog.vms, [&](const VmInfo& vm) {
+    return MayConfigure(caller, catalog, vm) && std::ranges::any_of(state.refusals, [&](const Refusal& refusal) {
+             return absl::StartsWith(refusal.field, absl::StrCat("vms.", vm.name, ".")) ||
+                    absl::StartsWith(refusal.field, absl::StrCat("vms.", vm.uuid.ToString(), "."));
+           });
+  });
+}
+
+// For a tenant: what it sees is what it would see once all settings are in force.
+bool IsInSyncFor(const Caller& caller, const VisibleDevice& device, const CountingState& state) {
+  if (caller.is_operator() || state.is_in_sync) return state.is_in_sync;
+  CountingState wanted = state;
+  wanted.actual.config = state.desired;
+  return !HasRefusalFor(caller, state) && ContentsFor(caller, device, state).SerializeAsString() ==
+                                              ContentsFor(caller, device, wanted).SerializeAsString();
+}
+
 // Settings name VMs by UUID; the caller is told of them as it has named them.
 void ByNameAsAsked(const SetCountingRequest& request, const Topology& topology, std::vector<Refusal>& refusals) {
   for (const auto& vm : request.vms()) {
@@ -171,6 +196,28 @@ void ByNameAsAsked(const SetCountingRequest& request, const Topology& topology, 
 }
 
 }  // namespace
+
+uint32_t TenantRevisions::Observe(const Policy& policy, const Key& key, const GetCountingResponse& contents) {
+  std::string now = contents.SerializeAsString();
+  absl::MutexLock lock(&mu_);
+  if (!seen_.contains(key)) {
+    std::erase_if(seen_, [&](const auto& entry) {
+      return std::ranges::find(policy.tenants(), entry.first.first, &Tenant::name) == policy.tenants().end();
+    });
+  }
+  Seen& seen = seen_[key];
+  if (seen.revision == 0 || seen.contents != now) ++seen.revision;
+  seen.contents = std::move(now);
+  return seen.revision;
+}
+
+uint32_t CountingQueries::RevisionFor(const Caller& caller, const Subject& subject) const {
+  if (caller.is_operator()) return subject.state.actual.config.revision;
+  const Policy& policy = *caller.policy.policy;
+  GetCountingResponse contents = ContentsFor(caller, subject.device, subject.state);
+  contents.clear_settings_stored();
+  return revisions_.Observe(policy, {policy.tenants()[caller.principal.tenant].name, contents.device()}, contents);
+}
 
 absl::StatusOr<CountingQueries::Subject> CountingQueries::Find(const Caller& caller, const std::string& name) const {
   SIDEBAND_ASSIGN_OR_RETURN(VisibleDevice device, FindDevice(reader_, caller, name));
@@ -186,7 +233,10 @@ absl::StatusOr<CountingQueries::Subject> CountingQueries::Find(const Caller& cal
 absl::StatusOr<GetCountingResponse> CountingQueries::Get(const Caller& caller,
                                                          const GetCountingRequest& request) const {
   SIDEBAND_ASSIGN_OR_RETURN(const Subject subject, Find(caller, request.device()));
-  return ResponseWriter(caller, subject.device, subject.state).Write();
+  GetCountingResponse response = ContentsFor(caller, subject.device, subject.state);
+  response.set_revision(RevisionFor(caller, subject));
+  response.set_in_sync(IsInSyncFor(caller, subject.device, subject.state));
+  return response;
 }
 
 // What a tenant may set depends on what others have set, who may call at the same time.
@@ -202,15 +252,18 @@ absl::StatusOr<SetCountingResponse> CountingQueries::Set(const Caller& caller,
 absl::StatusOr<SetCountingResponse> CountingQueries::TrySet(const Caller& caller,
                                                             const SetCountingRequest& request) const {
   SIDEBAND_ASSIGN_OR_RETURN(const Subject subject, Find(caller, request.device()));
+  const uint32_t revision = RevisionFor(caller, subject), expected = request.expected_revision();
   std::vector<Refusal> refusals;
   const CountingSettings settings = SettingsOf(request, caller, subject.state, refusals);
   if (refusals.empty()) {
-    SIDEBAND_ASSIGN_OR_RETURN(refusals, book_.Set(request.device(), settings, request.expected_revision(),
+    // The book knows the device's revision only, which is an operator's.
+    if (expected != 0 && expected != revision) return AnotherRevision(revision, expected);
+    SIDEBAND_ASSIGN_OR_RETURN(refusals, book_.Set(request.device(), settings, caller.is_operator() ? expected : 0,
                                                   request.validate_only(), &subject.state.desired));
   }
   ByNameAsAsked(request, *subject.state.actual.topology, refusals);
   SetCountingResponse response;
-  response.set_revision(subject.state.actual.config.revision);
+  response.set_revision(revision);
   const auto state = book_.State(request.device());
   response.set_settings_stored(state && state->is_stored);
   for (const Refusal& refusal : refusals) ResponseWriter::Write(refusal, *response.add_refused());

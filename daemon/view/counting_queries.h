@@ -6,12 +6,38 @@
 #ifndef SIDEBAND_DAEMON_VIEW_COUNTING_QUERIES_H_
 #define SIDEBAND_DAEMON_VIEW_COUNTING_QUERIES_H_
 
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "daemon/counting/counting_book.h"
 #include "daemon/view/reader.h"
 #include "sideband/v1/counting.pb.h"
 
 namespace sideband::daemon {
+
+// What tenants know as the revision of a device's configuration: a number that grows with each change that the tenant
+// sees, and with no other. The device's own number would tell how often others change theirs. Thread-safe.
+class TenantRevisions {
+ public:
+  using Key = std::pair<std::string, std::string>;  // the names of a tenant and a device
+
+  // The number of `contents`, which is what the tenant sees now; from 1 on. It is forgotten with the tenant.
+  uint32_t Observe(const Policy& policy, const Key& key, const sideband::v1::GetCountingResponse& contents)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  struct Seen {
+    std::string contents;
+    uint32_t revision = 0;
+  };
+  absl::Mutex mu_;
+  std::map<Key, Seen> seen_ ABSL_GUARDED_BY(mu_);
+};
 
 // Thread-safe; the constructor's arguments must outlive it.
 class CountingQueries {
@@ -20,7 +46,8 @@ class CountingQueries {
 
   // NotFound(): a device that is absent, denied, or without gate groups. UNAVAILABLE while the configuration of a
   // device that has changed its events is being read. An operator gets everything; of a confidential VM that is what it
-  // may open. A tenant gets its VMs on which it has the right `configure`, and the groups of its grants.
+  // may open. A tenant gets its VMs on which it has the right `configure`, and the groups of its grants; its revision
+  // and `in_sync` are of these alone.
   absl::StatusOr<sideband::v1::GetCountingResponse> Get(const Caller& caller,
                                                         const sideband::v1::GetCountingRequest& request) const;
   // Errors as above, and ABORTED as of CountingBook::Set. What is not the caller's to set is refused as what does not
@@ -34,11 +61,13 @@ class CountingQueries {
     CountingState state;
   };
   absl::StatusOr<Subject> Find(const Caller& caller, const std::string& device) const;
+  uint32_t RevisionFor(const Caller& caller, const Subject& subject) const;
   absl::StatusOr<sideband::v1::SetCountingResponse> TrySet(const Caller& caller,
                                                            const sideband::v1::SetCountingRequest& request) const;
 
   Reader& reader_;
   CountingBook& book_;
+  mutable TenantRevisions revisions_;
 };
 
 }  // namespace sideband::daemon

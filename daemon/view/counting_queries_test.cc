@@ -286,6 +286,40 @@ TEST_F(CountingQueriesTest, AnotherRevisionIsAborted) {
   EXPECT_FALSE(Get("ops")->in_sync());
 }
 
+// Changes of another VM, as a tenant that may only configure its own would learn of them.
+TEST_F(CountingQueriesTest, ATenantsRevisionCountsWhatItSeesAlone) {
+  ASSERT_EQ(Get("tenant-a")->revision(), 1u);
+  mailbox::CountingConfig config = book_.State("gpu0")->actual.config;
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(Set("ops", OfVm("vm1", [&](auto& vm) { vm.set_useren(i % 2 == 0); }))->refused().empty());
+    EXPECT_FALSE(Get("ops")->in_sync());
+    EXPECT_TRUE(Get("tenant-a")->in_sync()) << "what waits is of another VM";
+    ++config.revision;
+    config.vms[IdOf("vm1")].useren = i % 2 == 0;
+    book_.Observe("gpu0", {world_.topology, 1, config});
+    EXPECT_EQ(Get("tenant-a")->revision(), 1u);
+  }
+  EXPECT_EQ(Get("ops")->revision(), 9u);
+  config.vms[IdOf("vm0")].useren = true;
+  book_.Observe("gpu0", {world_.topology, 1, config});
+  EXPECT_EQ(Get("tenant-a")->revision(), 2u);
+  EXPECT_EQ(Get("tenant-a")->revision(), 2u);
+}
+
+TEST_F(CountingQueriesTest, ATenantExpectsItsOwnRevision) {
+  SetCountingRequest request = OfVm("vm0", [](auto& vm) { vm.mutable_value()->add_groups("fp"); });
+  request.set_expected_revision(5);
+  EXPECT_EQ(Set("tenant-a", request).status(), absl::AbortedError("the revision in force is 1, not 5"));
+  request.set_expected_revision(1);
+  EXPECT_EQ(Set("tenant-a", request)->revision(), 1u);
+  EXPECT_FALSE(Get("tenant-a")->in_sync()) << "its own setting waits";
+  EXPECT_EQ(Get("tenant-a")->revision(), 1u);
+  const ConfigChange change = *book_.Pending("gpu0");
+  book_.Committed("gpu0", change, 6u);
+  EXPECT_TRUE(Get("tenant-a")->in_sync());
+  EXPECT_EQ(Get("tenant-a")->revision(), 2u);
+}
+
 TEST_F(CountingQueriesTest, AnAnswerSaysWhetherSettingsAreStored) {
   const SetCountingRequest request = OfVm("vm0", [](auto& vm) { vm.set_useren(true); });
   EXPECT_FALSE(Set("ops", request)->settings_stored()) << "there is no store";
