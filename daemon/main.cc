@@ -78,7 +78,6 @@
 #include "daemon/view/exchange_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
-#include "daemon/view/partition_tenure.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/sensor_history_reader.h"
@@ -302,8 +301,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   const MarkQueries marks(reader, mark_book, mark_router);
   LineBook lines;
   const SensorQueries sensors(reader, boards);
-  const PartitionTenure tenure(policy, history.sensors());
-  const SensorHistoryReader past_sensors(sensors, history.sensors(), tenure);
+  const SensorHistoryReader past_sensors(sensors, history.sensors());
   DeviceSet devices(
       {.store = store,
        .boards = boards,

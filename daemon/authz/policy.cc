@@ -74,6 +74,16 @@ std::set<std::string> ReadNames(const YamlMap& map, const std::string& key, Erro
   return {names.begin(), names.end()};
 }
 
+std::optional<absl::Time> ReadSince(const YamlMap& map, ErrorList& errors) {
+  const auto node = map.Find("since");
+  std::string text;
+  if (!node || !errors.Take(node->String(), text)) return std::nullopt;
+  absl::Time since;
+  if (absl::ParseTime(absl::RFC3339_full, text, &since, nullptr)) return since;
+  errors.Add(node->Error(absl::StrCat("'", text, "' is no time such as 2026-11-29T08:00:00Z")));
+  return std::nullopt;
+}
+
 }  // namespace
 
 // Fills a policy and checks that each name, identity and VM is listed only once. Continues after an error.
@@ -187,7 +197,7 @@ absl::StatusOr<Uuid> PolicyReader::NewVm(const YamlMap& map) {
 }
 
 void PolicyReader::Grant(const YamlNode& node, Tenant& tenant) {
-  const auto map = node.Map({"uuid", "contexts", "events", "rights", "configure"}, errors_);
+  const auto map = node.Map({"uuid", "contexts", "events", "rights", "configure", "since"}, errors_);
   if (!map) return;
   VmGrant grant;
   if (errors_.Take(NewVm(*map), grant.vm)) grant.line = map->Find("uuid")->line();
@@ -195,6 +205,7 @@ void PolicyReader::Grant(const YamlNode& node, Tenant& tenant) {
   grant.events = ReadEvents(*map, groups_, errors_);
   grant.rights = ReadRights(*map, errors_);
   Configure(*map, grant);
+  grant.since = ReadSince(*map, errors_);
   // A VM with this right is confidential, whatever its device reports (docs/decisions/0015).
   if (grant.rights.Contains(Right::kSeal)) policy_->sealed_vms_.insert(grant.vm);
   tenant.vms.push_back(std::move(grant));
@@ -228,9 +239,9 @@ NameSet PolicyReader::ReadMetrics(const YamlMap& map) {
 }
 
 void PolicyReader::GrantPartition(const YamlNode& node, Tenant& tenant) {
-  const auto map = node.Map({"device", "gpu_instance", "events"}, errors_);
+  const auto map = node.Map({"device", "gpu_instance", "events", "since"}, errors_);
   if (!map) return;
-  PartitionGrant grant{.metrics = ReadMetrics(*map)};
+  PartitionGrant grant{.metrics = ReadMetrics(*map), .since = ReadSince(*map, errors_)};
   const bool has_device = errors_.Take(map->String("device"), grant.device);
   uint64_t instance = 0;
   if (!errors_.Take(map->Uint("gpu_instance", 0, mailbox::kPartitionMask), instance) || !has_device) return;

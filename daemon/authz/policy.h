@@ -19,6 +19,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "daemon/authz/event_groups.h"
 #include "daemon/identity/identity.h"
 #include "proto/base/error_list.h"
@@ -76,14 +77,17 @@ struct VmGrant {
   // that it may select.
   std::set<std::string> gate_groups;
   std::set<std::string> selectable_events;
+  // From when on the VM's past is the tenant's; absent: from the reload that made the grant.
+  std::optional<absl::Time> since;
 };
 
 // A partition of a device whose metrics a tenant may read.
 struct PartitionGrant {
-  std::string device;     // its name in the daemon's configuration
-  uint8_t partition = 0;  // its GPU instance
-  size_t line = 0;        // of the policy file, where the device is named
-  NameSet metrics;        // words of mailbox::kMetrics
+  std::string device;               // its name in the daemon's configuration
+  uint8_t partition = 0;            // its GPU instance
+  size_t line = 0;                  // of the policy file, where the device is named
+  NameSet metrics;                  // words of mailbox::kMetrics
+  std::optional<absl::Time> since;  // as of a VmGrant
 };
 
 struct Tenant {

@@ -6,7 +6,10 @@
 #include <array>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/time/civil_time.h"
+#include "absl/time/time.h"
 
 namespace sideband::daemon {
 namespace {
@@ -41,6 +44,22 @@ TEST(PolicyTest, ReadsEverything) {
   EXPECT_TRUE(grant->events.Contains("cycles"));
   EXPECT_FALSE(grant->events.Contains("bytes"));
   EXPECT_EQ(grant->rights, (RightSet{Right::kRead, Right::kSeal}));
+}
+
+TEST(PolicyTest, AGrantMaySaySinceWhenThePastIsTheTenants) {
+  const auto with = [](const std::string& since) {
+    return Policy::Parse(absl::StrReplaceAll(kGood, {{"7f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10",
+                                                      absl::StrCat("7f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10", since)}}),
+                         "p.yaml");
+  };
+  EXPECT_EQ((*with(""))->tenants()[1].vms[0].since, std::nullopt);
+  const auto policy = with(", since: \"2026-11-22T01:00:00+01:00\"");
+  ASSERT_TRUE(policy.ok()) << policy.status();
+  EXPECT_EQ((*policy)->tenants()[1].vms[0].since, absl::FromCivil(absl::CivilDay(2026, 11, 22), absl::UTCTimeZone()));
+  for (const char* bad : {"yesterday", "2026-11-22", "2026-11-22T01:00:00", "1764000000"}) {
+    EXPECT_EQ(with(absl::StrCat(", since: ", bad)).status().message(),
+              absl::StrCat("p.yaml:14: '", bad, "' is no time such as 2026-11-29T08:00:00Z"));
+  }
 }
 
 TEST(PolicyTest, AShortGrantIsToReadEverything) {

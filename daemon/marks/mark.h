@@ -47,6 +47,7 @@ struct Mark {
   Uuid vm;                                   // of scope.vm
   std::shared_ptr<const Topology> topology;  // that scope and counters are of
   std::string label;
+  absl::Duration begun;  // when it was asked for, by the host's steady clock
   State state = State::kPending;
   uint64_t requested_ns = 0;  // of the reference clock, as what follows
   // Of a mark that was read:

@@ -51,6 +51,7 @@ Mark WithoutCounters(const Mark& mark) {
           .vm = mark.vm,
           .topology = mark.topology,
           .label = mark.label,
+          .begun = mark.begun,
           .state = mark.state,
           .requested_ns = mark.requested_ns,
           .served_ns = mark.served_ns,
@@ -80,6 +81,7 @@ absl::StatusOr<uint32_t> MarkBook::Begin(size_t device, Mark mark, absl::Duratio
   Device& own = devices_[device];
   SIDEBAND_RETURN_IF_ERROR(CheckRate(own, mark, now));
   mark.id = ++own.vms[mark.vm].marks;
+  mark.begun = now;
   mark.state = Mark::State::kPending;
   ++changes_;
   own.pending.insert_or_assign(next_, Pending{.mark = std::move(mark)});

@@ -67,26 +67,38 @@ void DeviceHistoryBuilder::Add(const ChunkView& chunk, const ChunkView* next) {
   Enter(chunk);
   if (rows_.empty()) return;
   // `oldest` is of the device's first visible chunk, even if that is before the window.
-  if (!message_.has_oldest()) SetTime(chunk.first, *message_.mutable_oldest());
-  if (!is_in_window) return;
+  const bool is_whole =
+      std::ranges::any_of(rows_, [](const Row& row) { return row.since == -absl::InfiniteDuration(); });
+  if (is_whole && !message_.has_oldest()) SetTime(chunk.first, *message_.mutable_oldest());
+  if (!is_in_window && message_.has_oldest()) return;
   // Beyond its limit the answer is discarded and built with a longer step, so the rest need not be decoded.
   for (ChunkReader frame(chunk); values_left_ >= 0 && frame.Next();) {
+    if (!IsOwn(frame)) continue;
+    if (!message_.has_oldest()) SetTime(frame.header().host_time(), *message_.mutable_oldest());
     if (IsWanted(frame, next)) AddPoint(frame);
   }
 }
 
+bool DeviceHistoryBuilder::IsOwn(const ChunkReader& frame) const {
+  return std::ranges::any_of(rows_, [&](const Row& row) { return frame.header().steady_time() > row.since; });
+}
+
 void DeviceHistoryBuilder::Enter(const ChunkView& chunk) {
-  const bool goes_on = current_ && current_->layout() == chunk.layout();
+  const Layout& layout = chunk.layout();
+  std::shared_ptr<const View> view = views_.Of(device_, layout.topology, chunk.last_steady);
+  const bool goes_on = current_ && current_->layout() == layout && view_ == view;
   current_ = chunk;
+  view_ = std::move(view);
   if (goes_on) return;
   // A row with the same identity continues its series.
   absl::flat_hash_map<std::string, Row> before;
   for (Row& row : rows_) before.emplace(row.shown.identity, std::move(row));
   rows_.clear();
-  const Layout& layout = chunk.layout();
-  for (ShownRow& shown : ShownRows(device_, layout, *views_.Of(device_, layout.topology), filter_)) {
+  for (ShownRow& shown : ShownRows(device_, layout, *view_, filter_)) {
     Row row;
     if (const auto same = before.find(shown.identity); same != before.end()) row = std::move(same->second);
+    const mailbox::VmInfo* const vm = layout.topology->FindVm(layout.rows[shown.row].vm);
+    row.since = vm == nullptr ? -absl::InfiniteDuration() : views_.tenures().Since(vm->uuid);
     row.shown = std::move(shown);
     rows_.push_back(std::move(row));
   }
@@ -100,16 +112,16 @@ bool DeviceHistoryBuilder::IsWanted(const ChunkReader& frame, const ChunkView* n
     if (window_.step == absl::ZeroDuration() || last_step_ != window_.StepOf(header.host_time())) return true;
   }
   // The last counts of a row that ends, which no later frame has.
-  return frame.is_last() && frame.view().is_final && next != nullptr && EndsARow(next->layout());
+  return frame.is_last() && frame.view().is_final && next != nullptr && EndsARow(frame, *next);
 }
 
-bool DeviceHistoryBuilder::EndsARow(const Layout& next) const {
+bool DeviceHistoryBuilder::EndsARow(const ChunkReader& frame, const ChunkView& next) const {
   absl::flat_hash_set<std::string> following;
-  for (ShownRow& row : ShownRows(device_, next, *views_.Of(device_, next.topology), filter_)) {
-    following.insert(std::move(row.identity));
-  }
-  return std::any_of(rows_.begin(), rows_.end(),
-                     [&](const Row& row) { return !following.contains(row.shown.identity); });
+  const auto view = views_.Of(device_, next.layout().topology, next.last_steady);
+  for (ShownRow& row : ShownRows(device_, next.layout(), *view, filter_)) following.insert(std::move(row.identity));
+  return std::ranges::any_of(rows_, [&](const Row& row) {
+    return frame.header().steady_time() > row.since && !following.contains(row.shown.identity);
+  });
 }
 
 void DeviceHistoryBuilder::AddPoint(const ChunkReader& frame) {
@@ -120,7 +132,9 @@ void DeviceHistoryBuilder::AddPoint(const ChunkReader& frame) {
   point.set_reference_time_ns(header.reference_time_ns);
   point.set_snapshot_id(static_cast<uint32_t>(header.snapshot_id));
   values_left_ -= ValuesPerPoint({});
-  for (Row& row : rows_) AddToSeries(frame, row);
+  for (Row& row : rows_) {
+    if (header.steady_time() > row.since) AddToSeries(frame, row);
+  }
   if (window_.step != absl::ZeroDuration()) last_step_ = window_.StepOf(header.host_time());
 }
 

@@ -65,6 +65,7 @@ class DeviceHistoryBuilder {
  private:
   struct Row {
     ShownRow shown;
+    absl::Duration since;       // up to then the row's VM was another's
     std::optional<int> series;  // index in the message; nullopt before the first point
     uint64_t status = 0;
     // At the last point, by shown event.
@@ -76,8 +77,10 @@ class DeviceHistoryBuilder {
   };
 
   void Enter(const ChunkView& chunk);
+  // Whether the frame has something that was the caller's then.
+  bool IsOwn(const ChunkReader& frame) const;
   bool IsWanted(const ChunkReader& frame, const ChunkView* next) const;
-  bool EndsARow(const Layout& next) const;
+  bool EndsARow(const ChunkReader& frame, const ChunkView& next) const;
   void AddPoint(const ChunkReader& frame);
   void AddToSeries(const ChunkReader& frame, Row& row);
   // `i` is an index of the row's shown events.
@@ -95,6 +98,7 @@ class DeviceHistoryBuilder {
   sideband::v1::DeviceHistory message_;
   std::map<std::string, uint32_t> event_indices_;  // indices in message_.events
   std::optional<ChunkView> current_;               // the chunk whose layout rows_ has
+  std::shared_ptr<const View> view_;               // of rows_; shared with views_
   std::vector<Row> rows_;
   std::optional<int64_t> last_step_;
 };

@@ -456,7 +456,7 @@ class ShownRowsTest : public DeviceHistoryTest {
     const DeviceInfo device{.name = "gpu0"};
     TopologyViews views(world_.reader, caller);
     const Layout layout = Layout::Of(*snapshots_.back());
-    return ShownRows(device, layout, *views.Of(device, layout.topology), RowFilter(request));
+    return ShownRows(device, layout, *views.Of(device, layout.topology, world_.clock.Steady()), RowFilter(request));
   }
 };
 

@@ -60,11 +60,10 @@ absl::Status HistoryQuestion::Check() {
   // Views of the past are computed only for a request that names an object which is not present.
   const bool sees_all = caller_.May(Resource::Device(), Right::kRead);
   for (const Past& past : pasts_) {
-    absl::flat_hash_set<const Topology*> seen;
+    absl::flat_hash_set<const View*> seen;
     for (const ChunkView& chunk : past.chunks) {
-      const auto& topology = chunk.layout().topology;
-      if (!seen.insert(topology.get()).second) continue;
-      auto view = views_.Of(*past.info, topology);
+      auto view = views_.Of(*past.info, chunk.layout().topology, chunk.last_steady);
+      if (!seen.insert(view.get()).second) continue;
       if (sees_all || view->sees_device()) devices.push_back({.info = past.info, .view = std::move(view)});
     }
   }
@@ -76,7 +75,7 @@ void HistoryQuestion::Measure(const HistoryWindow& window) {
   absl::Time last = absl::InfinitePast();
   for (const Past& past : pasts_) {
     double points = 0;
-    const Layout* newest = nullptr;
+    const ChunkView* newest = nullptr;
     for (const ChunkView& chunk : past.chunks) {
       if (!window.Overlaps(chunk.first, chunk.last)) continue;
       const absl::Time from = std::max(chunk.first, window.since);
@@ -85,10 +84,12 @@ void HistoryQuestion::Measure(const HistoryWindow& window) {
       last = std::max(last, to);
       // Takes the frames as evenly spaced over the chunk.
       points += 1 + chunk.frames * absl::FDivDuration(to - from, chunk.last - chunk.first + absl::Nanoseconds(1));
-      newest = &chunk.layout();
+      newest = &chunk;
     }
     if (newest == nullptr) continue;
-    const auto rows = ShownRows(*past.info, *newest, *views_.Of(*past.info, newest->topology), filter_);
+    const Layout& layout = newest->layout();
+    const auto rows =
+        ShownRows(*past.info, layout, *views_.Of(*past.info, layout.topology, newest->last_steady), filter_);
     if (rows.empty()) continue;
     size_.points = std::max(size_.points, points);
     size_.values_per_point += static_cast<double>(ValuesPerPoint(rows));
@@ -141,7 +142,8 @@ std::vector<std::string> HistoryReader::SeenSince(const Caller& caller, absl::Ti
     const std::vector<ChunkView> chunks = history_.Chunks(stored.id);
     const bool was_seen = std::ranges::any_of(chunks, [&](const ChunkView& chunk) {
       return chunk.last > since &&
-             Reader::Sees(caller, *stored.info, views.Of(*stored.info, chunk.layout().topology).get());
+             Reader::Sees(caller, *stored.info,
+                          views.Of(*stored.info, chunk.layout().topology, chunk.last_steady).get());
     });
     if (was_seen) seen.push_back(stored.info->name);
   }

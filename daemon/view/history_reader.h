@@ -33,7 +33,8 @@ class HistoryReader {
   HistoryReader(Reader& reader, const Store& store, const History& history)
       : reader_(reader), store_(store), history_(history) {}
 
-  // Returns the data that the caller may see under the policy in force, by the ids of each instant's own topology. A
+  // Returns the data that the caller may see under the policy in force, by the ids of each instant's own topology; of a
+  // tenant's VM from when it was granted to the tenant (Tenures). A
   // response that would be too large is built with a longer step, which it reports.
   // INVALID_ARGUMENT for invalid times or steps. NotFound() where the request names an object that exists neither now
   // nor in the past, or that the caller may not see. RESOURCE_EXHAUSTED where no step makes the response small enough.

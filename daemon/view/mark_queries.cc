@@ -264,11 +264,12 @@ absl::StatusOr<ListMarksResponse> MarkQueries::ListMarks(const Caller& caller, c
 void MarkQueries::AddMarks(const Caller& caller, const VisibleDevice& device, const RowFilter& filter,
                            std::vector<MarkInfo>& out) const {
   if (device.view == nullptr || !filter.SelectsDevice(device)) return;
+  const VmTenures tenures = reader_.TenuresOf(caller);
   for (const mailbox::VmInfo& vm : device.view->topology()->catalog().vms) {
     if (!ReadsOf(device, vm.id)) continue;
     for (const daemon::Mark& mark : book_.Of(device.index, vm.uuid)) {
       const bool is_selected = filter.SelectsRow(*mark.topology, mark.scope.vm, mark.scope.context);
-      if (is_selected && ReadableEvents(device, mark) != nullptr)
+      if (is_selected && tenures.IsOwn(vm.uuid, mark.begun) && ReadableEvents(device, mark) != nullptr)
         FillMark(*device.info, caller.principal.role, mark, out.emplace_back());
     }
   }
@@ -280,7 +281,9 @@ absl::StatusOr<GetSpanResponse> MarkQueries::GetSpan(const Caller& caller, const
   if (vm == nullptr) return NotFound();
   auto from = book_.Find(device.index, vm->uuid, request.from_mark());
   auto to = book_.Find(device.index, vm->uuid, request.to_mark());
-  if (!from || !to || ReadableEvents(device, *from) == nullptr) return NotFound();
+  const VmTenures tenures = reader_.TenuresOf(caller);
+  const auto is_own = [&](const daemon::Mark& mark) { return tenures.IsOwn(vm->uuid, mark.begun); };
+  if (!from || !to || !is_own(*from) || !is_own(*to) || ReadableEvents(device, *from) == nullptr) return NotFound();
   const EventSet* const readable = ReadableEvents(device, *to);
   if (readable == nullptr) return NotFound();
   for (const auto& mark : {*from, *to}) SIDEBAND_RETURN_IF_ERROR(CheckRead(mark));

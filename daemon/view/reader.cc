@@ -18,6 +18,8 @@ bool HasPartition(const Caller& caller, const std::string& device) {
                              [&](const PartitionGrant& grant) { return grant.device == device; });
 }
 
+}
+
 }  // namespace
 
 absl::StatusOr<Principal> Reader::PrincipalOfToken(const VersionedPolicy& policy,
@@ -60,6 +62,11 @@ std::optional<Caller> Reader::Identify(const Credentials& credentials) const {
   auto caller = Authenticate(credentials);
   if (!caller.ok()) return std::nullopt;
   return *std::move(caller);
+}
+
+VmTenures Reader::TenuresOf(const Caller& caller) const {
+  if (caller.principal.role != Principal::Role::kTenant) return VmTenures();
+  return tenures_.OfVms(caller.policy.policy->tenants()[caller.principal.tenant]);
 }
 
 VisibleDevice Reader::Look(const StoredDevice& stored, const Caller& caller) {

@@ -21,6 +21,7 @@
 #include "daemon/identity/token_verifier.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
+#include "daemon/view/tenure.h"
 #include "daemon/view/update_notifier.h"
 #include "daemon/view/view.h"
 #include "daemon/view/view_auditor.h"
@@ -67,6 +68,9 @@ class Reader {
   // For views of the past.
   ViewAuditor& view_auditor() { return view_auditor_; }
   bool takes_tokens() const { return tokens_ != nullptr; }
+  // Which part of the past is the caller's: of all VMs all of it for those who are no tenants.
+  VmTenures TenuresOf(const Caller& caller) const;
+  Tenures& tenures() { return tenures_; }
   // Called whenever the data that callers see may have changed.
   void AddListener(UpdateListener& listener) { updates_.AddListener(listener); }
   void RemoveListener(UpdateListener& listener) { updates_.RemoveListener(listener); }
@@ -115,6 +119,7 @@ class Reader {
   const Clock& clock_;
   AuditSink& audit_;
   TokenVerifier* const tokens_;
+  Tenures tenures_{policy_, clock_};
   ViewAuditor view_auditor_;
   ViewCache views_{view_auditor_};
   UpdateNotifier updates_{store_, policy_};

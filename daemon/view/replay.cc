@@ -109,11 +109,14 @@ Replay::Outcome Replay::Next(absl::Duration earliest, uint64_t before, DecodeBud
 
 const View& Replay::ViewOf(const VisibleDevice& device, const Caller& caller) {
   const std::shared_ptr<const Topology>& topology = frames_->view().layout().topology;
-  if (device.view != nullptr && device.view->topology() == topology) {
+  std::set<Uuid> foreign = reader_->TenuresOf(caller).ForeignAt(header().steady_time());
+  if (foreign.empty() && device.view != nullptr && device.view->topology() == topology) {
     view_ = device.view;
-  } else if (view_ == nullptr || view_->topology() != topology || view_policy_ != caller.policy.version) {
-    view_ = TopologyViews(*reader_, caller).Of(*device.info, topology);
+  } else if (view_ == nullptr || view_->topology() != topology || view_policy_ != caller.policy.version ||
+             view_foreign_ != foreign) {
+    view_ = TopologyViews(*reader_, caller).Of(*device.info, topology, header().steady_time());
   }
+  view_foreign_ = std::move(foreign);
   view_policy_ = caller.policy.version;
   return *view_;
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "absl/time/time.h"
 #include "daemon/history/chunk.h"
@@ -64,7 +65,8 @@ class Replay {
   uint64_t boot_id() const { return frames_->view().layout().boot_id; }
   // Whether the caller would have seen the device then, under the policy that holds now.
   bool IsVisible(const VisibleDevice& device, const Caller& caller);
-  // The frame as the caller may see it now, by the topology of its time: as SubscribeResponse.replayed says. `device`
+  // The frame as the caller may see it now, by the topology of its time: as SubscribeResponse.replayed says. VMs that
+  // were not yet the caller's then are not in it. `device`
   // is the device as the caller sees it now. Each view of the past is audited as HistoryReader does.
   sideband::v1::Snapshot Message(const VisibleDevice& device, const Caller& caller, const RowFilter& filter);
 
@@ -79,6 +81,7 @@ class Replay {
   uint64_t passed_;
   std::optional<ChunkReader> frames_;
   std::shared_ptr<const View> view_;  // of the last message; shared with the views' cache
+  std::set<Uuid> view_foreign_;       // the VMs that were not the caller's then
   uint64_t view_policy_ = 0;
 };
 

@@ -32,13 +32,13 @@ const std::vector<SensorColumnsBuilder::Track*>& SensorColumnsBuilder::TracksOf(
   return at->second;
 }
 
-void SensorColumnsBuilder::Add(const SensorChunkView& chunk, const std::vector<size_t>& shown) {
+void SensorColumnsBuilder::Add(const SensorChunkView& chunk, const std::vector<size_t>& shown, absl::Time since) {
   if (shown.empty() || values_left_ < 0) return;
-  oldest_ = std::min(oldest_, chunk.first);
+  oldest_ = std::min(oldest_, std::max(chunk.first, since));
   if (!window_.Overlaps(chunk.first, chunk.last)) return;
   const std::vector<Track*>& tracks = TracksOf(chunk.layout());
   for (SensorChunkReader reader(chunk); reader.Next();) {
-    if (window_.Has(reader.frame().time())) AddFrame(reader.frame(), shown, tracks);
+    if (window_.Has(reader.frame().time()) && reader.frame().time() >= since) AddFrame(reader.frame(), shown, tracks);
   }
 }
 

@@ -39,8 +39,8 @@ class SensorColumnsBuilder {
 
   // To be called for the chunks of a group oldest first. Of the chunk's layout it shows the series with these indices.
   // The selection of values depends on the series' own samples alone: the first one of each step, and the last one
-  // before a counter begins anew.
-  void Add(const SensorChunkView& chunk, const std::vector<size_t>& shown);
+  // before a counter begins anew. Nothing of them is shown that was read before `since`.
+  void Add(const SensorChunkView& chunk, const std::vector<size_t>& shown, absl::Time since = absl::InfinitePast());
   // Columns are in the order of their families, those of one series together.
   sideband::v1::DeviceSensorHistory Take() &&;
 

@@ -27,6 +27,7 @@ using sideband::v1::GetSensorHistoryResponse;
 // A chunk, and which series of its layout are shown.
 struct ShownChunk {
   SensorChunkView view;
+  absl::Time since;  // from when on
   std::vector<size_t> series;
 };
 
@@ -43,37 +44,39 @@ std::set<uint8_t> PartitionsOf(const std::vector<SensorChunkView>& chunks) {
 // The part of a device's board that the caller may see, and since when. Decides of a series as its family does.
 class PastPart {
  public:
-  PastPart(const Caller& caller, const std::string& device, const std::set<uint8_t>& partitions,
-           const PartitionTenure& tenure)
+  PastPart(const Caller& caller, const std::string& device, const std::set<uint8_t>& partitions, const Tenures& tenures)
       : part_(VisiblePart(caller, device, partitions)) {
-    for (const uint8_t partition : partitions) {
-      since_[partition] = tenure.Since(caller.policy.version, device, partition);
-    }
+    if (caller.principal.role != Principal::Role::kTenant) return;
+    const std::string& tenant = caller.policy.policy->tenants()[caller.principal.tenant].name;
+    for (const uint8_t partition : partitions) since_[partition] = tenures.OfPartition(tenant, device, partition);
   }
 
-  bool Shows(const SensorChunkView& chunk, const SensorSeries& series) const {
-    if (part_.is_whole()) return true;
+  // From when on the series is shown; nullopt: not at all.
+  std::optional<absl::Time> Since(const SensorChunkView& chunk, const SensorSeries& series) const {
+    if (part_.is_whole()) return absl::InfinitePast();
     const auto metric = series.family->partition_metric;
-    return metric && series.partition && part_.Shows(*series.partition, *metric) &&
-           chunk.newest > since_.at(*series.partition);
+    if (!metric || !series.partition || !part_.Shows(*series.partition, *metric)) return std::nullopt;
+    const PartitionTenure& tenure = since_.at(*series.partition);
+    if (chunk.newest <= tenure.place || chunk.last < tenure.time) return std::nullopt;
+    return tenure.time;
   }
 
  private:
   const BoardPart part_;
-  std::map<uint8_t, uint64_t> since_;  // places in the history
+  std::map<uint8_t, PartitionTenure> since_;
 };
 
 // A request with the history that may answer it.
 class SensorHistoryQuestion {
  public:
-  SensorHistoryQuestion(Reader& reader, const SensorHistory& history, const PartitionTenure& tenure,
-                        const Caller& caller, const GetSensorHistoryRequest& request)
+  SensorHistoryQuestion(Reader& reader, const SensorHistory& history, const Caller& caller,
+                        const GetSensorHistoryRequest& request)
       : filter_(request.filter()), names_(filter_.names().begin(), filter_.names().end()), missing_(names_) {
     for (const VisibleDevice& device : reader.Devices(caller)) {
       const std::string& name = device.info->name;
       if (!filter_.device().empty() && filter_.device() != name) continue;
       std::vector<SensorChunkView> chunks = history.Chunks(device.index);
-      const PastPart part(caller, name, PartitionsOf(chunks), tenure);
+      const PastPart part(caller, name, PartitionsOf(chunks), reader.tenures());
       AddDevice(name, part, std::move(chunks));
     }
   }
@@ -101,15 +104,17 @@ void SensorHistoryQuestion::AddDevice(const std::string& device, const PastPart&
                                       std::vector<SensorChunkView> chunks) {
   std::vector<ShownChunk> shown;
   for (SensorChunkView& view : chunks) {
-    std::vector<size_t> series;
+    // Partitions of one tenant may have been granted at different times.
+    std::map<absl::Time, std::vector<size_t>> series;
     for (size_t i = 0; i < view.layout().series.size(); ++i) {
       const SensorSeries& one = view.layout().series[i];
       const std::string& name = one.family->name;
-      if (!part.Shows(view, one) || !(names_.empty() || names_.contains(name))) continue;
+      const std::optional<absl::Time> since = part.Since(view, one);
+      if (!since || !(names_.empty() || names_.contains(name))) continue;
       missing_.erase(name);
-      series.push_back(i);
+      series[*since].push_back(i);
     }
-    if (!series.empty()) shown.push_back({std::move(view), std::move(series)});
+    for (auto& [since, of_time] : series) shown.push_back({view, since, std::move(of_time)});
   }
   if (!shown.empty()) pasts_.emplace_back(device, std::move(shown));
 }
@@ -128,7 +133,7 @@ AnswerSize SensorHistoryQuestion::Measure(const HistoryWindow& window) const {
   double values = 0;
   std::map<std::pair<std::string, BoardGroup>, double> points;
   for (const auto& [device, chunks] : pasts_) {
-    for (const auto& [view, series] : chunks) {
+    for (const auto& [view, since, series] : chunks) {
       if (!window.Overlaps(view.first, view.last)) continue;
       const absl::Time from = std::max(view.first, window.since), to = std::min(view.last, window.until);
       first = std::min(first, from);
@@ -151,7 +156,7 @@ std::optional<GetSensorHistoryResponse> SensorHistoryQuestion::Build(const Histo
   int64_t values_left = kHistoryValuesMax;
   for (const auto& [device, chunks] : pasts_) {
     SensorColumnsBuilder builder(device, window, values_left);
-    for (const auto& [view, series] : chunks) builder.Add(view, series);
+    for (const auto& [view, since, series] : chunks) builder.Add(view, series, since);
     *response.add_devices() = std::move(builder).Take();
   }
   return IfFits(std::move(response), window, values_left);
@@ -168,7 +173,7 @@ absl::StatusOr<GetSensorHistoryResponse> SensorHistoryReader::Get(const Caller& 
                                                                   const GetSensorHistoryRequest& request) const {
   if (history_.max_bytes() == 0) return NoHistory();
   SIDEBAND_ASSIGN_OR_RETURN(const HistoryWindow window, WindowOf(request));
-  const SensorHistoryQuestion question(present_.reader(), history_, tenure_, caller, request);
+  const SensorHistoryQuestion question(present_.reader(), history_, caller, request);
   SIDEBAND_RETURN_IF_ERROR(question.Check(caller, present_));
   return question.Answer(window);
 }

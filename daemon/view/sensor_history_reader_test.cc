@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
 #include "daemon/board/board_reading.h"
 #include "daemon/board/board_store.h"
@@ -104,8 +105,7 @@ class SensorHistoryReaderTest : public testing::Test {
   RunningCount energy_ = {.value = 0, .created = absl::FromUnixSeconds(5)};
   SensorHistory history_{{}};
   SensorQueries sensors_{world_.reader, boards_};
-  PartitionTenure tenure_{world_.policy, history_};
-  SensorHistoryReader past_{sensors_, history_, tenure_};
+  SensorHistoryReader past_{sensors_, history_};
 };
 
 TEST_F(SensorHistoryReaderTest, AnOperatorSeesEverything) {
@@ -170,6 +170,21 @@ TEST_F(SensorHistoryReaderTest, ThePastOfAPartitionIsThatOfItsTenant) {
   EXPECT_THAT(Texts("tenant-a"), Each(EndsWith("5"))) << "and back: one value";
 }
 
+TEST_F(SensorHistoryReaderTest, ThePolicyMaySaySinceWhenAPartitionIsItsTenants) {
+  Publish(250);
+  Publish(251);
+  const std::string since = absl::FormatTime(absl::RFC3339_full, world_.clock.Now(), absl::UTCTimeZone());
+  Publish(252);
+  SetPolicy(absl::StrReplaceAll(kMovedPartitionPolicy,
+                                {{"{device: gpu0, gpu_instance: 2}",
+                                  absl::StrCat("{device: gpu0, gpu_instance: 2, since: '", since, "'}")}})
+                .c_str());
+  const auto request = Of("", {"sideband_partition_dram_usage_ratio"});
+  EXPECT_THAT(Texts("tenant-b", request), ElementsAre("sideband_partition_dram_usage_ratio{2} 0.75 0.75",
+                                                      "sideband_partition_dram_usage_ratio{2,1} 0.75 0.75"));
+  EXPECT_EQ(Get("tenant-b", request)->devices(0).oldest().seconds(), absl::ToUnixSeconds(world_.clock.Now()) - 1);
+}
+
 TEST_F(SensorHistoryReaderTest, APolicyThatLeavesAPartitionLeavesItsPast) {
   Publish(250);
   SetPolicy(kPartitionPolicy);
@@ -184,7 +199,7 @@ TEST_F(SensorHistoryReaderTest, AnotherPolicyThanTheOneInForceShowsNoPartition) 
   const auto response = past_.Get(late, {});
   ASSERT_TRUE(response.ok()) << response.status();
   EXPECT_EQ(response->devices_size(), 0);
-  EXPECT_EQ(tenure_.Since(2, "gpu0", 9), UINT64_MAX) << "nobody's";
+  EXPECT_EQ(world_.reader.tenures().OfPartition("a", "gpu0", 9).place, UINT64_MAX) << "nobody's";
 }
 
 // For each caller, the past has the series that the present has.

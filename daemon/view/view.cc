@@ -9,8 +9,13 @@ namespace sideband::daemon {
 // Evaluates Decide() for every scope and event of the topology.
 class View::Builder {
  public:
-  Builder(const Policy& policy, const Principal& principal, View& view, DecisionLog* log)
-      : policy_(policy), principal_(principal), view_(view), log_(log), catalog_(view.topology_->catalog()) {}
+  Builder(const Policy& policy, const Principal& principal, View& view, DecisionLog* log, const std::set<Uuid>& foreign)
+      : policy_(policy),
+        principal_(principal),
+        view_(view),
+        log_(log),
+        foreign_(foreign),
+        catalog_(view.topology_->catalog()) {}
 
   void Build() {
     view_.all_events_.assign(catalog_.events.size(), false);
@@ -59,7 +64,7 @@ class View::Builder {
   void AddRow(uint16_t vm, uint16_t context, size_t events) { view_.rows_.emplace(ScopeId(vm, context), events); }
 
   void AddVm(const mailbox::VmInfo& vm) {
-    if (!May(Resource::VmIdentity(vm.uuid, vm.confidential))) return;
+    if (foreign_.contains(vm.uuid) || !May(Resource::VmIdentity(vm.uuid, vm.confidential))) return;
     view_.vms_.insert(vm.id);
     if (May(Resource::Vm(vm.uuid, vm.confidential), Right::kSeal)) view_.sealed_.insert(vm.id);
     const Resource row = Resource::Vm(vm.uuid, vm.confidential);
@@ -69,7 +74,7 @@ class View::Builder {
   void AddContext(const mailbox::ContextInfo& context) {
     const mailbox::VmInfo* vm = view_.topology_->FindVm(context.vm);
     // A context of an unknown VM belongs to no principal.
-    if (vm == nullptr) return;
+    if (vm == nullptr || foreign_.contains(vm->uuid)) return;
     const Resource row = Resource::Context(vm->uuid, vm->confidential, context.name);
     if (!May(row)) return;
     // A grant has the same events for all its contexts, of which there may be thousands.
@@ -82,13 +87,15 @@ class View::Builder {
   const Principal& principal_;
   View& view_;
   DecisionLog* const log_;
+  const std::set<Uuid>& foreign_;
   const mailbox::Catalog& catalog_;
   absl::flat_hash_map<uint16_t, size_t> context_events_;  // by VM
 };
 
-View::View(const Policy& policy, const Principal& principal, std::shared_ptr<const Topology> topology, DecisionLog* log)
+View::View(const Policy& policy, const Principal& principal, std::shared_ptr<const Topology> topology, DecisionLog* log,
+           const std::set<Uuid>& foreign)
     : topology_(std::move(topology)) {
-  Builder(policy, principal, *this, log).Build();
+  Builder(policy, principal, *this, log, foreign).Build();
 }
 
 const EventSet* View::Events(uint16_t vm, uint16_t context) const {

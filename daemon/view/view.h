@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "daemon/authz/policy.h"
 #include "daemon/snapshot/topology.h"
 #include "daemon/view/decision_log.h"
+#include "proto/base/uuid.h"
 
 namespace sideband::daemon {
 
@@ -27,9 +29,10 @@ using EventSet = std::vector<bool>;
 // of a topology. A block that the topology does not name is visible to no principal.
 class View {
  public:
-  // Every decision behind the view is added to `log`, if not nullptr.
+  // Every decision behind the view is added to `log`, if not nullptr. Nothing of the VMs in `foreign` is visible: the
+  // topology is of a time at which they were not yet the principal's.
   View(const Policy& policy, const Principal& principal, std::shared_ptr<const Topology> topology,
-       DecisionLog* log = nullptr);
+       DecisionLog* log = nullptr, const std::set<Uuid>& foreign = {});
   View(const View&) = delete;
   View& operator=(const View&) = delete;
 

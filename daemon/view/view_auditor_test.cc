@@ -107,7 +107,7 @@ TEST_F(ViewAuditorTest, ThePastIsToldWhereItDiffers) {
   // The audited entries after a view of `topology` in the past.
   const auto look_back = [&](const std::shared_ptr<const Topology>& topology) {
     world_.audit.Clear();
-    TopologyViews(world_.reader, caller).Of(device, topology);
+    TopologyViews(world_.reader, caller).Of(device, topology, world_.clock.Steady());
     return world_.audit.Entries(AuditKind::kView);
   };
   EXPECT_TRUE(look_back(world_.topology).empty()) << "as the present is";
@@ -128,7 +128,7 @@ TEST_F(ViewAuditorTest, ThePastIsToldWhereItDiffers) {
   world_.policy.Replace(FakePolicy());
   const Caller under_another = *world_.reader.Identify(CredentialsOf("tenant-a"));
   world_.audit.Clear();
-  TopologyViews(world_.reader, under_another).Of(device, past);
+  TopologyViews(world_.reader, under_another).Of(device, past, world_.clock.Steady());
   EXPECT_EQ(world_.audit.Entries(AuditKind::kView).size(), 1u);
 }
 

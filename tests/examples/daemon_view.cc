@@ -39,7 +39,6 @@
 #include "daemon/view/history_reader.h"
 #include "daemon/view/history_window.h"
 #include "daemon/view/mark_queries.h"
-#include "daemon/view/partition_tenure.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/queries.h"
 #include "daemon/view/reader.h"
@@ -55,6 +54,7 @@
 #include "daemon/view/snapshot_bodies.h"
 #include "daemon/view/snapshot_message.h"
 #include "daemon/view/state_items.h"
+#include "daemon/view/tenure.h"
 #include "daemon/view/topology_views.h"
 #include "daemon/view/update_notifier.h"
 #include "daemon/view/view.h"
@@ -177,7 +177,8 @@ void UseSnapshotMessage(sideband::v1::GetSnapshotResponse& response, const Visib
   //@ daemon/view/snapshot_message.h
 }
 
-void UseTopologyViews(Reader& reader, const Caller& caller, const DeviceInfo& device, const Layout& layout) {
+void UseTopologyViews(Reader& reader, const Caller& caller, const DeviceInfo& device, const ChunkView& chunk) {
+  const Layout& layout = chunk.layout();
   //@ daemon/view/topology_views.h
 }
 
@@ -247,9 +248,9 @@ absl::StatusOr<sideband::v1::GetHistoryResponse> UseHistoryWindow(const sideband
   return absl::ResourceExhaustedError("");
 }
 
-void UsePartitionTenure(PolicyHolder& policy_holder, SensorHistory& history, const SensorChunkView& chunk,
-                        const Caller& caller) {
-  //@ daemon/view/partition_tenure.h
+void UseTenure(Reader& reader, const Caller& caller, const mailbox::VmInfo& vm, const Mark& mark) {
+  const auto Show = [](const Mark&) {};
+  //@ daemon/view/tenure.h
 }
 
 void UseSensorColumns(const HistoryWindow& window, int64_t& values_left, const std::vector<SensorChunkView>& chunks,
@@ -257,8 +258,7 @@ void UseSensorColumns(const HistoryWindow& window, int64_t& values_left, const s
   //@ daemon/view/sensor_columns.h
 }
 
-absl::Status UseSensorHistoryReader(const SensorQueries& sensors, const SensorHistory& history,
-                                    const PartitionTenure& tenure, const Caller& caller,
+absl::Status UseSensorHistoryReader(const SensorQueries& sensors, SensorHistory& history, const Caller& caller,
                                     const sideband::v1::GetSensorHistoryRequest& request) {
   //@ daemon/view/sensor_history_reader.h
   return absl::OkStatus();
