@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -20,10 +21,12 @@
 #include <sstream>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {
@@ -35,7 +38,8 @@ namespace http = beast::http;
 using Endpoint = asio::ip::tcp::endpoint;
 using ErrorCode = beast::error_code;
 
-constexpr std::chrono::seconds kTimeout{10};
+constexpr std::chrono::seconds kRequestTimeout{2};
+constexpr std::chrono::seconds kAnswerTimeout{10};
 constexpr std::chrono::milliseconds kAcceptAgain{100};
 constexpr size_t kHeaderBytesMax = 8 << 10;
 
@@ -59,6 +63,33 @@ absl::StatusOr<Endpoint> Parse(const std::string& address) {
   return Endpoint(ip, static_cast<uint16_t>(port));
 }
 
+// Whether HOST or HOST:PORT is this machine. Another name is one that a web page has made to point here.
+bool IsThisMachine(absl::string_view host) {
+  const size_t colon = host.rfind(':');
+  const bool has_port = colon != absl::string_view::npos && !absl::EndsWith(host, "]");
+  if (has_port) host = host.substr(0, colon);
+  if (absl::EqualsIgnoreCase(host, "localhost")) return true;
+  const bool is_bracketed = absl::ConsumePrefix(&host, "[") && absl::ConsumeSuffix(&host, "]");
+  ErrorCode error;
+  const asio::ip::address ip = asio::ip::make_address(std::string(host), error);
+  return !error && ip.is_loopback() && ip.is_v6() == is_bracketed;
+}
+
+// The parts of a request's target (RFC 9112, section 3.2); the host is empty unless the target has one.
+struct Target {
+  absl::string_view host, path;
+};
+
+Target TargetOf(absl::string_view target) {
+  absl::string_view host, rest = target;
+  if (absl::StartsWithIgnoreCase(target, "http://")) {
+    host = target.substr(7, target.find_first_of("/?", 7) - 7);
+    rest = target.substr(7 + host.size());
+  }
+  const absl::string_view path = rest.substr(0, rest.find('?'));
+  return {host, path.empty() ? "/" : path};
+}
+
 // Threads that are started meanwhile receive no signals: those are for the thread that waits for them.
 class BlockedSignals {
  public:
@@ -78,35 +109,45 @@ class BlockedSignals {
 // One connection. Keeps itself alive while an operation is pending.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  // `open` counts the sessions.
-  Session(asio::ip::tcp::socket socket, const LoopbackServer::Handler& handler, int& open)
-      : stream_(std::move(socket)), handler_(handler), open_(open) {
-    ++open_;
+  Session(asio::ip::tcp::socket socket, const LoopbackServer::Handler& handler)
+      : stream_(std::move(socket)), handler_(handler) {
     parser_.header_limit(kHeaderBytesMax);
     parser_.body_limit(0);
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
-  ~Session() { --open_; }
 
+  // Whether its request has arrived.
+  bool is_whole() const { return parser_.is_done(); }
   void Run() {
-    stream_.expires_after(kTimeout);
+    stream_.expires_after(kRequestTimeout);
     http::async_read(stream_, buffer_, parser_, [self = shared_from_this()](ErrorCode error, size_t) {
       if (!error) self->Answer();
     });
   }
+  void Abort() { stream_.close(); }
 
  private:
   HttpReply ReplyTo(const http::request<http::empty_body>& request) const {
+    const auto hosts = request.count(http::field::host);
+    if (hosts > 1 || (hosts == 0 && request.version() >= 11)) {
+      return {.status = 400, .body = "a request needs one field Host\n"};
+    }
+    const Target target = TargetOf({request.target().data(), request.target().size()});
+    const auto field = request[http::field::host];
+    const absl::string_view host = target.host.empty() ? absl::string_view(field.data(), field.size()) : target.host;
+    // HTTP/1.0 needs no host. Browsers always send one.
+    if ((hosts > 0 || !host.empty()) && !IsThisMachine(host)) {
+      return {.status = 421, .body = "the host must be localhost or a loopback address\n"};
+    }
     if (request.method() != http::verb::get && request.method() != http::verb::head) {
       return {.status = 405, .body = "only GET and HEAD\n"};
     }
-    const auto target = request.target();
-    const absl::string_view path(target.data(), target.size());
-    return handler_(path.substr(0, path.find('?')));
+    return handler_(target.path);
   }
 
   void Answer() {
+    stream_.expires_after(kAnswerTimeout);
     const auto& request = parser_.get();
     HttpReply reply = ReplyTo(request);
     response_.result(reply.status);
@@ -130,7 +171,6 @@ class Session : public std::enable_shared_from_this<Session> {
   http::request_parser<http::empty_body> parser_;
   http::response<http::string_body> response_;
   const LoopbackServer::Handler& handler_;
-  int& open_;
 };
 
 }  // namespace
@@ -170,10 +210,21 @@ class LoopbackServer::Impl {
   void Accept() {
     acceptor_.async_accept([this](ErrorCode error, asio::ip::tcp::socket socket) {
       if (error) return AcceptLater();
-      // Beyond the bound, the socket closes here.
-      if (open_ < kConnectionsMax) std::make_shared<Session>(std::move(socket), handler_, open_)->Run();
+      MakeRoom();
+      auto session = std::make_shared<Session>(std::move(socket), handler_);
+      sessions_.push_back(session);
+      session->Run();
       Accept();
     });
+  }
+
+  void MakeRoom() {
+    std::erase_if(sessions_, [](const auto& session) { return session.expired(); });
+    if (sessions_.size() < kConnectionsMax) return;
+    auto oldest = std::ranges::find_if(sessions_, [](const auto& session) { return !session.lock()->is_whole(); });
+    if (oldest == sessions_.end()) oldest = sessions_.begin();
+    oldest->lock()->Abort();
+    sessions_.erase(oldest);
   }
 
   // Without descriptors for another connection, for example.
@@ -185,7 +236,7 @@ class LoopbackServer::Impl {
   }
 
   const Handler handler_;
-  int open_ = 0;  // sessions; outlives the context, which destroys those that are pending
+  std::vector<std::weak_ptr<Session>> sessions_;  // that are open, oldest first
   asio::io_context context_{1};
   asio::ip::tcp::acceptor acceptor_{context_};
   asio::steady_timer pause_{context_};

@@ -7,6 +7,7 @@
 #ifndef SIDEBAND_CLIENT_EXPORT_LOOPBACK_SERVER_H_
 #define SIDEBAND_CLIENT_EXPORT_LOOPBACK_SERVER_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,11 +23,14 @@ struct HttpReply {
   std::string body;
 };
 
-// Without encryption or authentication: every user of the machine can read what it serves. One thread; at most
-// kConnectionsMax connections, of one request each, which must end within 10 s.
+// Without encryption or authentication: every user of the machine can read what it serves, and no web page that a
+// browser of the machine shows: requests are for localhost or a loopback address (421 for others), and no other name
+// may be made to mean this server. One thread; at most kConnectionsMax connections, of one request each, which must be
+// there within 2 s and be answered within 10 s. A connection beyond the bound takes the place of the oldest whose
+// request is not whole, or else of the oldest.
 class LoopbackServer {
  public:
-  static constexpr int kConnectionsMax = 32;
+  static constexpr size_t kConnectionsMax = 32;
 
   // Of GET and HEAD; called on the server's thread. `path` is without query.
   using Handler = std::function<HttpReply(absl::string_view path)>;

@@ -52,16 +52,16 @@ class LoopbackServerTest : public testing::Test {
 };
 
 TEST_F(LoopbackServerTest, AnswersOneRequestOfAConnection) {
-  const std::string answer = Ask("GET /a?b=c HTTP/1.1\r\nHost: x\r\n\r\n");
+  const std::string answer = Ask("GET /a?b=c HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_TRUE(absl::StartsWith(answer, "HTTP/1.1 200 OK\r\n")) << answer;
   EXPECT_TRUE(absl::StrContains(answer, "\r\nConnection: close\r\n")) << answer;
   EXPECT_TRUE(absl::EndsWith(answer, "\r\n\r\npath /a\n")) << answer;
 }
 
 TEST_F(LoopbackServerTest, StatusesOfOtherRequests) {
-  EXPECT_TRUE(absl::StartsWith(Ask("GET /missing HTTP/1.1\r\nHost: x\r\n\r\n"), "HTTP/1.1 404 "));
-  EXPECT_TRUE(absl::StartsWith(Ask("POST / HTTP/1.1\r\nHost: x\r\n\r\n"), "HTTP/1.1 405 "));
-  const std::string head = Ask("HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_TRUE(absl::StartsWith(Ask("GET /missing HTTP/1.1\r\nHost: localhost\r\n\r\n"), "HTTP/1.1 404 "));
+  EXPECT_TRUE(absl::StartsWith(Ask("POST / HTTP/1.1\r\nHost: localhost\r\n\r\n"), "HTTP/1.1 405 "));
+  const std::string head = Ask("HEAD /a HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_TRUE(absl::StrContains(head, "\r\nContent-Length: 8\r\n")) << head;
   EXPECT_TRUE(absl::EndsWith(head, "\r\n\r\n")) << head;
 }
@@ -69,15 +69,40 @@ TEST_F(LoopbackServerTest, StatusesOfOtherRequests) {
 TEST_F(LoopbackServerTest, NoAnswerToWhatIsNoRequest) {
   EXPECT_EQ(Ask("\r\nnonsense\r\n\r\n"), "");
   EXPECT_EQ(Ask("GET / HTTP/1.1\r\nX: " + std::string(10'000, 'x') + "\r\n\r\n"), "") << "more than 8 KiB";
-  EXPECT_NE(Ask("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), "") << "and the next one is answered";
+  EXPECT_NE(Ask("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), "") << "and the next one is answered";
 }
 
-TEST_F(LoopbackServerTest, ConnectionsAreBounded) {
-  std::vector<tcp::socket> silent;
-  for (int i = 0; i < LoopbackServer::kConnectionsMax; ++i) silent.push_back(Connect());
-  EXPECT_EQ(Ask("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), "");
-  asio::write(silent[0], asio::buffer(std::string("GET / HTTP/1.1\r\nHost: x\r\n\r\n")));
-  EXPECT_NE(Rest(silent[0]), "");
+TEST_F(LoopbackServerTest, HalfRequestsShutNobodyOut) {
+  std::vector<tcp::socket> half;
+  for (int i = 0; i < 400; ++i) {
+    half.push_back(Connect());
+    boost::system::error_code error;
+    asio::write(half.back(), asio::buffer(std::string("GET /a HTTP/1.1\r\nHost:")), error);
+  }
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TRUE(absl::EndsWith(Ask("GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n"), "path /a\n"));
+  EXPECT_EQ(Rest(half[0]), "") << "the oldest have made room";
+  asio::write(half.back(), asio::buffer(std::string(" localhost\r\n\r\n")));
+  EXPECT_NE(Rest(half.back()), "") << "the newest are there";
+}
+
+TEST_F(LoopbackServerTest, ARequestIsForThisMachine) {
+  const auto status = [&](const std::string& target, const std::string& fields, const char* version = "1.1") {
+    return Ask(absl::StrCat("GET ", target, " HTTP/", version, "\r\n", fields, "\r\n")).substr(9, 3);
+  };
+  for (const char* host : {"localhost", "LocalHost:9879", "127.0.0.1", "127.9.9.9:1", "[::1]", "[::1]:9879"}) {
+    EXPECT_EQ(status("/a", absl::StrCat("Host: ", host, "\r\n")), "200") << host;
+  }
+  for (const char* host : {"attacker.example", "attacker.example:9879", "localhost.attacker.example", "192.0.2.1",
+                           "::1", "localhost@x", "127.0.0.1.nip.io", "[::1].x", "0.0.0.0", "2130706433", ""}) {
+    EXPECT_EQ(status("/a", absl::StrCat("Host: ", host, "\r\n")), "421") << host;
+  }
+  EXPECT_EQ(status("/a", ""), "400");
+  EXPECT_EQ(status("/a", "", "1.0"), "200");
+  EXPECT_EQ(status("/a", "Host: localhost\r\nHost: localhost\r\n"), "400");
+  EXPECT_EQ(status("http://attacker.example/a", "Host: localhost\r\n"), "421");
+  const std::string answer = Ask("GET http://127.0.0.1:9/b?c HTTP/1.1\r\nHost: attacker.example\r\n\r\n");
+  EXPECT_TRUE(absl::EndsWith(answer, "path /b\n")) << answer;
 }
 
 TEST_F(LoopbackServerTest, OnlyTheLoopback) {
