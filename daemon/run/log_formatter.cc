@@ -3,7 +3,6 @@
 
 #include <spdlog/common.h>
 #include <spdlog/details/log_msg.h>
-#include <spdlog/pattern_formatter.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,9 +10,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "proto/base/visible.h"
 
 namespace sideband::daemon {
 namespace {
+
+// What a device, a file or a peer has said may be in a message: a terminal must not interpret it.
+std::string Text(const spdlog::details::log_msg& message) {
+  return Visible({message.payload.data(), message.payload.size()});
+}
 
 absl::string_view View(spdlog::string_view_t text) { return {text.data(), text.size()}; }
 
@@ -21,20 +26,24 @@ std::string TimeOf(const spdlog::details::log_msg& message) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::FromChrono(message.time), absl::UTCTimeZone());
 }
 
-// A JSON string: quotes, control characters and bytes that are not UTF-8 are replaced. logfmt has the same strings.
+// A JSON string. logfmt has the same strings.
 std::string Quoted(absl::string_view text) {
   return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+std::string TextLine(const spdlog::details::log_msg& message) {
+  return absl::StrCat(TimeOf(message), " ", View(spdlog::level::to_string_view(message.level)), " ", Text(message),
+                      "\n");
+}
+
 std::string LogfmtLine(const spdlog::details::log_msg& message) {
   return absl::StrCat("time=", TimeOf(message), " level=", View(spdlog::level::to_string_view(message.level)),
-                      " msg=", Quoted(View(message.payload)), "\n");
+                      " msg=", Quoted(Text(message)), "\n");
 }
 
 std::string JsonLine(const spdlog::details::log_msg& message) {
   return absl::StrCat("{\"time\":\"", TimeOf(message), "\",\"level\":\"",
-                      View(spdlog::level::to_string_view(message.level)), "\",\"msg\":", Quoted(View(message.payload)),
-                      "}\n");
+                      View(spdlog::level::to_string_view(message.level)), "\",\"msg\":", Quoted(Text(message)), "}\n");
 }
 
 class LineFormatter final : public spdlog::formatter {
@@ -58,7 +67,7 @@ class LineFormatter final : public spdlog::formatter {
 std::unique_ptr<spdlog::formatter> MakeLogFormatter(LogFormat format) {
   if (format == LogFormat::kLogfmt) return std::make_unique<LineFormatter>(&LogfmtLine);
   if (format == LogFormat::kJson) return std::make_unique<LineFormatter>(&JsonLine);
-  return std::make_unique<spdlog::pattern_formatter>("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+  return std::make_unique<LineFormatter>(&TextLine);
 }
 
 }  // namespace sideband::daemon

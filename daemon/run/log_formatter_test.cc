@@ -29,7 +29,15 @@ TEST(LogFormatterTest, EachFormatHasTheSameFields) {
 
 TEST(LogFormatterTest, WhatCouldEndAStringIsEscaped) {
   EXPECT_EQ(Line(LogFormat::kLogfmt, "a \"b\"\n\\c\xff"),
-            "time=2025-11-22T10:20:11.482Z level=warning msg=\"a \\\"b\\\"\\n\\\\c\xEF\xBF\xBD\"\n");
+            "time=2025-11-22T10:20:11.482Z level=warning msg=\"a \\\"b\\\"\\\\x0a\\\\c\\\\xff\"\n");
+}
+
+TEST(LogFormatterTest, ATerminalInterpretsNothing) {
+  for (const LogFormat format : {LogFormat::kText, LogFormat::kLogfmt, LogFormat::kJson}) {
+    const std::string line = Line(format, "vm \x1b[2J\r\xE2\x80\xAE\xE2\x81\xA6");
+    EXPECT_EQ(line.find_first_of("\x1b\r\xE2"), std::string::npos) << line;
+  }
+  EXPECT_EQ(Line(LogFormat::kText, "a\nb\x1b"), "2025-11-22T10:20:11.482Z warning a\\x0ab\\x1b\n");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 #include "absl/strings/str_format.h"
 
@@ -16,6 +17,19 @@ uint8_t ByteAt(absl::string_view text, size_t i) { return i < text.size() ? stat
 
 bool IsControl(uint8_t byte) { return byte < 0x20 || byte == 0x7F; }
 bool IsLatin1Control(uint8_t lead, uint8_t byte) { return lead == kLatin1Lead && byte >= 0x80 && byte < 0xA0; }
+
+// Characters that order the text around them, or break its line: a terminal or a browser would show `c\u202Ba` and what
+// follows in another order than it is.
+bool IsDirection(absl::string_view character) {
+  static constexpr absl::string_view kDirections[] = {
+      "\xD8\x9C",                                                                      // U+061C
+      "\xE2\x80\x8E", "\xE2\x80\x8F",                                                  // U+200E, U+200F
+      "\xE2\x80\xA8", "\xE2\x80\xA9",                                                  // U+2028, U+2029
+      "\xE2\x80\xAA", "\xE2\x80\xAB", "\xE2\x80\xAC", "\xE2\x80\xAD", "\xE2\x80\xAE",  // U+202A to U+202E
+      "\xE2\x81\xA6", "\xE2\x81\xA7", "\xE2\x81\xA8", "\xE2\x81\xA9",                  // U+2066 to U+2069
+  };
+  return std::ranges::find(kDirections, character) != std::end(kDirections);
+}
 
 // The length of a UTF-8 character by its lead byte; 0 for a byte that is not a lead byte.
 size_t LengthByLead(uint8_t lead) {
@@ -45,7 +59,8 @@ std::string Visible(absl::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const uint8_t byte = ByteAt(text, i);
     const size_t length = CharacterLength(text, i);
-    if (length > 0 && !IsControl(byte) && !IsLatin1Control(byte, ByteAt(text, i + 1))) {
+    const bool is_control = IsControl(byte) || IsLatin1Control(byte, ByteAt(text, i + 1));
+    if (length > 0 && !is_control && !IsDirection(text.substr(i, length))) {
       visible.append(text.data() + i, length);
       i += length;
       continue;

@@ -70,3 +70,16 @@ export function durationText(seconds) {
 export function bootText(decimal) {
   return BigInt(decimal).toString(16).padStart(16, '0');
 }
+
+// Characters that order the text around them, or are not shown: `\u202e` in a VM's name would turn what
+// follows it. proto/base/visible.h has the same for terminals.
+const kUnseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+export function visible(text) {
+  return text.replace(kUnseen, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+// The daemon's answer, in which all texts are visible.
+export function parseAnswer(json) {
+  return JSON.parse(json, (_, value) => (typeof value === 'string' ? visible(value) : value));
+}

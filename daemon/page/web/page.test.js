@@ -3,7 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bootText, boundsText, coverageText, durationText, exactCount, percent, secondsOf, siNumber } from './format.js';
+import {
+  bootText, boundsText, coverageText, durationText, exactCount, parseAnswer, percent, secondsOf, siNumber,
+} from './format.js';
 import { buildModel, daemonProblems, shareNames, takeMeans } from './model.js';
 import { SeriesStore, sharesOfHistory } from './series.js';
 
@@ -20,6 +22,13 @@ test('counts are exact beyond 2^53', () => {
   assert.equal(exactCount('18446744073709551615'), '18,446,744,073,709,551,615');
   assert.equal(exactCount('999'), '999');
   assert.equal(exactCount('1000'), '1,000');
+});
+
+test('what would order the text around it is visible', () => {
+  const json = JSON.stringify({ devices: [{ name: 'a\u202eb\u2066c\x1b[2J\r\u0085ä' }], number: 1.5, none: null });
+  assert.deepEqual(parseAnswer(json), {
+    devices: [{ name: 'a\\u202eb\\u2066c\\u001b[2J\\u000d\\u0085ä' }], number: 1.5, none: null,
+  });
 });
 
 test('shares, durations and boot ids', () => {

@@ -2,7 +2,7 @@
 // The page of a build without npm: tables alone, drawn anew with each answer.
 
 import { boardFacts } from './board.js';
-import { durationText, exactCount, percent, siNumber } from './format.js';
+import { durationText, exactCount, parseAnswer, percent, siNumber } from './format.js';
 import { buildModel, daemonProblems, rowsOf, takeMeans } from './model.js';
 
 const kIntervalMs = 2000;
@@ -74,7 +74,7 @@ function pageOf(model) {
 async function fetchStatus() {
   const response = await fetch('/page/status', { cache: 'no-store', signal: AbortSignal.timeout(kTimeoutMs) });
   if (!response.ok) throw new Error(`the daemon answers ${response.status}`);
-  return response.json();
+  return parseAnswer(await response.text());
 }
 
 async function poll(before) {

@@ -44,7 +44,7 @@ globalThis.setTimeout = (poll, _, model) => {
   pollAgain = () => poll(model);
 };
 
-const answer = (status) => ({ ok: true, json: async () => status });
+const answer = (status) => ({ ok: true, text: async () => JSON.stringify(status) });
 
 const rowOf = (scope, count) => ({
   scope: { device: 'gpu0', vm: '', vm_uuid: '', context: '', generation: 1, ...scope },

@@ -2,6 +2,7 @@
 // Requests the daemon's data again and again.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { parseAnswer } from './format.js';
 
 const kIntervalMs = 2000;
 // A daemon with much data is asked less often: it works for the page in a tenth of the time at most.
@@ -15,7 +16,7 @@ const kRefusals = {
 
 async function fetchJson(path, timeoutMs) {
   const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.timeout(timeoutMs) });
-  if (response.ok) return response.json();
+  if (response.ok) return parseAnswer(await response.text());
   const error = new Error(kRefusals[response.status] ?? `the daemon answers ${response.status}`);
   error.status = response.status;
   throw error;
