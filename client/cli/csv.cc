@@ -4,15 +4,26 @@
 #include <charconv>
 #include <iterator>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "proto/base/visible.h"
 
 namespace sideband::client {
 namespace {
 
-std::string Field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+bool IsFormula(const std::string& text) {
+  double number = 0;
+  return !text.empty() && absl::StrContains("=+-@", text[0]) && !absl::SimpleAtod(text, &number);
+}
+
+// The numbers of a program are its own; texts are a daemon's, whom a spreadsheet and a terminal need not trust.
+std::string Field(const std::string& untrusted) {
+  std::string text = Visible(untrusted);
+  if (IsFormula(text)) text.insert(0, "'");
+  if (text.find_first_of(",\"") == std::string::npos) return text;
   // RFC 4180: quotes in a quoted field are doubled.
   return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
 }

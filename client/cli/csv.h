@@ -10,8 +10,9 @@
 
 namespace sideband::client {
 
-// Quotes fields that contain a comma, a quotation mark or a line break, and doubles their quotation marks. Ends the
-// line with CR LF. Fields are not escaped for spreadsheets: a spreadsheet may evaluate a field that begins with '='.
+// Quotes fields that contain a comma or a quotation mark, and doubles their quotation marks. Ends the line with CR LF.
+// Control characters are escaped as in tables (proto/base/visible.h). A field that a spreadsheet would evaluate, since
+// it begins with '=', '+', '-' or '@' and is no number, begins with an apostrophe instead.
 std::string CsvLine(const std::vector<std::string>& fields);
 
 // The shortest decimal text that identifies the number uniquely.

@@ -8,8 +8,15 @@ namespace {
 
 // RFC 4180, section 2.
 TEST(CsvLineTest, QuotesWhatNeedsIt) {
-  EXPECT_EQ(CsvLine({"a", "", "1 2", "=x"}), "a,,1 2,=x\r\n");
-  EXPECT_EQ(CsvLine({"a,b", "say \"hi\"", "two\nlines", "\r"}), "\"a,b\",\"say \"\"hi\"\"\",\"two\nlines\",\"\r\"\r\n");
+  EXPECT_EQ(CsvLine({"a", "", "1 2", "x=1"}), "a,,1 2,x=1\r\n");
+  EXPECT_EQ(CsvLine({"a,b", "say \"hi\""}), "\"a,b\",\"say \"\"hi\"\"\"\r\n");
+}
+
+TEST(CsvLineTest, TerminalsAndSpreadsheetsEvaluateNothing) {
+  EXPECT_EQ(CsvLine({"\x1b[2Jgpu0", "a\rb", "two\nlines", "\t=1"}), "\\x1b[2Jgpu0,a\\x0db,two\\x0alines,\\x09=1\r\n");
+  EXPECT_EQ(CsvLine({"a\xE2\x80\xAEz", "\xE2\x81\xA6"}), "a\\xe2\\x80\\xaez,\\xe2\\x81\\xa6\r\n");
+  EXPECT_EQ(CsvLine({"=1+1", "+a", "-a", "@SUM(A1)", "=\"x\",1"}), "'=1+1,'+a,'-a,'@SUM(A1),\"'=\"\"x\"\",1\"\r\n");
+  EXPECT_EQ(CsvLine({"-1", "+2.5", "-1e-9", "-inf", "-1-1"}), "-1,+2.5,-1e-9,-inf,'-1-1\r\n") << "numbers are numbers";
 }
 
 TEST(CsvNumberTest, ReadsBackAsTheSame) {
