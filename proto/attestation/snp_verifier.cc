@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/attestation/snp_verifier.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -50,7 +51,21 @@ absl::Status CheckSignature(X509& vcek, const SnpReport& report, ByteSpan signed
   return absl::OkStatus();
 }
 
+// The oldest firmware, component by component, that may have had the guest: that of its launch, the present one, the
+// one to which the host may go back, and the one of which the VCEK is. A version that is not filled in is 0.
+TcbVersion OldestTcb(const SnpReport& report) {
+  TcbVersion oldest = report.reported_tcb;
+  for (const TcbVersion& tcb : {report.launch_tcb, report.current_tcb, report.committed_tcb}) {
+    oldest = {.boot_loader = std::min(oldest.boot_loader, tcb.boot_loader),
+              .tee = std::min(oldest.tee, tcb.tee),
+              .snp = std::min(oldest.snp, tcb.snp),
+              .microcode = std::min(oldest.microcode, tcb.microcode)};
+  }
+  return oldest;
+}
+
 absl::Status SnpVerifier::CheckGuestState(const SnpReport& report) const {
+  if ((report.policy & kSnpPolicyReserved) == 0) return Refused("the guest's policy is none: bit 17 is not 1");
   if ((report.policy & kSnpPolicyDebug) != 0) return Refused("the host may debug the guest");
   // A migration agent is a guest of the host's choice, which nothing here attests.
   if ((report.policy & kSnpPolicyMigrate) != 0) return Refused("the host may migrate the guest");
@@ -71,7 +86,7 @@ absl::StatusOr<GuestClaims> SnpVerifier::Verify(ByteSpan evidence, const ReportD
   return GuestClaims{.kind = EvidenceKind::kSevSnp,
                      .measurement = report.measurement,
                      .host_data = report.host_data,
-                     .tcb = report.reported_tcb};
+                     .tcb = OldestTcb(report)};
 }
 
 }  // namespace

@@ -82,6 +82,8 @@ TEST_F(SnpVerifierTest, RefusesWhatItsHostOrAnotherCouldHaveMade) {
   EXPECT_EQ(Refusal([](SnpReport&) {}), "accepted");
   EXPECT_EQ(Refusal([](SnpReport& r) { r.policy |= kSnpPolicyDebug; }), "the host may debug the guest");
   EXPECT_EQ(Refusal([](SnpReport& r) { r.policy |= kSnpPolicyMigrate; }), "the host may migrate the guest");
+  EXPECT_EQ(Refusal([](SnpReport& r) { r.policy &= ~kSnpPolicyReserved; }),
+            "the guest's policy is none: bit 17 is not 1");
   EXPECT_EQ(Refusal([](SnpReport& r) { r.vmpl = 0xFFFFFFFF; }), "the guest's software has too little privilege");
   EXPECT_EQ(Refusal([](SnpReport& r) { r.vmpl = 1; }), "the guest's software has too little privilege");
   for (uint8_t TcbVersion::*const component :
@@ -96,6 +98,24 @@ TEST_F(SnpVerifierTest, RefusesWhatItsHostOrAnotherCouldHaveMade) {
   EXPECT_EQ(Refusal([](SnpReport& r) { r.signature_algorithm = 2; }), kOtherSignature);
   EXPECT_EQ(Refusal([](SnpReport& r) { r.flags = 1 << 2; }), kOtherSignature);
   EXPECT_EQ(Refusal([](SnpReport& r) { r.version = 9; }), "SEV-SNP report of an unknown version");
+}
+
+// A host may launch a guest under old firmware, or keep the right to go back to it.
+TEST_F(SnpVerifierTest, TheClaimedTcbIsTheOldestOfTheReport) {
+  const TcbVersion whole = {.boot_loader = 3, .tee = 0, .snp = 8, .microcode = 115};
+  for (TcbVersion SnpReport::*const tcb :
+       {&SnpReport::launch_tcb, &SnpReport::current_tcb, &SnpReport::committed_tcb}) {
+    for (const TcbVersion& old : {TcbVersion{}, TcbVersion{3, 0, 7, 115}, TcbVersion{4, 1, 9, 114}}) {
+      SnpReport report = report_;
+      report.chip_id = Chip(7);
+      report.reported_tcb = report.launch_tcb = report.current_tcb = report.committed_tcb = whole;
+      report.*tcb = old;
+      const auto claims = Verify(*psp_->ReportAsIs(report));
+      ASSERT_TRUE(claims.ok()) << claims.status();
+      EXPECT_FALSE(claims->tcb.IsAtLeast(whole));
+      EXPECT_TRUE(claims->tcb.IsAtLeast({.snp = old.snp == 0 ? uint8_t{0} : uint8_t{7}}));
+    }
+  }
 }
 
 TEST_F(SnpVerifierTest, ALowerPrivilegeCanBeAllowed) {
