@@ -122,8 +122,10 @@ void CollectorThread::ReportRestart() {
   const uint64_t before = std::exchange(boot_id_, newest->data.boot_id);
   // 0: this is the first snapshot of this run.
   if (before == 0 || before == boot_id_) return;
-  spdlog::warn("device {}: has restarted: boot id {:016x} after {:016x}; its counts begin anew", info_->name, boot_id_,
-               before);
+  if (const auto left_out = changes_.Take(clock_.Steady())) {
+    spdlog::warn("device {}: has restarted: boot id {:016x} after {:016x}; its counts begin anew{}", info_->name,
+                 boot_id_, before, LeftOutText(*left_out));
+  }
 }
 
 void CollectorThread::ReportVersion() {
@@ -133,7 +135,10 @@ void CollectorThread::ReportVersion() {
   if (before == 0) {
     spdlog::info("device {}: version {} of the snapshot extension", info_->name, version);
   } else if (before != version) {
-    spdlog::warn("device {}: version {} of the snapshot extension after version {}", info_->name, version, before);
+    if (const auto left_out = changes_.Take(clock_.Steady())) {
+      spdlog::warn("device {}: version {} of the snapshot extension after version {}{}", info_->name, version, before,
+                   LeftOutText(*left_out));
+    }
   }
 }
 

@@ -28,6 +28,7 @@
 #include "daemon/collector/device_rotations.h"
 #include "daemon/collector/device_seals.h"
 #include "daemon/collector/device_triggers.h"
+#include "daemon/collector/log_limit.h"
 #include "daemon/collector/mark_router.h"
 #include "daemon/collector/peek_router.h"
 #include "daemon/collector/rotation_router.h"
@@ -149,6 +150,7 @@ class CollectorThread {
   bool is_readable_ = false;  // the last collection has succeeded; likewise
   uint64_t boot_id_ = 0;      // of the newest snapshot; likewise
   uint8_t version_ = 0;       // of the snapshot extension, as logged; likewise
+  LogLimit<5> changes_;       // of both; likewise
 
   mutable absl::Mutex mu_;
   SteadyCondVar changed_;

@@ -104,7 +104,10 @@ void DeviceCollector::ReportRefusal(const Confidentiality::Refusal& refusal) {
   const std::string vm = refusal.vm.ToString();
   const std::string what = absl::StrCat(
       "the device reports that the VM is not confidential; the VM stays confidential, since ", refusal.reason);
-  spdlog::error("device {}: VM {}: {}", device, vm, what);
+  // A device that restarts without end has each VM reported again. The metric counts all snapshots.
+  const auto left_out = refusals_.Take(context_.clock.Steady());
+  if (!left_out) return;
+  spdlog::error("device {}: VM {}: {}{}", device, vm, what, LeftOutText(*left_out));
   context_.audit.Record({.kind = AuditKind::kDevice,
                          .resource = absl::StrCat("device ", device, ", VM ", vm),
                          .decision = AuditDecision::kDeny,

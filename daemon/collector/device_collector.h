@@ -24,6 +24,7 @@
 #include "daemon/collector/confidentiality_book.h"
 #include "daemon/collector/creation_file.h"
 #include "daemon/collector/creation_times.h"
+#include "daemon/collector/log_limit.h"
 #include "daemon/collector/pipeline_increments.h"
 #include "daemon/collector/redact.h"
 #include "daemon/counting/counting_follower.h"
@@ -124,6 +125,7 @@ class DeviceCollector {
   PipelineIncrements pipeline_;
   DeviceClocks clocks_;
   HostClock host_clock_;
+  LogLimit<64> refusals_;
   std::string hull_error_;           // of the last attempt; empty: none
   std::set<Uuid> sealed_by_device_;  // VMs that the device has sealed
   CreationTimes creation_times_;
