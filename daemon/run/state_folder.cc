@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 
@@ -56,6 +57,12 @@ absl::StatusOr<std::string> OpenStateFolder(const std::string& configured, const
   const fs::path folder = Choose(configured, variable);
   if (folder.empty()) return absl::NotFoundError("there is no folder for state: no state_dir, and no home");
   SIDEBAND_RETURN_IF_ERROR(Make(folder));
+  struct stat status = {};
+  if (stat(folder.c_str(), &status) != 0) return ErrnoStatus(errno, folder.string());
+  // Others could take the place of a file of the daemon, also where the folder is sticky.
+  if ((status.st_mode & S_IWOTH) != 0) {
+    return absl::PermissionDeniedError(absl::StrCat(folder.string(), ": other users may write to it (chmod o-w)"));
+  }
   if (access(folder.c_str(), W_OK | X_OK) != 0) return ErrnoStatus(errno, folder.string());
   return folder.string();
 }

@@ -47,6 +47,17 @@ TEST_F(StateFolderTest, IsMadeForItsOwnerAlone) {
   EXPECT_TRUE(Open(root_ + "/state").ok()) << "where it is there already";
 }
 
+TEST_F(StateFolderTest, IsNoFolderOfOthers) {
+  const std::string folder = root_ + "/state";
+  ASSERT_TRUE(Open(folder).ok());
+  for (const mode_t mode : {0777, 01777, 0702}) {
+    ASSERT_EQ(chmod(folder.c_str(), mode), 0);
+    EXPECT_EQ(Open(folder).status(), absl::PermissionDeniedError(folder + ": other users may write to it (chmod o-w)"));
+  }
+  ASSERT_EQ(chmod(folder.c_str(), 0770), 0);
+  EXPECT_TRUE(Open(folder).ok());
+}
+
 TEST_F(StateFolderTest, AHomeIsNotMade) {
   EXPECT_EQ(Open().status().code(), absl::StatusCode::kNotFound);
   variables_["HOME"] = root_ + "/nonexistent";
