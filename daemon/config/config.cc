@@ -15,7 +15,7 @@ namespace {
 
 // Enough for the maximum number of devices and the keys of about ten thousand VMs.
 constexpr size_t kConfigBytesMax = 4 << 20;
-constexpr YamlBounds kConfigBounds = {.depth_max = 16, .nodes_max = 1 << 18};
+constexpr YamlBounds kConfigBounds = {.depth_max = 16, .nodes_max = 1 << 16};
 
 // Returns the ids of the users or groups listed under `key`.
 std::vector<uint32_t> Ids(const YamlMap& map, const std::string& key,

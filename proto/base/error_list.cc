@@ -9,11 +9,15 @@ namespace sideband {
 
 bool ErrorList::Add(absl::Status status) {
   if (status.ok()) return true;
+  // A file of many megabytes may have an error in each line; beyond the limit they are only counted.
+  if (errors_.size() >= kErrorsMax) {
+    ++count_;
+    return false;
+  }
   // A YAML alias has the errors of its anchor.
   if (std::find(errors_.begin(), errors_.end(), status) != errors_.end()) return false;
   ++count_;
-  // A file of many megabytes may have an error in each line; beyond the limit they are only counted.
-  if (errors_.size() < kErrorsMax) errors_.push_back(std::move(status));
+  errors_.push_back(std::move(status));
   return false;
 }
 

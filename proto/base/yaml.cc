@@ -61,6 +61,11 @@ absl::StatusOr<YamlNode> YamlNode::Load(const std::string& path) {
 absl::StatusOr<YamlNode> YamlNode::Parse(const std::string& text, const std::string& path, const YamlBounds& bounds) {
   // First: yaml-cpp needs about 200 bytes for each value, and holds all levels of nesting at once.
   SIDEBAND_RETURN_IF_ERROR(CheckYamlBounds(text, path, bounds));
+  // yaml-cpp ends there, as if the rest were not.
+  if (const size_t nul = text.find('\0'); nul != std::string::npos) {
+    return LineError(path, 1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(nul), '\n'),
+                     "a NUL byte");
+  }
   try {
     if (const auto second = FindSecondDocument(text)) {
       return LineError(path, second->line + 1, "a second document: a file has one");
@@ -172,8 +177,11 @@ std::optional<YamlMap> YamlNode::Map(std::initializer_list<absl::string_view> ke
   for (const auto& [name, value] : entries) {
     if (std::find(known.begin(), known.end(), name) != known.end()) {
       values.emplace(name, value);
-    } else {
+    } else if (errors.count() < ErrorList::kErrorsMax) {
       errors.Add(value.Error(absl::StrCat("unknown key '", name, "'", DidYouMean(name, known))));
+    } else {
+      // It is counted, and not shown: what it may mean is not worth its time.
+      errors.Add(value.Error("unknown key"));
     }
   }
   return YamlMap(*this, std::move(values));

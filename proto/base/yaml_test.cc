@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
 namespace sideband {
@@ -83,6 +84,22 @@ TEST(YamlTest, TextThatIsNoYamlEnds) {
 TEST(YamlTest, WhatIsTooDeepOrTooLargeIsNotParsed) {
   EXPECT_EQ(YamlNode::Parse(std::string(65, '['), "f.yaml").status().message(), "f.yaml:1: nested more than 64 deep");
   EXPECT_EQ(YamlNode::Parse("[1, 2]", "f.yaml", {.nodes_max = 1}).status().message(), "f.yaml:1: more than 1 values");
+}
+
+TEST(YamlTest, ANulByteIsNotTheEnd) {
+  const std::string text("name: a\nperiod: 7\0\nunknown: 1\n", 30);
+  EXPECT_EQ(YamlNode::Parse(text, "f.yaml").status().message(), "f.yaml:2: a NUL byte");
+  EXPECT_EQ(YamlNode::Parse(std::string(1, '\0'), "f.yaml").status().message(), "f.yaml:1: a NUL byte");
+}
+
+TEST(YamlTest, ManyBadKeysAreCountedAndNotLookedAt) {
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) absl::StrAppend(&text, "unknown_key_", i, ": 1\n");
+  ErrorList errors;
+  EXPECT_TRUE(Parsed(text).Map({"name", "period"}, errors).has_value());
+  EXPECT_EQ(errors.count(), 20'000u);
+  EXPECT_EQ(errors.All().size(), ErrorList::kErrorsMax + 1);
+  EXPECT_EQ(errors.All().back().message(), "and 19900 more errors");
 }
 
 TEST(YamlTest, GoesOnAfterABadKey) {
