@@ -295,7 +295,7 @@ TEST_F(BadPeersTest, WhoNeverReadsIsCutOff) {
     return HttpResponse{.body = {.shared = *body, .owner = body}};
   });
   const auto deaf = Connect(bad_);
-  deaf->Send("GET /large HTTP/1.1\r\n\r\n");
+  deaf->Send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
   asked.WaitForNotification();
   ExpectGoodIsAnswered();
   const absl::Time deadline = absl::Now() + kBound;
@@ -322,16 +322,16 @@ TEST_F(BadPeersTest, OddRequestsAreAnsweredAsTheyDeserve) {
     std::string request;
     const char* start;
   };
-  std::string many_fields = "GET / HTTP/1.1\r\n";
+  std::string many_fields = "GET / HTTP/1.1\r\nHost: x\r\n";
   for (int i = 0; i < 65; ++i) absl::StrAppend(&many_fields, "F", i, ": x\r\n");
   for (const Case& c : {
            Case{many_fields + "\r\n", "HTTP/1.1 431"},
-           Case{"GET /" + std::string(9000, 'x') + " HTTP/1.1\r\n\r\n", "HTTP/1.1 431"},
-           Case{"BREW / HTTP/1.1\r\n\r\n", "HTTP/1.1 405"},
-           Case{"CONNECT evil:80 HTTP/1.1\r\n\r\n", "HTTP/1.1 405"},
-           Case{"GET http://elsewhere/ HTTP/1.1\r\n\r\n", "HTTP/1.1 200"},
-           Case{"GET / HTTP/1.1\r\nAccept-Encoding: ;;;q=,gzip;q=9,\xc3\xa4\r\n\r\n", "HTTP/1.1 200"},
-           Case{"GET / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n", "HTTP/1.1 413"},
+           Case{"GET /" + std::string(9000, 'x') + " HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 431"},
+           Case{"BREW / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 405"},
+           Case{"CONNECT evil:80 HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 405"},
+           Case{"GET http://elsewhere/ HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200"},
+           Case{"GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: ;;;q=,gzip;q=9,\xc3\xa4\r\n\r\n", "HTTP/1.1 200"},
+           Case{"GET / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n", "HTTP/1.1 413"},
            Case{"GET / HTTP/9.9\r\n\r\n", "HTTP/1.1 400"},
        }) {
     const auto client = Connect(bad_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/http/http_exchange.h"
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/string.hpp>
@@ -11,7 +12,10 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "daemon/identity/bearer.h"
 
 namespace sideband::daemon {
@@ -76,6 +80,41 @@ void AddFields(std::string& header, const HttpResponse& response) {
   AddField(header, "Content-Length", absl::StrCat(response.body.size()));
 }
 
+bool IsPort(absl::string_view text) {
+  return !text.empty() && text.size() <= 5 && std::ranges::all_of(text, absl::ascii_isdigit);
+}
+
+// Whether the text is HOST or HOST:PORT, with a name or an IPv4 address, or an IPv6 address in brackets (RFC 9110,
+// section 7.2). Also where it is empty: a client that knows no host sends such a field.
+bool IsHost(absl::string_view text) {
+  const size_t begin_of_port = text.rfind(':');
+  const bool has_port =
+      begin_of_port != absl::string_view::npos && text.find(']', begin_of_port) == absl::string_view::npos;
+  if (has_port && !IsPort(text.substr(begin_of_port + 1))) return false;
+  absl::string_view host = has_port ? text.substr(0, begin_of_port) : text;
+  if (absl::ConsumePrefix(&host, "[")) {
+    return absl::ConsumeSuffix(&host, "]") &&
+           host.find_first_not_of("0123456789abcdefABCDEF:.") == absl::string_view::npos;
+  }
+  const auto is_plain = [](char c) { return absl::ascii_isalnum(c) || absl::StrContains("-._~", c); };
+  return std::ranges::all_of(host, is_plain) && !(host.empty() && has_port);
+}
+
+// The target of a request as path and query, and the host that it is for.
+struct Destination {
+  std::string target, host;
+};
+
+// RFC 9112, section 3.2.2: of a target in absolute form, its own host counts.
+Destination DestinationOf(std::string target, std::string host) {
+  const std::string lower = absl::AsciiStrToLower(target.substr(0, 8));
+  const size_t scheme = absl::StartsWith(lower, "http://") ? 7 : lower == "https://" ? 8 : 0;
+  if (scheme == 0) return {std::move(target), std::move(host)};
+  const size_t end = std::min(target.find_first_of("/?", scheme), target.size());
+  const std::string rest = target.substr(end);
+  return {absl::StartsWith(rest, "/") ? rest : "/" + rest, target.substr(scheme, end - scheme)};
+}
+
 }  // namespace
 
 class HttpExchange::Parser : public http::request_parser<http::empty_body> {
@@ -84,6 +123,11 @@ class HttpExchange::Parser : public http::request_parser<http::empty_body> {
 
   bool has_body() const { return chunked() || content_length().value_or(0) != 0; }
   bool is(http::verb method) const { return get().method() == method; }
+  // RFC 9112, section 3.2.
+  bool has_bad_host() const {
+    const size_t count = get().count(http::field::host);
+    return count > 1 || (count == 0 && get().version() >= 11) || !IsHost(TextOf(get()[http::field::host]));
+  }
   size_t fields() const { return std::distance(get().begin(), get().end()); }
   // Beast ignores a Transfer-Encoding that does not end in "chunked", and would parse the body as the next request
   // (request smuggling).
@@ -140,17 +184,20 @@ void HttpExchange::NoteFolds(absl::string_view consumed) {
 HttpExchange::Answer HttpExchange::Handle() {
   if (parser_->fields() > kHttpHeaderFieldsMax) return Refuse(431, "the request has too many fields\n");
   if (has_fold_) return Refuse(400, "a field continues on a second line\n");
+  if (parser_->has_bad_host()) return Refuse(400, "a request needs one field Host, with HOST or HOST:PORT\n");
   if (parser_->has_unknown_coding()) return Refuse(501, "unknown Transfer-Encoding; only chunked is known\n");
   const auto& request = parser_->get();
   // Other methods with a body go to the handler, which answers 405; the connection is closed below.
   const bool is_read = parser_->is(http::verb::get) || parser_->is(http::verb::head);
   if (is_read && parser_->has_body()) return Refuse(413, "a body is not accepted\n");
+  Destination destination = DestinationOf(TextOf(request.target()), TextOf(request[http::field::host]));
+  if (!IsHost(destination.host)) return Refuse(400, "the target is for no HOST or HOST:PORT\n");
   Credentials credentials = credentials_;
   credentials.bearer_token = TokenOf(request);
   const bool is_young = credentials_.connection == nullptr || credentials_.connection->CheckAge().ok();
   HttpResponse response = handler_({.method = TextOf(request.method_string()),
-                                    .target = TextOf(request.target()),
-                                    .host = TextOf(request[http::field::host]),
+                                    .target = std::move(destination.target),
+                                    .host = std::move(destination.host),
                                     .accept = TextOf(request[http::field::accept]),
                                     .accept_encoding = TextOf(request[http::field::accept_encoding]),
                                     .odata_version = TextOf(request["OData-Version"]),

@@ -123,12 +123,12 @@ TEST_F(HttpExchangeTest, PiecesMakeNoDifference) {
 }
 
 TEST_F(HttpExchangeTest, PipelinedRequestsAreAnsweredInTurn) {
-  EXPECT_THAT(Statuses(std::string(kGetText) + "PUT / HTTP/1.1\r\n\r\n" + kGetText + "GET"),
+  EXPECT_THAT(Statuses(std::string(kGetText) + "PUT / HTTP/1.1\r\nHost: x\r\n\r\n" + kGetText + "GET"),
               ElementsAre("HTTP/1.1 200 OK", "HTTP/1.1 405 Method Not Allowed", "HTTP/1.1 200 OK"));
 }
 
 TEST_F(HttpExchangeTest, NothingFollowsTheLastAnswer) {
-  const std::string close = "GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
+  const std::string close = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
   EXPECT_THAT(Statuses(close + kGetText), ElementsAre("HTTP/1.1 200 OK"));
   EXPECT_THAT(Statuses(std::string("nonsense\r\n\r\n") + kGetText), ElementsAre("HTTP/1.1 400 Bad Request"));
 }
@@ -142,7 +142,7 @@ TEST_F(HttpExchangeTest, Http10IsAnsweredInItsOwnTerms) {
 
 TEST_F(HttpExchangeTest, HeadHasItsLengthAndNoBody) {
   HttpExchange exchange({}, handler_);
-  exchange.Feed("HEAD /abc HTTP/1.1\r\n\r\n");
+  exchange.Feed("HEAD /abc HTTP/1.1\r\nHost: x\r\n\r\n");
   const auto answer = exchange.Next();
   EXPECT_EQ(answer->body.size(), 0u);
   EXPECT_THAT(answer->header, HasSubstr("Content-Length: 4\r\n"));
@@ -150,15 +150,15 @@ TEST_F(HttpExchangeTest, HeadHasItsLengthAndNoBody) {
 
 TEST_F(HttpExchangeTest, BoundsAreKept) {
   const auto with_field = [](size_t bytes) {
-    const std::string start = "GET / HTTP/1.1\r\nX: ", end = "\r\n\r\n";
+    const std::string start = "GET / HTTP/1.1\r\nHost: x\r\nX: ", end = "\r\n\r\n";
     return start + std::string(bytes - start.size() - end.size(), 'x') + end;
   };
   EXPECT_THAT(Statuses(with_field(kHttpHeaderBytesMax)), ElementsAre("HTTP/1.1 200 OK"));
   EXPECT_THAT(Statuses(with_field(kHttpHeaderBytesMax + 1)),
               ElementsAre("HTTP/1.1 431 Request Header Fields Too Large"));
   const auto with_fields = [](size_t count) {
-    std::string request = "GET / HTTP/1.1\r\n";
-    for (size_t i = 0; i < count; ++i) request += "A: b\r\n";
+    std::string request = "GET / HTTP/1.1\r\nHost: x\r\n";
+    for (size_t i = 1; i < count; ++i) request += "A: b\r\n";
     return request + "\r\n";
   };
   EXPECT_THAT(Statuses(with_fields(kHttpHeaderFieldsMax)), ElementsAre("HTTP/1.1 200 OK"));
@@ -180,11 +180,49 @@ TEST_F(HttpExchangeTest, WhatIsAmbiguousIsRefused) {
            "X: \x01\r\n",
            "\xff: y\r\n",
        }) {
-    EXPECT_THAT(Statuses(std::string("GET / HTTP/1.1\r\n") + fields + "\r\nGET /second HTTP/1.1\r\n\r\n"),
-                ElementsAre(testing::AnyOf("HTTP/1.1 400 Bad Request", "HTTP/1.1 413 Payload Too Large")))
+    EXPECT_THAT(
+        Statuses(std::string("GET / HTTP/1.1\r\nHost: x\r\n") + fields + "\r\nGET /second HTTP/1.1\r\nHost: x\r\n\r\n"),
+        ElementsAre(testing::AnyOf("HTTP/1.1 400 Bad Request", "HTTP/1.1 413 Payload Too Large")))
         << fields;
   }
   EXPECT_THAT(seen_, testing::IsEmpty());
+}
+
+// RFC 9112, section 3.2.
+TEST_F(HttpExchangeTest, ARequestIsForOneHost) {
+  const std::string bad = "HTTP/1.1 400 Bad Request";
+  EXPECT_THAT(Statuses("GET / HTTP/1.1\r\n\r\n"), ElementsAre(bad));
+  EXPECT_THAT(Statuses("GET / HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n"), ElementsAre(bad));
+  EXPECT_THAT(Statuses("GET / HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n"), ElementsAre("HTTP/1.0 400 Bad Request"));
+  for (const char* host :
+       {"a b", "a/b", "\"", "<x>", "a:b", "a:", ":1", "a:123456", "[::1", "::1", "[x]", "a\xff", "a@b"}) {
+    EXPECT_THAT(Statuses(absl::StrCat("GET / HTTP/1.1\r\nHost: ", host, "\r\n\r\n")), ElementsAre(bad)) << host;
+  }
+  EXPECT_TRUE(seen_.empty());
+  for (const char* host : {"", "a", "A-1.example.org.", "a:9877", "127.0.0.1:1", "[::1]", "[fe80::1]:65535"}) {
+    EXPECT_THAT(Statuses(absl::StrCat("GET / HTTP/1.1\r\nHost: ", host, "\r\n\r\n")), ElementsAre("HTTP/1.1 200 OK"));
+    EXPECT_EQ(seen_.back().host, host);
+  }
+  EXPECT_THAT(Statuses("GET / HTTP/1.0\r\n\r\n"), ElementsAre("HTTP/1.0 200 OK"));
+}
+
+TEST_F(HttpExchangeTest, TheHostOfAnAbsoluteTargetCounts) {
+  struct Row {
+    const char *sent, *target, *host;
+  };
+  for (const Row& row :
+       {Row{"http://a:1/metrics?x=/y", "/metrics?x=/y", "a:1"}, Row{"HTTPS://[::1]:2/", "/", "[::1]:2"},
+        Row{"https://a", "/", "a"}, Row{"http://a?b=c", "/?b=c", "a"}, Row{"/http://a/", "/http://a/", "x"}}) {
+    EXPECT_THAT(Statuses(absl::StrCat("GET ", row.sent, " HTTP/1.1\r\nHost: x\r\n\r\n")),
+                ElementsAre("HTTP/1.1 200 OK"));
+    EXPECT_EQ(seen_.back().target, row.target) << row.sent;
+    EXPECT_EQ(seen_.back().host, row.host) << row.sent;
+  }
+  for (const char* target : {"http://a b/", "http://u:p@a/", "http://a:x/"}) {
+    EXPECT_THAT(Statuses(absl::StrCat("GET ", target, " HTTP/1.1\r\nHost: x\r\n\r\n")),
+                ElementsAre("HTTP/1.1 400 Bad Request"))
+        << target;
+  }
 }
 
 TEST_F(HttpExchangeTest, WhatIsNoHttpIsRefused) {
@@ -192,7 +230,7 @@ TEST_F(HttpExchangeTest, WhatIsNoHttpIsRefused) {
            std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
            std::string("GET / HTTP/3.7\r\n\r\n"),
            std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11),  // a TLS hello
-           std::string("GET  / HTTP/1.1\r\n\r\n"),
+           std::string("GET  / HTTP/1.1\r\nHost: x\r\n\r\n"),
            std::string("GET /\r\n\r\n"),
            std::string("GET / HTTP/1.1\nHost: x\n\n"),
            std::string(64, '\0'),
@@ -203,16 +241,16 @@ TEST_F(HttpExchangeTest, WhatIsNoHttpIsRefused) {
 
 TEST_F(HttpExchangeTest, ABodyEndsTheConnection) {
   HttpExchange exchange({}, handler_);
-  exchange.Feed("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello");
+  exchange.Feed("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
   EXPECT_FALSE(exchange.Next()->keep_alive);
   EXPECT_FALSE(exchange.Next());
-  EXPECT_THAT(Statuses("GET / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello"),
+  EXPECT_THAT(Statuses("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"),
               ElementsAre("HTTP/1.1 413 Payload Too Large"));
 }
 
 TEST_F(HttpExchangeTest, WhatAClientSendsIsNotInTheHeader) {
   HttpExchange exchange({}, handler_);
-  exchange.Feed("GET /%0d%0aSet-Cookie:x HTTP/1.1\r\nAccept-Encoding: gzip;q=x,\t*, ,;;q=0.5\r\n\r\n");
+  exchange.Feed("GET /%0d%0aSet-Cookie:x HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip;q=x,\t*, ,;;q=0.5\r\n\r\n");
   EXPECT_THAT(exchange.Next()->header, Not(HasSubstr("Set-Cookie")));
 }
 
@@ -242,7 +280,7 @@ TEST_F(HttpExchangeTest, AFoldedFieldIsRefused) {
   EXPECT_THAT(Statuses("GET /a HTTP/1.1\r\n Host: x\r\n\r\n"), ElementsAre("HTTP/1.1 400 Bad Request"));
   EXPECT_TRUE(seen_.empty());
   HttpExchange exchange({}, handler_);
-  exchange.Feed("GET /a HTTP/1.1\r\nX: a\r\n");
+  exchange.Feed("GET /a HTTP/1.1\r\nHost: x\r\nX: a\r\n");
   EXPECT_FALSE(exchange.Next());
   exchange.Feed(" b\r\n\r\n");
   EXPECT_THAT(exchange.Next()->header, StartsWith("HTTP/1.1 400")) << "in pieces, too";

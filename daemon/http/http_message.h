@@ -21,8 +21,8 @@ namespace sideband::daemon {
 
 struct HttpRequest {
   std::string method;
-  std::string target;  // path and query, as sent, not decoded
-  std::string host;    // the field Host; empty without one
+  std::string target;  // path and query, as sent, not decoded; of a target in absolute form without its host
+  std::string host;    // HOST or HOST:PORT, of the field Host or of such a target; empty without one
   std::string accept;
   std::string accept_encoding;
   std::string odata_version;                 // the field OData-Version; empty without one

@@ -152,11 +152,12 @@ TEST_F(HttpServerTest, BadRequestsAreRefusedAndClosed) {
   };
   for (const Case& c : {
            Case{"hello\r\n\r\n", "HTTP/1.1 400"},
-           Case{"GET / HTTP/1.1\r\nX: " + std::string(8192, 'x') + "\r\n\r\n", "HTTP/1.1 431"},
-           Case{"GET / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 413"},
-           Case{"GET / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", "HTTP/1.1 413"},
-           Case{"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "HTTP/1.1 413"},
-           Case{"POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 405"},
+           Case{"GET / HTTP/1.1\r\nHost: x\r\nX: " + std::string(8192, 'x') + "\r\n\r\n", "HTTP/1.1 431"},
+           Case{"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 413"},
+           Case{"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", "HTTP/1.1 413"},
+           Case{"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+                "HTTP/1.1 413"},
+           Case{"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 405"},
        }) {
     FakeHttpClient client(server_->port(), ca_.ca_file(), &peer_);
     client.Send(c.request);
