@@ -18,6 +18,10 @@ bool HasPartition(const Caller& caller, const std::string& device) {
                              [&](const PartitionGrant& grant) { return grant.device == device; });
 }
 
+absl::Status Unlisted(const SubjectNames& certificate) {
+  const bool has_names = !certificate.uris.empty() || !certificate.dns_names.empty();
+  return absl::UnauthenticatedError(has_names ? "certificate: its identity is not in the policy"
+                                              : "no credentials: neither a token nor a certificate with a name");
 }
 
 }  // namespace
@@ -45,7 +49,7 @@ absl::StatusOr<Principal> Reader::PrincipalOf(const VersionedPolicy& policy, con
     return Principal{.role = Principal::Role::kOperator, .identity = LocalIdentity(*credentials.local_operator)};
   }
   auto principal = policy.policy->Identify(credentials.certificate);
-  if (!principal) return absl::UnauthenticatedError("certificate: its identity is not in the policy");
+  if (!principal) return Unlisted(credentials.certificate);
   return *std::move(principal);
 }
 

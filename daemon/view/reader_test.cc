@@ -164,7 +164,7 @@ TEST_F(ReaderTokenTest, TheLocalOperatorIsTheOperator) {
   EXPECT_EQ(Who({.local_operator = 1000}), "local:uid=1000");
   EXPECT_EQ(Who({.bearer_token = "garbage", .local_operator = 0}), Who({.bearer_token = "garbage"}))
       << "what passes on others' tokens must not make operators of them";
-  EXPECT_EQ(Who({}), "UNAUTHENTICATED: certificate: its identity is not in the policy");
+  EXPECT_EQ(Who({}), "UNAUTHENTICATED: no credentials: neither a token nor a certificate with a name");
 }
 
 TEST_F(ReaderTokenTest, KeysAndPolicyAreReplacedTogether) {
