@@ -350,7 +350,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                             HttpServer::Start(
                                 HttpOptions(config, budget, sockets.http, work, requests),
                                 [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
-  // Before the servers are destroyed, whose connections the work holds.
+  // Work holds connections of the servers and shares of their calls: it ends before each of them is destroyed.
   const absl::Cleanup stop_work = [&] { work.Stop(); };
   SIDEBAND_ASSIGN_OR_RETURN(
       const auto grpc,
@@ -361,16 +361,18 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   const absl::Cleanup answer_waiting_calls = [&] {
     reloads.Close();
     devices.RequestStop();
+    work.Stop();
   };
   SIDEBAND_RETURN_IF_ERROR(WritePortsFile(config.ports_file, grpc->port(), http->port()));
   spdlog::info("sidebandd {}: {}, {}, {} devices", kVersion, Places(config.grpc.listener, grpc->port(), "gRPC", "gRPC"),
                Places(config.http.listener, http->port(), "HTTPS", "HTTP"), config.devices.size());
   if (config.audit.file.empty()) spdlog::warn("no audit log is configured: accesses are not recorded");
+  MemoryTrim memory;
   PeriodicThread checks(kCheck, [&] {
     http->CheckCertificates();
     grpc->CheckCertificates();
     grpc->UpdateHealth();
-    ReturnFreedMemory();
+    memory.Trim();
   });
   checks.Start();
   ClockWatch clock_watch(clock, [](absl::Duration by) { spdlog::warn("{}", ClockWatch::Describe(by)); });

@@ -155,9 +155,10 @@ class Handshake {
 
   std::string AlertText(int reason, bool has_closed) const {
     if (own_ == nullptr) {
-      const bool is_required = reason == SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED || has_closed ||
-                               reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE;
-      return is_required ? "the daemon requires a client certificate, and no cert_file is given" : "";
+      if (reason == SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED)
+        return "the daemon requires a client certificate, and no cert_file is given";
+      const bool may_be_required = has_closed || reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE;
+      return may_be_required ? "the daemon may require a client certificate, and no cert_file is given" : "";
     }
     switch (reason) {
       case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:

@@ -76,7 +76,7 @@ TEST_F(HandshakeCauseTest, ACertificateOfAnotherTimeIsNamedWithThatTime) {
 TEST_F(HandshakeCauseTest, AMissingCertificateIsNamed) {
   config_.cert_file.clear();
   config_.key_file.clear();
-  EXPECT_EQ(Cause(), "the daemon requires a client certificate, and no cert_file is given");
+  EXPECT_EQ(Cause(), "the daemon may require a client certificate, and no cert_file is given");
 }
 
 }  // namespace

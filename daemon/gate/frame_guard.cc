@@ -116,10 +116,17 @@ FrameGuard::Breach FrameGuard::FromClient(absl::string_view bytes) {
   return breach_;
 }
 
+// Whether a frame or a header block of the stream has begun: the end that it announces has not come.
+bool FrameGuard::IsUnderWay(uint32_t stream) const {
+  const bool is_in_payload = !client_.is_at_boundary() && !client_.is_in_header();
+  return (is_in_payload && client_.frame().stream == stream) || (is_in_block_ && block_stream_ == stream);
+}
+
 FrameGuard::Breach FrameGuard::CheckRequests() {
   const absl::Duration due = clock_.Steady() - limits_.request_max;
   for (const auto& [id, stream] : streams_) {
-    if (breach_ == Breach::kNone && !stream.client_ended && stream.opened < due) breach_ = Breach::kRequestTimeout;
+    const bool is_complete = stream.client_ended && !IsUnderWay(id);
+    if (breach_ == Breach::kNone && !is_complete && stream.opened < due) breach_ = Breach::kRequestTimeout;
   }
   return breach_;
 }

@@ -139,6 +139,7 @@ class FrameGuard {
   Breach OnOther(const Frame& frame, size_t bytes_max);
   void OnServerFrame(const Frame& frame);
   void OnServerData(const Frame& frame);
+  bool IsUnderWay(uint32_t stream) const;
   void EndByClient(uint32_t stream);
   void EndByServer(uint32_t stream);
 

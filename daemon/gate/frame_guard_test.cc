@@ -123,6 +123,17 @@ TEST_F(FrameGuardTest, ARequestMustBeCompleteInTime) {
   EXPECT_EQ(guard.FromClient(Request(7)), Breach::kRequestTimeout) << "a breach stays";
 }
 
+TEST_F(FrameGuardTest, AnAnnouncedEndIsNone) {
+  for (const std::string& half :
+       {Frame(50, kHeaders, kEndHeaders, 1) + Header(100, kData, kEndStream, 1), Frame(50, kHeaders, kEndStream, 1),
+        Header(50, kHeaders, kEndHeaders | kEndStream, 1)}) {
+    FrameGuard guard = Settled();
+    EXPECT_EQ(guard.FromClient(half), Breach::kNone);
+    clock_.Advance(absl::Seconds(10) + absl::Milliseconds(1));
+    EXPECT_EQ(guard.CheckRequests(), Breach::kRequestTimeout);
+  }
+}
+
 TEST_F(FrameGuardTest, RapidResets) {
   EXPECT_EQ(CountUntil(Breach::kResets, [](uint32_t i) { return Request(2 * i + 1) + Frame(4, kReset, 0, 2 * i + 1); }),
             100u);

@@ -23,8 +23,8 @@
 #include "daemon/config/config.h"
 #include "daemon/gate/frame_guard.h"
 #include "daemon/gate/gate_timeouts.h"
-#include "daemon/listen/holder_throttle.h"
 #include "daemon/identity/credentials.h"
+#include "daemon/listen/holder_throttle.h"
 #include "daemon/listen/tls_peer.h"
 #include "daemon/metrics/listener_metrics.h"
 

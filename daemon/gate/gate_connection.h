@@ -16,9 +16,9 @@
 #include "daemon/base/clock.h"
 #include "daemon/gate/frame_guard.h"
 #include "daemon/gate/gate_timeouts.h"
-#include "daemon/listen/holder_throttle.h"
 #include "daemon/identity/credentials.h"
 #include "daemon/listen/connection_table.h"
+#include "daemon/listen/holder_throttle.h"
 #include "daemon/listen/listener_tls.h"
 #include "daemon/listen/tls_peer.h"
 

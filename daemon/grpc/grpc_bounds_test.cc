@@ -68,6 +68,45 @@ class GrpcBoundsTest : public GrpcServerFixture {
 constexpr char kRefusedSnapshots[] =
     "sideband_grpc_requests_total{code=\"RESOURCE_EXHAUSTED\",method=\"GetSnapshot\"} ";
 
+TEST_F(GrpcBoundsTest, WhoHasUsedUpTheProcessorIsToldWhenToAskAgain) {
+  // Each work takes more than there is.
+  WorkQueue work({.threads = 1,
+                  .processor = {.burst = 1, .per_second = 0.1},
+                  .processor_time =
+                      [] {
+                        thread_local absl::Duration used;
+                        return used += absl::Seconds(2);
+                      }},
+                 world_.clock);
+  options_.work = &work;
+  Start();
+  EXPECT_EQ(Ask(*As("tenant-a")), grpc::OK);
+  // Work is charged a moment after its answer.
+  EXPECT_EQ(Ask(*As("tenant-b")), grpc::OK);
+  grpc::ClientContext context;
+  sideband::v1::GetSnapshotResponse response;
+  EXPECT_EQ(As("tenant-a")->GetSnapshot(&context, {}, &response).error_code(), grpc::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(Pushbacks(context), std::vector<std::string>{"10000"});
+  EXPECT_EQ(Ask(*As("ops")), grpc::OK);
+  server_.reset();
+  work.Stop();
+}
+
+// The policy changes between the admission of a call and its turn.
+TEST_F(GrpcBoundsTest, ACallThatWaitsSeesThePolicyInForce) {
+  WorkQueue work({.processor_time =
+                      [this] {
+                        world_.policy.Replace(*Policy::Parse("version: 1\n", "policy.yaml"));
+                        return absl::ZeroDuration();
+                      }},
+                 world_.clock);
+  options_.work = &work;
+  Start();
+  EXPECT_EQ(Ask(*As("tenant-a")), grpc::UNAUTHENTICATED);
+  server_.reset();
+  work.Stop();
+}
+
 // It would be inflated before its caller is authenticated.
 TEST_F(GrpcBoundsTest, CompressedRequestsAreNotInflated) {
   Start();

@@ -64,6 +64,12 @@ class PendingAnswer final : public grpc::ServerUnaryReactor {
     GiveUp(cancel);
   }
 
+  // Whether the client has given up.
+  bool is_cancelled() const ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    return is_cancelled_;
+  }
+
   void OnCancel() override ABSL_LOCKS_EXCLUDED(mu_) {
     Cancel cancel;
     {
@@ -88,7 +94,7 @@ class PendingAnswer final : public grpc::ServerUnaryReactor {
   const OnAnswer on_answer_;
   std::shared_ptr<PendingAnswer> self_;  // gRPC's reference; reset by its last call
 
-  absl::Mutex mu_;
+  mutable absl::Mutex mu_;
   bool is_answered_ ABSL_GUARDED_BY(mu_) = false;
   bool is_cancelled_ ABSL_GUARDED_BY(mu_) = false;
   Cancel cancel_ ABSL_GUARDED_BY(mu_);

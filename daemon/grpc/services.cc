@@ -81,14 +81,13 @@ std::shared_ptr<PendingAnswer> Pend(const ServiceContext& context, grpc::Callbac
   return pending;
 }
 
-// Runs on the work queue what renders an answer.
-absl::Status Enqueue(const ServiceContext& context, const Caller& caller, WorkQueue::Lane lane,
-                     std::function<void()> work) {
-  const bool is_operator = caller.May(Resource::SelfMetrics(), Right::kRead);
-  if (is_operator && lane == WorkQueue::Lane::kQueries) lane = WorkQueue::Lane::kOperators;
-  if (context.work != nullptr) return context.work->Add(lane, caller.principal.identity, std::move(work));
-  work();
-  return absl::OkStatus();
+// Asks on behalf of the caller as authenticated now: the policy may have changed while the call waited.
+template <typename Request, typename Response>
+absl::StatusOr<grpc::ByteBuffer> Ask(Reader& reader, const Credentials& peer, const Request& request,
+                                     const std::function<Query<Request, Response>>& query) {
+  const absl::StatusOr<Caller> caller = reader.Authenticate(peer);
+  if (!caller.ok()) return UnknownCallerError();
+  return BytesOf(query(reader, *caller, request));
 }
 
 template <typename Request, typename Response>
@@ -98,11 +97,17 @@ UnaryReactor* Answer(const ServiceContext& context, grpc::CallbackServerContext&
   auto incoming = std::make_shared<Incoming<Request>>(Receive<Request>(context, call, method, request_bytes));
   const auto pending = Pend(context, call, method, incoming, response);
   if (!incoming->admission.status.ok()) return pending->reactor();
-  const Caller& caller = *incoming->admission.asked.caller;
-  const absl::Status taken = Enqueue(context, caller, lane, [&reader = context.reader, query, incoming, pending] {
-    pending->Answer(BytesOf(query(reader, *incoming->admission.asked.caller, incoming->request)));
-  });
-  if (!taken.ok()) pending->Answer(taken);
+  const WorkQueue::Work work = [&reader = context.reader, query, incoming, pending](const absl::Status& may) {
+    if (pending->is_cancelled()) return pending->Answer(absl::CancelledError("the client has cancelled the call"));
+    if (!may.ok()) return pending->Answer(may);
+    pending->Answer(Ask<Request, Response>(reader, incoming->admission.asked.peer, incoming->request, query));
+  };
+  if (context.work == nullptr) {
+    work(absl::OkStatus());
+  } else {
+    const Caller& caller = *incoming->admission.asked.caller;
+    context.work->Add(lane, {caller.principal.identity, caller.May(Resource::SelfMetrics(), Right::kRead)}, work);
+  }
   return pending->reactor();
 }
 

@@ -5,7 +5,7 @@
 //   HttpExchange exchange(credentials, handler);
 //   exchange.Feed(bytes);
 //   while (auto answer = exchange.Next()) {
-//     if (answer->work != nullptr) answer = exchange.Complete(answer->work->make());
+//     if (answer->work != nullptr) answer = exchange.Complete(answer->work->make(absl::OkStatus()));
 //     Write(answer->header, answer->body);
 //     if (!answer->keep_alive) Close();
 //   }

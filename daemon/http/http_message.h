@@ -48,8 +48,8 @@ struct HttpResponse {
 
 struct HttpWork {
   WorkQueue::Lane lane = WorkQueue::Lane::kQueries;
-  std::function<HttpResponse()> make;                       // without `work`
-  std::function<HttpResponse(const absl::Status&)> refuse;  // where WorkQueue does not take it
+  bool is_operator = false;                                   // WorkQueue::Holder::is_operator
+  std::function<HttpResponse(const absl::Status& may)> make;  // a response without `work`; see WorkQueue::Work
 };
 
 // Must be thread-safe and must not block. What takes more than a moment goes into HttpResponse::work.

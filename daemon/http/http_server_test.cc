@@ -216,6 +216,95 @@ TEST_F(HttpServerTest, StopLetsAnAnswerFinish) {
   EXPECT_TRUE(client.IsClosed());
 }
 
+// What the server answers by its work queue: the echo, or 429 where the queue refuses.
+HttpResponse EchoLater(const HttpRequest& request) {
+  HttpResponse response{.identity = "peer",
+                        .work = std::make_shared<HttpWork>(HttpWork{.make = [request](const absl::Status& may) {
+                          return may.ok() ? Echo(request) : HttpResponse{.status = 429, .body = Body::Of("later\n")};
+                        }})};
+  return response;
+}
+
+TEST_F(HttpServerTest, WorkIsAnsweredInTheOrderOfItsRequests) {
+  WorkQueue work({}, clock_);
+  options_.work = &work;
+  Start(EchoLater);
+  FakeHttpClient client(server_->port(), ca_.ca_file(), &peer_);
+  client.Send("GET /1 HTTP/1.1\r\nHost: x\r\n\r\nHEAD /2 HTTP/1.1\r\nHost: x\r\n\r\nGET /3 HTTP/1.0\r\n\r\n");
+  EXPECT_THAT(client.ReceiveResponse(), HasSubstr("\r\n\r\nGET /1 "));
+  EXPECT_THAT(client.ReceiveResponse(/*is_head=*/true), EndsWith("\r\n\r\n"));
+  const std::string last = client.ReceiveResponse();
+  EXPECT_THAT(last, StartsWith("HTTP/1.0 200 OK"));
+  EXPECT_THAT(last, HasSubstr("\r\n\r\nGET /3 "));
+  EXPECT_TRUE(client.IsClosed());
+  work.Stop();
+}
+
+TEST_F(HttpServerTest, WhatTheQueueRefusesIsAnswered) {
+  // Each work takes more than there is.
+  WorkQueue work({.threads = 1,
+                  .processor = {.burst = 1, .per_second = 0.1},
+                  .processor_time =
+                      [] {
+                        thread_local absl::Duration used;
+                        return used += absl::Seconds(2);
+                      }},
+                 clock_);
+  options_.work = &work;
+  Start(EchoLater);
+  EXPECT_THAT(Exchange(kGetWho), StartsWith("HTTP/1.1 200 OK"));
+  // The work is charged a moment after its answer: behind it, on the only thread.
+  absl::Notification charged;
+  work.Add(WorkQueue::Lane::kScrapes, {"other"}, [&](const absl::Status&) { charged.Notify(); });
+  charged.WaitForNotification();
+  const std::string refused = Exchange(kGetWho);
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 429 "));
+  EXPECT_THAT(refused, EndsWith("later\n"));
+  work.Stop();
+}
+
+// A client that has gone, and a server that stops, while the work waits.
+TEST_F(HttpServerTest, WorkMayOutliveItsClient) {
+  WorkQueue work({.threads = 1}, clock_);
+  options_.work = &work;
+  options_.stop_grace = absl::ZeroDuration();
+  Start(EchoLater);
+  absl::Notification blocked, go_on;
+  work.Add(WorkQueue::Lane::kScrapes, {"other"}, [&](const absl::Status&) {
+    blocked.Notify();
+    go_on.WaitForNotification();
+  });
+  blocked.WaitForNotification();
+  {
+    FakeHttpClient gone(server_->port(), ca_.ca_file(), &peer_);
+    gone.Send(kGetWho);
+  }
+  FakeHttpClient client(server_->port(), ca_.ca_file(), &peer_);
+  client.Send(kGetWho);
+  std::jthread stopper([this] { server_->Stop(); });
+  EXPECT_TRUE(client.IsClosed());
+  go_on.Notify();
+  work.Stop();
+}
+
+TEST_F(HttpServerTest, RequestsBeyondTheThrottleAreReadLater) {
+  HolderThrottle throttle({.streams = {.burst = 2, .per_second = 20}}, clock_);
+  options_.throttle = &throttle;
+  Start();
+  FakeHttpClient client(server_->port(), ca_.ca_file(), &peer_);
+  for (int i = 0; i < 2; ++i) {
+    client.Send(kGetWho);
+    EXPECT_THAT(client.ReceiveResponse(), StartsWith("HTTP/1.1 200 OK"));
+  }
+  const absl::Time start = absl::Now();
+  for (int i = 0; i < 2; ++i) {
+    client.Send(kGetWho);
+    EXPECT_THAT(client.ReceiveResponse(), StartsWith("HTTP/1.1 200 OK"));
+  }
+  EXPECT_GE(absl::Now() - start, absl::Milliseconds(50));
+  server_->Stop();
+}
+
 // Every connection is served, with the certificate in force when it is made.
 TEST_F(HttpServerTest, ARenewedCertificateHoldsForNewConnections) {
   Start();

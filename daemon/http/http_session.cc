@@ -4,6 +4,7 @@
 #include <openssl/ssl.h>
 
 #include <array>
+#include <atomic>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
@@ -131,8 +132,8 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
   void Stop() override {
     asio::dispatch(stream().get_executor(), [self = this->shared_from_this()] {
       self->is_stopping_ = true;
-      // An answer that is being written is finished first.
-      if (self->is_waiting_) self->lowest().cancel();
+      // An answer that is being made or written is finished first.
+      if (self->is_waiting_) self->StopWaiting();
     });
   }
 
@@ -142,13 +143,15 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
       const bool stands = connection == nullptr || connection->Check().ok();
       if (stands && !self->link_.HasBreach()) return;
       self->is_stopping_ = true;
-      if (self->is_waiting_) self->lowest().cancel();
+      if (self->is_waiting_) self->StopWaiting();
     });
   }
 
   void Abort() override {
+    is_aborted_ = true;
     asio::dispatch(stream().get_executor(), [self = this->shared_from_this()] {
       self->is_stopping_ = true;
+      self->StopWaiting();
       self->lowest().close();
     });
   }
@@ -196,7 +199,7 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     if (!context_.owner.MayStay(id_, holder_)) return Shutdown();
     exchange_.emplace(link_.credentials(), context_.handler);
     UseShare();
-    AnswerNext();
+    GoOn(0);
   }
 
   // Answers a buffered request, or waits for more bytes.
@@ -242,13 +245,15 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     // The answer's deadline begins when it has been made.
     lowest().expires_never();
     const std::shared_ptr<const HttpWork> work = std::move(answer.work);
-    if (context_.options.work == nullptr) return OnMade(work->make());
-    const absl::Status taken =
-        context_.options.work->Add(work->lane, answer.identity, [self = this->shared_from_this(), work] {
-          auto response = std::make_shared<HttpResponse>(work->make());
-          asio::post(self->stream().get_executor(), [self, response] { self->OnMade(std::move(*response)); });
-        });
-    if (!taken.ok()) OnMade(work->refuse(taken));
+    if (context_.options.work == nullptr) return OnMade(work->make(absl::OkStatus()));
+    context_.options.work->Add(work->lane, {.name = answer.identity, .is_operator = work->is_operator},
+                               [self = this->shared_from_this(), work](const absl::Status& may) {
+                                 // Nobody reads it any more.
+                                 if (self->is_aborted_) return;
+                                 auto response = std::make_shared<HttpResponse>(work->make(may));
+                                 asio::post(self->stream().get_executor(),
+                                            [self, response] { self->OnMade(std::move(*response)); });
+                               });
   }
 
   void OnMade(HttpResponse response) { Write(exchange_->Complete(std::move(response))); }
@@ -278,11 +283,26 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
   void OnWritten() {
     // Releases a shared body before the connection becomes idle.
     answer_.body = {};
-    if (!answer_.keep_alive) return Shutdown();
-    const absl::Duration wait = share_ == nullptr ? absl::ZeroDuration() : share_->Charge({.streams = 1});
+    GoOn(1);
+  }
+
+  // Charges the holder for requests, and answers the next one when it may.
+  void GoOn(size_t requests) {
+    const absl::Duration wait = share_ == nullptr ? absl::ZeroDuration() : share_->Charge({.streams = requests});
+    if (requests > 0 && !answer_.keep_alive) return Shutdown();
     if (wait <= absl::ZeroDuration()) return AnswerNext();
+    SetBusy(false);
+    is_waiting_ = true;
     pause_.emplace(stream().get_executor(), Timeout(wait));
-    pause_->async_wait([self = this->shared_from_this()](ErrorCode) { self->AnswerNext(); });
+    pause_->async_wait([self = this->shared_from_this()](ErrorCode) {
+      self->is_waiting_ = false;
+      self->AnswerNext();
+    });
+  }
+
+  void StopWaiting() {
+    lowest().cancel();
+    if (pause_) pause_->cancel();
   }
 
   // Of the holder, over all of its connections.
@@ -323,6 +343,7 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
   bool is_waiting_ = false;                  // reading a handshake or a request: stopping now loses no answer
   bool is_busy_ = false;
   bool is_stopping_ = false;
+  std::atomic<bool> is_aborted_ = false;  // from any thread
 };
 
 }  // namespace

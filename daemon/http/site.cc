@@ -165,39 +165,35 @@ HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   const Data* data = FindData(path);
   if (data == nullptr) return Absent();
   const auto caller = reader_.Authenticate(request.credentials);
-  if (!caller.ok()) {
-    HttpResponse response = Unauthenticated(caller.status());
-    Audit(request, path, caller, OutcomeOf(response));
-    return response;
-  }
-  if (!data->lane) return AnswerAs(request, *data, *caller);
+  if (!caller.ok() || !data->lane) return AnswerAs(request, *data, caller);
   // A selection is rendered for each request; everything, once for each snapshot.
   const bool is_selection = data->lane == WorkQueue::Lane::kScrapes && absl::StrContains(request.target, '?');
   return Later(request, data->path, *caller, is_selection ? WorkQueue::Lane::kQueries : *data->lane,
-               [this, request, data, caller = *caller] { return AnswerAs(request, *data, caller); });
+               [this, request, data](const absl::StatusOr<Caller>& now) { return AnswerAs(request, *data, now); });
 }
 
-HttpResponse Site::AnswerAs(const HttpRequest& request, const Data& data, const Caller& caller) {
-  HttpResponse response = (this->*data.answer)(request, caller);
+HttpResponse Site::AnswerAs(const HttpRequest& request, const Data& data, const absl::StatusOr<Caller>& caller) {
+  HttpResponse response = caller.ok() ? (this->*data.answer)(request, *caller) : Unauthenticated(caller.status());
   // Lets the server count the connection for the identity.
-  response.identity = caller.principal.identity;
-  if (data.path != kPollPath || poll_audit_.IsDue(response.identity, clock_.Steady()))
+  if (caller.ok()) response.identity = caller->principal.identity;
+  const bool is_poll = data.path == kPollPath && caller.ok();
+  if (!is_poll || poll_audit_.IsDue(response.identity, clock_.Steady()))
     Audit(request, data.path, caller, OutcomeOf(response));
   return response;
 }
 
 HttpResponse Site::Later(const HttpRequest& request, absl::string_view path, const Caller& caller, WorkQueue::Lane lane,
-                         std::function<HttpResponse()> make) {
-  const bool is_operator = caller.May(Resource::SelfMetrics(), Right::kRead);
+                         std::function<HttpResponse(const absl::StatusOr<Caller>&)> make) {
   const absl::Duration start = clock_.Steady();
   auto work = std::make_shared<HttpWork>();
-  work->lane = is_operator && lane != WorkQueue::Lane::kHistories ? WorkQueue::Lane::kOperators : lane;
-  work->make = [this, path, start, make = std::move(make)] {
-    HttpResponse response = make();
+  work->lane = lane;
+  work->is_operator = caller.May(Resource::SelfMetrics(), Right::kRead);
+  work->make = [this, request, path, caller, start, make = std::move(make)](const absl::Status& may) {
+    HttpResponse response =
+        may.ok() ? make(reader_.Authenticate(request.credentials)) : TooMuch(request, path, caller, may);
     metrics_.HttpRequest(path, response.status, clock_.Steady() - start);
     return response;
   };
-  work->refuse = [this, request, path, caller](const absl::Status& why) { return TooMuch(request, path, caller, why); };
   return {.identity = caller.principal.identity, .work = std::move(work)};
 }
 
@@ -209,7 +205,6 @@ HttpResponse Site::TooMuch(const HttpRequest& request, absl::string_view path, c
       path == kRedfishPath ? RedfishBusyResponse(retry_after_s) : Plain(429, absl::StrCat(why.message(), "\n"));
   response.fields.emplace_back("Retry-After", absl::StrCat(retry_after_s));
   response.identity = caller.principal.identity;
-  metrics_.HttpRequest(path, response.status, absl::ZeroDuration());
   // A flood must not push older entries out of the log.
   if (refusal_audit_.IsDue(response.identity, clock_.Steady())) Audit(request, path, caller, why);
   return response;
@@ -227,7 +222,9 @@ HttpResponse Site::Redfish(HttpRequest request, absl::string_view path) {
   const auto caller = reader_.Authenticate(request.credentials);
   if (!caller.ok() || !target.ok()) return RedfishAs(request, path, target, caller);
   return Later(request, kRedfishPath, *caller, WorkQueue::Lane::kQueries,
-               [this, request, target, caller] { return RedfishAs(request, PathOf(request.target), target, caller); });
+               [this, request, target](const absl::StatusOr<Caller>& now) {
+                 return RedfishAs(request, PathOf(request.target), target, now);
+               });
 }
 
 HttpResponse Site::RedfishAs(const HttpRequest& request, absl::string_view path,

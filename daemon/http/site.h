@@ -71,12 +71,13 @@ class Site {
 
   absl::string_view KnownPath(absl::string_view path) const;
   HttpResponse Answer(const HttpRequest& request, absl::string_view path);
-  // To be made by `make` on the work queue.
+  // To be made by `make` on the work queue, for the caller as authenticated then: the policy may have changed
+  // meanwhile.
   HttpResponse Later(const HttpRequest& request, absl::string_view path, const Caller& caller, WorkQueue::Lane lane,
-                     std::function<HttpResponse()> make);
+                     std::function<HttpResponse(const absl::StatusOr<Caller>&)> make);
   HttpResponse TooMuch(const HttpRequest& request, absl::string_view path, const Caller& caller,
                        const absl::Status& why);
-  HttpResponse AnswerAs(const HttpRequest& request, const Data& data, const Caller& caller);
+  HttpResponse AnswerAs(const HttpRequest& request, const Data& data, const absl::StatusOr<Caller>& caller);
   bool IsRedfish(absl::string_view path) const;
   HttpResponse Redfish(HttpRequest request, absl::string_view path);
   HttpResponse RedfishAs(const HttpRequest& request, absl::string_view path,

@@ -24,7 +24,9 @@ using testing::Not;
 using testing::StartsWith;
 
 // What the work queue would make.
-HttpResponse Made(const HttpResponse& response) { return response.work == nullptr ? response : response.work->make(); }
+HttpResponse Made(const HttpResponse& response) {
+  return response.work == nullptr ? response : response.work->make(absl::OkStatus());
+}
 
 class SiteTest : public testing::Test {
  protected:
@@ -184,7 +186,19 @@ TEST_F(SiteTest, WhatIsRenderedHasALane) {
         site_.Handle({.method = "GET", .target = row.target, .credentials = CredentialsOf(row.who)});
     ASSERT_EQ(response.work != nullptr, row.lane.has_value()) << row.who << row.target;
     if (row.lane) EXPECT_EQ(response.work->lane, *row.lane) << row.who << row.target;
+    if (row.lane) EXPECT_EQ(response.work->is_operator, std::string(row.who) == "ops") << row.target;
     if (row.lane) EXPECT_FALSE(response.identity.empty()) << "whose budget it uses";
+  }
+}
+
+TEST_F(SiteTest, WhoIsRevokedMeanwhileGetsNothing) {
+  world_.Publish(0, 1);
+  for (const char* target : {"/metrics", "/page/status", "/redfish/v1/Chassis"}) {
+    const HttpResponse asked =
+        site_.Handle({.method = "GET", .target = target, .credentials = CredentialsOf("tenant-a")});
+    world_.policy.Replace(*Policy::Parse("version: 1\n", "policy.yaml"));
+    EXPECT_EQ(asked.work->make(absl::OkStatus()).status, 403) << target;
+    world_.policy.Replace(FakePolicy());
   }
 }
 
@@ -192,7 +206,7 @@ TEST_F(SiteTest, WhatTheQueueRefusesMayBeAskedForLater) {
   const absl::Status why = WithRetryAfter(absl::ResourceExhaustedError("used up"), absl::Milliseconds(1200));
   for (const char* target : {"/metrics", "/redfish/v1/Chassis"}) {
     const HttpResponse response =
-        site_.Handle({.method = "GET", .target = target, .credentials = CredentialsOf("tenant-a")}).work->refuse(why);
+        site_.Handle({.method = "GET", .target = target, .credentials = CredentialsOf("tenant-a")}).work->make(why);
     EXPECT_EQ(response.status, 429);
     EXPECT_THAT(response.fields, testing::Contains(testing::Pair("Retry-After", "2")));
     EXPECT_THAT(response.body.ToString(), HasSubstr(*target == '/' && target[1] == 'm' ? "used up" : "Retry in 2"));

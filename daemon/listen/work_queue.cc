@@ -16,6 +16,7 @@ namespace sideband::daemon {
 namespace {
 
 constexpr int kNice = 10;
+constexpr uint64_t kReverseEvery = 4;
 // Full budgets are dropped when there are more than this.
 constexpr size_t kBudgetsMax = 1024;
 
@@ -32,20 +33,33 @@ absl::Duration ThreadProcessorTime() {
 }
 
 WorkQueue::WorkQueue(Options options, const Clock& clock) : options_(std::move(options)), clock_(clock) {
-  threads_.emplace_back([this] { Serve({Lane::kOperators}, &WorkQueue::HasOperatorsWork); });
+  threads_.emplace_back([this] { ServeOperators(); });
   for (int i = 0; i < options_.threads; ++i) {
     threads_.emplace_back([this] {
       YieldToOthers();
-      Serve({Lane::kScrapes, Lane::kQueries, Lane::kHistories}, &WorkQueue::HasOthersWork);
+      ServeOthers();
     });
   }
 }
 
 WorkQueue::~WorkQueue() { Stop(); }
 
-absl::Status WorkQueue::CheckBudget(const std::string& holder) {
+WorkQueue::Row WorkQueue::RowOf(Lane lane, const Holder& holder) {
+  if (holder.is_operator) return lane == Lane::kHistories ? kOperatorsHistories : kOperators;
+  switch (lane) {
+    case Lane::kScrapes:
+      return kScrapes;
+    case Lane::kQueries:
+      return kQueries;
+    case Lane::kHistories:
+      return kHistories;
+  }
+  return kHistories;
+}
+
+absl::Status WorkQueue::CheckBudget(Row row, const std::string& holder) {
   const auto found = budgets_.find(holder);
-  if (found == budgets_.end()) return absl::OkStatus();
+  if (row <= kOperatorsHistories || found == budgets_.end()) return absl::OkStatus();
   const absl::Duration wait = found->second.Charge(0, clock_.Steady());
   if (wait <= absl::ZeroDuration()) return absl::OkStatus();
   return WithRetryAfter(absl::ResourceExhaustedError(absl::StrCat("the identity has used up its processor time, ",
@@ -53,59 +67,69 @@ absl::Status WorkQueue::CheckBudget(const std::string& holder) {
                         wait);
 }
 
-absl::Status WorkQueue::Add(Lane lane, const std::string& holder, std::function<void()> work) {
+void WorkQueue::Add(Lane lane, const Holder& holder, Work work) {
+  const Row row = RowOf(lane, holder);
+  absl::Status may;
   {
     absl::MutexLock lock(&mu_);
-    if (!is_stopping_) {
-      if (lane != Lane::kOperators) {
-        if (absl::Status status = CheckBudget(holder); !status.ok()) return status;
-      }
-      LaneState& state = lanes_[static_cast<size_t>(lane)];
-      Line& line = state.lines[holder];
-      if (line.works.empty() && !line.is_running) state.turns.push_back(holder);
+    may = CheckBudget(row, holder.name);
+    if (may.ok() && !is_stopping_) {
+      RowState& state = rows_[row];
+      Line& line = state.lines[holder.name];
+      if (line.works.empty() && !line.is_running) state.turns.push_back(holder.name);
       line.works.push_back(std::move(work));
-      return absl::OkStatus();
+      return;
     }
   }
-  work();
-  return absl::OkStatus();
+  work(may);
 }
 
-bool WorkQueue::MayTake(Lane lane) const {
-  const LaneState& state = lanes_[static_cast<size_t>(lane)];
+bool WorkQueue::MayTake(Row row) const {
+  const RowState& state = rows_[row];
   if (state.turns.empty()) return false;
-  // One thread stays for what is quick.
-  return lane != Lane::kHistories || state.running < std::max(1, options_.threads - 1);
+  // What is slow leaves threads to what is quick; each has at least one.
+  const int histories = rows_[kOperatorsHistories].running + rows_[kHistories].running;
+  const int queries = histories + rows_[kQueries].running;
+  if (row == kQueries) return queries < std::max(1, options_.threads - 1);
+  if (row == kOperatorsHistories) return histories < std::max(1, options_.threads - 1);
+  if (row == kHistories)
+    return histories < std::max(1, options_.threads - 2) && queries < std::max(1, options_.threads - 1);
+  return true;
 }
-
-bool WorkQueue::HasOperatorsWork() const { return is_stopping_ || MayTake(Lane::kOperators); }
 
 bool WorkQueue::HasOthersWork() const {
-  return is_stopping_ || MayTake(Lane::kScrapes) || MayTake(Lane::kQueries) || MayTake(Lane::kHistories);
+  if (is_stopping_) return true;
+  for (size_t row = kOperatorsHistories; row < kRows; ++row) {
+    if (MayTake(static_cast<Row>(row))) return true;
+  }
+  return false;
 }
 
-// The holder whose turn it is.
-WorkQueue::Job WorkQueue::TakeFrom(Lane lane) {
-  LaneState& state = lanes_[static_cast<size_t>(lane)];
-  Job job{.lane = lane, .holder = std::move(state.turns.front())};
+// Of the holder whose turn it is. What it has used since the work was added counts.
+WorkQueue::Job WorkQueue::TakeFrom(Row row) {
+  RowState& state = rows_[row];
+  Job job{.row = row, .holder = std::move(state.turns.front())};
   state.turns.pop_front();
   ++state.running;
   Line& line = state.lines[job.holder];
   line.is_running = true;
   job.work = std::move(line.works.front());
   line.works.pop_front();
+  job.may = CheckBudget(row, job.holder);
   return job;
 }
 
-std::optional<WorkQueue::Job> WorkQueue::Take(const std::vector<Lane>& lanes) {
-  for (const Lane lane : lanes) {
-    if (MayTake(lane)) return TakeFrom(lane);
+std::optional<WorkQueue::Job> WorkQueue::TakeOthers(uint64_t turn) {
+  std::array<Row, 4> order = {kOperatorsHistories, kScrapes, kQueries, kHistories};
+  if (turn % kReverseEvery == 0) std::ranges::reverse(order);
+  for (const Row row : order) {
+    if (MayTake(row)) return TakeFrom(row);
   }
   return std::nullopt;
 }
 
 void WorkQueue::Finish(const Job& job, absl::Duration used) {
-  LaneState& state = lanes_[static_cast<size_t>(job.lane)];
+  RowState& state = rows_[job.row];
   --state.running;
   const auto line = state.lines.find(job.holder);
   line->second.is_running = false;
@@ -114,7 +138,7 @@ void WorkQueue::Finish(const Job& job, absl::Duration used) {
   } else {
     state.turns.push_back(job.holder);
   }
-  if (job.lane == Lane::kOperators) return;
+  if (job.row <= kOperatorsHistories) return;
   const absl::Duration now = clock_.Steady();
   if (budgets_.size() >= kBudgetsMax) {
     absl::erase_if(budgets_, [now](auto& item) { return item.second.IsFull(now); });
@@ -122,23 +146,40 @@ void WorkQueue::Finish(const Job& job, absl::Duration used) {
   budgets_.try_emplace(job.holder, options_.processor).first->second.Charge(absl::ToDoubleSeconds(used), now);
 }
 
-void WorkQueue::Serve(const std::vector<Lane>& lanes, bool (WorkQueue::*has_work)() const) {
+void WorkQueue::RunOne(Job job) {
+  const absl::Duration start = options_.processor_time();
+  job.work(job.may);
+  // Destroyed here, since it may own what locks.
+  job.work = nullptr;
+  const absl::Duration used = options_.processor_time() - start;
+  absl::MutexLock lock(&mu_);
+  Finish(job, used);
+}
+
+void WorkQueue::ServeOperators() {
   while (true) {
     std::optional<Job> job;
     {
       absl::MutexLock lock(&mu_);
-      mu_.Await(absl::Condition(this, has_work));
-      job = Take(lanes);
+      mu_.Await(absl::Condition(this, &WorkQueue::HasOperatorsWork));
       // What waits when the queue stops is finished first.
-      if (!job) return;
+      if (MayTake(kOperators)) job = TakeFrom(kOperators);
     }
-    const absl::Duration start = options_.processor_time();
-    job->work();
-    // Destroyed here, since it may own what locks.
-    job->work = nullptr;
-    const absl::Duration used = options_.processor_time() - start;
-    absl::MutexLock lock(&mu_);
-    Finish(*job, used);
+    if (!job) return;
+    RunOne(*std::move(job));
+  }
+}
+
+void WorkQueue::ServeOthers() {
+  for (uint64_t turn = 1;; ++turn) {
+    std::optional<Job> job;
+    {
+      absl::MutexLock lock(&mu_);
+      mu_.Await(absl::Condition(this, &WorkQueue::HasOthersWork));
+      job = TakeOthers(turn);
+    }
+    if (!job) return;
+    RunOne(*std::move(job));
   }
 }
 

@@ -4,6 +4,8 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include "proto/envelope/secret_process.h"
 
 namespace sideband::daemon {
@@ -30,8 +32,12 @@ constexpr size_t kFreedBytesMax = 8 << 20;
 
 }  // namespace
 
-void ReturnFreedMemory() {
-  if (mallinfo2().fordblks > kFreedBytesMax) malloc_trim(kFreedBytesMax / 2);
+void MemoryTrim::Trim() {
+  const size_t freed = mallinfo2().fordblks;
+  kept_ = std::min(kept_, freed);
+  if (freed < kept_ + kFreedBytesMax) return;
+  malloc_trim(kFreedBytesMax / 2);
+  kept_ = mallinfo2().fordblks;
 }
 
 void PrepareProcess() {

@@ -134,7 +134,8 @@ absl::StatusOr<Descriptor> CopyToTemporary(TraceFile& file) {
 // fst2vcd needs random access.
 absl::StatusOr<std::unique_ptr<TraceFile>> OpenFst(Descriptor descriptor, std::string start, const std::string& path) {
   struct stat status {};
-  if (::fstat(descriptor.get(), &status) == 0 && S_ISREG(status.st_mode)) return FstFile::Open(path);
+  const bool is_file = ::fstat(descriptor.get(), &status) == 0 && S_ISREG(status.st_mode);
+  if (is_file) return FstFile::Open(path, std::move(descriptor));
   PlainFile pipe(std::move(descriptor), std::move(start));
   auto copy = CopyToTemporary(pipe);
   if (!copy.ok()) return absl::Status(copy.status().code(), absl::StrCat(path, ": ", copy.status().message()));

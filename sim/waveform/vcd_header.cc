@@ -2,6 +2,7 @@
 #include "sim/waveform/vcd_header.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -22,6 +23,7 @@ constexpr size_t kSuggestionBytesMax = size_t{4} << 20;
 // Full names are built for each signal. Real designs have some hundred characters.
 constexpr size_t kScopeSizeMax = size_t{1} << 16;
 constexpr size_t kWordsMax = 64;
+constexpr size_t kPartsMax = 4096;  // each is compared with each
 
 // The range of `[7:0]` in the place of a width, as extended VCD files have it.
 std::optional<BitRange> RangeInPlaceOfWidth(const std::string& word) {
@@ -170,7 +172,7 @@ absl::Status HeaderReader::WantVar(const std::string& type, const std::string& w
   if (const auto other = RangeInPlaceOfWidth(width)) {
     range = other;
     var.width = other->size();
-  } else if (!absl::SimpleAtoi(width, &var.width)) {
+  } else if (!absl::SimpleAtoi(width, &var.width) || var.width > std::numeric_limits<int64_t>::max()) {
     return lexer_.Error(absl::StrCat("expected a width in bits, not ", Excerpt(width)));
   }
   // Without a matching range, bits are numbered from the right.
@@ -203,6 +205,7 @@ absl::Status HeaderReader::CheckWidth(const std::string& name, uint64_t width) c
 
 absl::Status HeaderReader::AddPart(const VcdVar& var) {
   std::vector<VcdVar>& parts = parts_[name_];
+  if (parts.size() >= kPartsMax) return lexer_.Error(absl::StrCat("a vector has more than ", kPartsMax, " parts"));
   for (const VcdVar& part : parts) {
     if (part.slot == var.slot && RangeOf(part) == RangeOf(var)) return absl::OkStatus();
     if (!CanJoin(part, var)) return DeclaredTwice();
