@@ -175,7 +175,7 @@ TEST_F(SiteTest, WhatIsRenderedHasALane) {
     std::optional<Lane> lane;
   };
   for (const Row& row :
-       {Row{"ops", "/metrics", Lane::kOperators}, Row{"ops", "/redfish/v1/Chassis", Lane::kOperators},
+       {Row{"ops", "/metrics", Lane::kScrapes}, Row{"ops", "/redfish/v1/Chassis", Lane::kQueries},
         Row{"ops", "/page/history?event=cycles&seconds=9", Lane::kHistories}, Row{"ops", "/", std::nullopt},
         Row{"ops", "/sd", std::nullopt}, Row{"tenant-a", "/metrics", Lane::kScrapes},
         Row{"tenant-a", "/metrics?event[]=cycles", Lane::kQueries}, Row{"tenant-a", "/page/status", Lane::kQueries},

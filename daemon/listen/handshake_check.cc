@@ -53,17 +53,13 @@ bool HasName(const X509* certificate) {
   return false;
 }
 
-// A client that trusts all certificates of the file, so that only the file itself can be at fault.
-SslContextPtr MakeClient(const std::string& certificates) {
+// Of a client that trusts every issuer: which one it is, and what else the file has, are for real clients to judge.
+SslContextPtr MakeClient() {
   SslContextPtr client(SSL_CTX_new(TLS_client_method()));
   if (client == nullptr) return client;
   SSL_CTX_set1_sigalgs_list(client.get(), kSignatures);
   SSL_CTX_set1_groups_list(client.get(), kGroups);
-  SSL_CTX_set_verify(client.get(), SSL_VERIFY_PEER, nullptr);
-  X509_STORE* const trusted = SSL_CTX_get_cert_store(client.get());
-  X509_STORE_set_flags(trusted, X509_V_FLAG_PARTIAL_CHAIN);
-  const BioPtr reader = MemoryReader(certificates);
-  while (const CertificatePtr next = ReadCertificate(reader.get())) X509_STORE_add_cert(trusted, next.get());
+  SSL_CTX_set_verify(client.get(), SSL_VERIFY_NONE, nullptr);
   return client;
 }
 
@@ -88,19 +84,23 @@ bool ShakeHands(SSL* client, SSL* server) {
   return is_done;
 }
 
-absl::Status FaultOf(const X509* certificate, long verified, const std::string& file) {
+// What clients look at besides the issuer.
+absl::Status CheckCertificate(X509* certificate, const std::string& file) {
   const auto fault = [&](auto&&... what) { return absl::FailedPreconditionError(absl::StrCat(file, ": ", what...)); };
-  switch (verified) {
-    case X509_V_ERR_CERT_HAS_EXPIRED:
-      if (X509_cmp_current_time(X509_get0_notAfter(certificate)) > 0) return fault("an issuer in it has expired");
-      return fault("has expired, at ", TextOf(X509_get0_notAfter(certificate)));
-    case X509_V_ERR_CERT_NOT_YET_VALID:
-      return fault("is not valid before ", TextOf(X509_get0_notBefore(certificate)));
-    case X509_V_ERR_INVALID_PURPOSE:
-      return fault("is no server's certificate: its extended key usage lacks serverAuth");
-    default:
-      return fault("clients refuse it: ", X509_verify_cert_error_string(verified));
+  if (X509_cmp_current_time(X509_get0_notAfter(certificate)) <= 0) {
+    return fault("has expired, at ", TextOf(X509_get0_notAfter(certificate)));
   }
+  if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0) {
+    return fault("is not valid before ", TextOf(X509_get0_notBefore(certificate)));
+  }
+  const bool lacks_server_auth = (X509_get_extension_flags(certificate) & EXFLAG_XKUSAGE) != 0 &&
+                                 (X509_get_extended_key_usage(certificate) & XKU_SSL_SERVER) == 0;
+  if (lacks_server_auth) return fault("is no server's certificate: its extended key usage lacks serverAuth");
+  if (X509_check_purpose(certificate, X509_PURPOSE_SSL_SERVER, 0) != 1) {
+    return fault("is no server's certificate: its key usage is another");
+  }
+  if (HasName(certificate)) return absl::OkStatus();
+  return fault("has no name: subjectAltName has neither a DNS name nor an IP address");
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ absl::Status FaultOf(const X509* certificate, long verified, const std::string& 
 absl::Status CheckHandshake(const TlsFiles& files, const TlsServerConfig& config) {
   const absl::Cleanup clear = [] { ERR_clear_error(); };
   SIDEBAND_ASSIGN_OR_RETURN(const TlsContext context, MakeTlsContext(files, config, ApplicationProtocol::kAny));
-  const SslContextPtr client_context = MakeClient(files.certificates());
+  const SslContextPtr client_context = MakeClient();
   const SslPtr server(SSL_new(context.get())), client(SSL_new(client_context.get()));
   BIO *near = nullptr, *far = nullptr;
   if (server == nullptr || client == nullptr || BIO_new_bio_pair(&near, 0, &far, 0) != 1) {
@@ -119,20 +119,13 @@ absl::Status CheckHandshake(const TlsFiles& files, const TlsServerConfig& config
   SSL_set_connect_state(client.get());
   SSL_set_accept_state(server.get());
   SSL_set_verify(server.get(), SSL_VERIFY_NONE, nullptr);  // the client has no certificate
-  const X509* const own = SSL_get_certificate(server.get());
-  ERR_clear_error();  // the end of a file is one
+  ERR_clear_error();
   const bool is_done = ShakeHands(client.get(), server.get());
-  const long verified = SSL_get_verify_result(client.get());
-  if (verified != X509_V_OK) return FaultOf(own, verified, config.cert_file);
-  if (!is_done) {
-    const char* const reason = ERR_reason_error_string(ERR_peek_error());
-    return absl::FailedPreconditionError(absl::StrCat(config.cert_file, ": no client can use its key of the kind ",
-                                                      KindOf(files.key().get()), ": ",
-                                                      reason == nullptr ? "no handshake" : reason));
-  }
-  if (HasName(own)) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat(config.cert_file, ": has no name: subjectAltName has neither a DNS name nor an IP address"));
+  if (is_done) return CheckCertificate(SSL_get_certificate(server.get()), config.cert_file);
+  const char* const reason = ERR_reason_error_string(ERR_peek_error());
+  return absl::FailedPreconditionError(absl::StrCat(config.cert_file, ": no client can use its key of the kind ",
+                                                    KindOf(files.key().get()), ": ",
+                                                    reason == nullptr ? "no handshake" : reason));
 }
 
 void CheckHandshakes(const Config& config, ErrorList& errors) {

@@ -2,8 +2,7 @@
 //
 // Whether clients can connect to a listener with these files now, by a handshake in memory: TLS libraries say so only
 // to the client that fails.
-//   const absl::Status usable = CheckHandshake(*files, config);
-//   if (!usable.ok()) spdlog::error("http: {}", usable.message());
+//   SIDEBAND_RETURN_IF_ERROR(CheckHandshake(*files, config));
 #ifndef SIDEBAND_DAEMON_LISTEN_HANDSHAKE_CHECK_H_
 #define SIDEBAND_DAEMON_LISTEN_HANDSHAKE_CHECK_H_
 

@@ -24,6 +24,7 @@ struct Wanted {
   const char* group = "P-256";
   const char* names = "DNS:localhost";
   const char* usage = nullptr;
+  const char* key_usage = nullptr;
   long begins_s = -3600, ends_s = 3600;  // from now
 };
 
@@ -52,6 +53,7 @@ CertificatePtr Sign(const Wanted& wanted, EVP_PKEY* key) {
   X509_set_issuer_name(certificate.get(), X509_get_subject_name(certificate.get()));
   Extend(certificate.get(), NID_subject_alt_name, wanted.names);
   Extend(certificate.get(), NID_ext_key_usage, wanted.usage);
+  Extend(certificate.get(), NID_key_usage, wanted.key_usage);
   EXPECT_GT(X509_sign(certificate.get(), key, EVP_sha256()), 0);
   return certificate;
 }
@@ -101,6 +103,7 @@ TEST_F(HandshakeCheckTest, WhatNoClientCanUseIsNamedInOneLine) {
       {{.names = nullptr}, "has no name: subjectAltName has neither a DNS name nor an IP address"},
       {{.names = "URI:spiffe://example.org/daemon"}, "has no name: "},
       {{.usage = "clientAuth"}, "is no server's certificate: its extended key usage lacks serverAuth"},
+      {{.key_usage = "keyCertSign"}, "is no server's certificate: its key usage is another"},
       {{.group = "brainpoolP256r1"}, "no client can use its key of the kind brainpoolP256r1: "},
       {{.group = "secp256k1"}, "no client can use its key of the kind secp256k1: "},
   };

@@ -36,8 +36,8 @@ class KeyUpdates {
   bool are_too_many_ = false;
 };
 
-// Counts the KeyUpdates of all connections that are made from the context. After too many a connection reads no more, as
-// if the peer had closed its direction.
+// Counts the KeyUpdates of all connections that are made from the context. After too many a connection reads no more,
+// as if the peer had closed its direction.
 void EndAtKeyUpdates(SSL_CTX& context);
 bool HasTooManyKeyUpdates(const SSL* ssl);
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """sidebandd's listeners: certificates that change during operation, Unix sockets, and bad peers beside a scraper."""
 
+import contextlib
 import datetime
+import fcntl
 import http.client
 import json
 import os
@@ -14,6 +16,7 @@ import ssl
 import stat
 import struct
 import subprocess
+import termios
 import threading
 import time
 import unittest
@@ -283,8 +286,8 @@ class SigningCertificateTest(ListenerTestCase):
 
     def test_only_leaves_are_served(self):
         self.site.start()
-        signing = {"ca": [certificates.is_authority(True)],
-                   "ca-signature": [certificates.is_authority(True), certificates.key_usage("digital_signature")],
+        signing = {"authority": [certificates.is_authority(True)],
+                   "authority-signature": [certificates.is_authority(True), certificates.key_usage("digital_signature")],
                    "certs": [certificates.key_usage("digital_signature", "key_cert_sign")],
                    "crls": [certificates.is_authority(False), certificates.key_usage("digital_signature", "crl_sign")]}
         leaves = {"plain": [], "leaf": [certificates.is_authority(False), certificates.key_usage("digital_signature")]}
@@ -296,29 +299,39 @@ class SigningCertificateTest(ListenerTestCase):
 class KeyUpdateTest(ListenerTestCase):
     def connect(self, port):
         """openssl s_client, which sends a KeyUpdate for each line `k`."""
-        command = ["openssl", "s_client", "-connect", "127.0.0.1:%d" % port, "-alpn", "h2", "-CAfile", "ca.pem", "-cert",
-                   "operator.pem", "-key", "operator.key"]
-        client = subprocess.Popen(command, cwd=self.site.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE)
+        command = ["openssl", "s_client", "-connect", "127.0.0.1:%d" % port, "-alpn", "h2", "-CAfile", "ca.pem",
+                   "-cert", "operator.pem", "-key", "operator.key"]
+        client = subprocess.Popen(command, bufsize=0, cwd=self.site.folder, stdin=subprocess.PIPE,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.addCleanup(lambda: (client.kill(), client.wait(), client.stdin.close(), client.stderr.close()))
         return client
 
     @staticmethod
-    def update(client):
-        client.stdin.write(b"k\n")
-        client.stdin.flush()
+    def say(client, words):
+        """What openssl reads by itself: its commands are at the beginning of what it reads."""
+        with contextlib.suppress(BrokenPipeError):  # it has ended
+            client.stdin.write(words)
+        programs.wait_until(lambda: client.poll() is not None or
+                            fcntl.ioctl(client.stdin, termios.FIONREAD, bytes(4)) == bytes(4), "openssl's read")
+
+    def update(self, client, data):
+        """A KeyUpdate, which goes with the data that follow it."""
+        self.say(client, b"k\n")
         while b"KEYUPDATE" not in (line := client.stderr.readline()):
             if not line:
                 raise AssertionError("the client has ended")
+        self.say(client, data)
 
     def test_the_tenth_ends_a_connection(self):
         self.site.start()
-        for listener, port in (("http", self.site.http_port), ("grpc", self.site.grpc_port)):
+        request = [b"GET / HTTP/1.1\r\n"] + [b"X: y\r\n"] * 9
+        preface = [b"PRI", b" ", b"*", b" ", b"H", b"T", b"T", b"P", b"/", b"2"]
+        for listener, port, pieces in (("http", self.site.http_port, request), ("grpc", self.site.grpc_port, preface)):
             client = self.connect(port)
-            for _ in range(9):
-                self.update(client)
+            for piece in pieces[:9]:
+                self.update(client, piece)
             self.assertIsNone(self.refused(listener), listener)
-            self.update(client)
+            self.update(client, pieces[9])
             client.wait(timeout=programs.PATIENCE_S)
             self.assertEqual(self.refused(listener), 1, listener)
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <openssl/ssl.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -73,8 +72,9 @@ absl::Status UseListenerTls(const Config& config, ListenerMetrics& metrics) {
   return absl::OkStatus();
 }
 
-void UseHandshakeCheck(const std::unique_ptr<TlsFiles>& files, const TlsServerConfig& config) {
+absl::Status UseHandshakeCheck(const std::unique_ptr<TlsFiles>& files, const TlsServerConfig& config) {
   //@ daemon/listen/handshake_check.h
+  return absl::OkStatus();
 }
 
 absl::Status UseLocalListener(const std::string& path, ListenerMetrics& metrics) {
