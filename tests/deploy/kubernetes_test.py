@@ -203,7 +203,7 @@ class ManifestTest(unittest.TestCase):
         for place in ("tls", "run/sideband", "var/log/sideband", "var/lib/sideband"):
             os.makedirs(os.path.join(folder, place))
         subprocess.run(["/usr/bin/openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                        "-subj", "/CN=any", "-keyout", "tls/tls.key", "-out", "tls/tls.crt"], cwd=folder, check=True,
+                        "-subj", "/CN=any", "-addext", "subjectAltName=DNS:any", "-keyout", "tls/tls.key", "-out", "tls/tls.crt"], cwd=folder, check=True,
                        capture_output=True, timeout=_PATIENCE_S)
         shutil.copy(os.path.join(folder, "tls/tls.crt"), os.path.join(folder, "tls/ca.crt"))
         self.assertEqual(sorted(secret), sorted("tls/" + name for name in os.listdir(os.path.join(folder, "tls"))))
