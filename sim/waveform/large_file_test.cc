@@ -24,7 +24,7 @@ TEST(LargeFileTest, CountsBytesAndLinesBeyondThirtyTwoBits) {
       "#0 0!\n#1 1a\n#2 1!");
   const std::string empty_lines = Gzipped(std::string(kMemberBytes, '\n'));
   for (size_t i = 0; i < kMembers; ++i) packed += empty_lines;
-  packed += Gzipped("#3 0!\n#4 1!\n#5 0!\n#6 garbage");
+  packed += Gzipped("#3 0!\n#4 1!\n#5 0!\n#6 garbage\n");
 
   const auto map =
       SignalMap::Parse(R"({"clock": "clk", "events": [{"name": "e", "signal": "a", "op": "high"}]})", "S.json");
