@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -34,6 +36,7 @@
 #include "daemon/collector/fair_share.h"
 #include "daemon/collector/fake_context.h"
 #include "daemon/collector/gated_rows.h"
+#include "daemon/collector/log_limit.h"
 #include "daemon/collector/mark_router.h"
 #include "daemon/collector/peek_queue.h"
 #include "daemon/collector/peek_router.h"
@@ -205,6 +208,10 @@ void UseBoardSnapshot(size_t device, const BoardReader& reader, const BoardTime&
 void WaitUntil(absl::Duration steady_time);
 
 absl::Status RunNext();
+
+void UseLogLimit(LogLimit<5>& limit, const Clock& clock) {
+  //@ daemon/collector/log_limit.h
+}
 
 absl::Status UseBoardBursts(MailboxSession& session, BusLock& lock, absl::Duration due, absl::Duration now) {
   //@ daemon/collector/board_bursts.h

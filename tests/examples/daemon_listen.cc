@@ -11,6 +11,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "daemon/base/retry_after.h"
 #include "daemon/config/config.h"
 #include "daemon/config/tls_files.h"
@@ -23,6 +24,7 @@
 #include "daemon/listen/descriptors.h"
 #include "daemon/listen/handshake_check.h"
 #include "daemon/listen/holder_throttle.h"
+#include "daemon/listen/key_updates.h"
 #include "daemon/listen/listener_tls.h"
 #include "daemon/listen/local_listener.h"
 #include "daemon/listen/network_listener.h"
@@ -39,7 +41,9 @@
 namespace sideband::daemon {
 namespace {
 
+void Close();
 void Close(ConnectionTable::Id id);
+void Refuse(absl::string_view reason);
 void Serve(int fd);
 void Serve(int fd, uint32_t user);
 
@@ -65,6 +69,10 @@ void UseDescriptors(const Config& config, HttpServer::Options& http) {
 
 void UseHolderThrottle(HolderThrottle& throttle, const ConnectionTable::Holder& holder, FrameGuard& guard) {
   //@ daemon/listen/holder_throttle.h
+}
+
+void UseKeyUpdates(SSL_CTX* context, const SSL* ssl) {
+  //@ daemon/listen/key_updates.h
 }
 
 absl::Status UseListenerTls(const Config& config, ListenerMetrics& metrics) {
