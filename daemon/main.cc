@@ -25,12 +25,8 @@
 #include "daemon/board/board_store.h"
 #include "daemon/clocks/line_book.h"
 #include "daemon/collector/collector_thread.h"
-#include "daemon/collector/creation_file.h"
-#include "daemon/collector/mark_router.h"
-#include "daemon/collector/peek_router.h"
-#include "daemon/collector/rotation_router.h"
-#include "daemon/collector/seal_router.h"
-#include "daemon/collector/trigger_router.h"
+#include "daemon/collector/creation_times.h"
+#include "daemon/collector/routers.h"
 #include "daemon/config/config.h"
 #include "daemon/counting/counting_book.h"
 #include "daemon/counting/settings_file.h"
@@ -136,12 +132,14 @@ static_assert(QuotaConfig().calls_per_second == RequestQuota::Limits().per_secon
               QuotaConfig().burst == RequestQuota::Limits().burst &&
               QuotaConfig().calls_under_way == CallsUnderWay::Limits().calls_max &&
               QuotaConfig().bytes_under_way == CallsUnderWay::Limits().bytes_max &&
+              QuotaConfig().bytes_under_way == CallsUnderWay::Limits().all_bytes_max &&
               QuotaConfig().streams == kStreamsPerIdentityMax);
 
 // A client above this multiple of its quota is throttled; between the quota and this multiple its calls are rejected.
 constexpr double kThrottleFactor = 4;
-// Of one holder, over all of its HTTP connections: far above what scrapers and open pages ask.
-constexpr TokenRate kHttpRequests = {.burst = 500, .per_second = 100};
+// Of one holder, over all of its HTTP connections: far above what scrapers and open pages ask. The burst is for clients
+// that read all of Redfish.
+constexpr TokenRate kHttpRequests = {.burst = 500, .per_second = 50};
 // HTTP/2 frames allowed per call. The lower bounds below are HolderThrottle's defaults.
 constexpr double kFramesPerCall = 10;
 
@@ -159,11 +157,7 @@ Gate::Options GateOptions(const Config& config, const ConnectionBudget& budget) 
 }
 
 GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& budget, int inherited_socket,
-                                WorkQueue& work, const HistoryReader& history, SealerSet& sealers,
-                                const PeekReader& peeks, const CountingQueries& counting, RotationSink& rotation,
-                                const MarkQueries& marks, ExchangeBook* exchanges,
-                                const ExchangeQueries& exchange_queries, const SensorQueries& sensors,
-                                const SensorHistoryReader& past_sensors, const Admin& admin) {
+                                const Answerers& parts) {
   const QuotaConfig& quotas = config.quotas;
   Gate::Options gate = GateOptions(config, budget);
   gate.inherited_socket = inherited_socket;
@@ -171,19 +165,10 @@ GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& bu
           .local_operators = config.local_operators,
           .streams_per_identity_max = quotas.streams,
           .requests = {.per_second = quotas.calls_per_second, .burst = quotas.burst},
-          .under_way = {.calls_max = quotas.calls_under_way, .bytes_max = quotas.bytes_under_way},
-          .history = &history,
-          .sealers = &sealers,
-          .peeks = &peeks,
-          .counting = &counting,
-          .rotation = &rotation,
-          .marks = &marks,
-          .exchanges = exchanges,
-          .exchange_queries = &exchange_queries,
-          .sensors = &sensors,
-          .sensor_history = &past_sensors,
-          .admin = &admin,
-          .work = &work,
+          .under_way = {.calls_max = quotas.calls_under_way,
+                        .bytes_max = quotas.bytes_under_way,
+                        .all_bytes_max = quotas.bytes_under_way},
+          .parts = parts,
           .gate = std::move(gate)};
 }
 
@@ -256,6 +241,8 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   StartLog(config.log, kProgram);
   ServiceManager manager;
   SIDEBAND_ASSIGN_OR_RETURN(const InheritedSockets sockets, TakeSockets(config));
+
+  // Keys, the daemon's own metrics, and the log of accesses.
   const SystemClock clock;
   EpochSource epochs(clock, SystemRandom16);
   SIDEBAND_ASSIGN_OR_RETURN(const auto sealers, SealerSet::Load(KeyFiles(config), epochs));
@@ -263,10 +250,10 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   SIDEBAND_ASSIGN_OR_RETURN(const auto metrics,
                             SelfMetrics::Create({.version = kVersion, .revision = BuildRevision()}));
   metrics->ConfigReloaded(true);
-
   SIDEBAND_ASSIGN_OR_RETURN(const Audit audit,
                             StartAudit(config.audit, absl::StrCat(kProgram, " ", kVersion), clock, *metrics));
 
+  // What devices are read into, and who may see it.
   SystemI2cDev i2c_dev;
   Store store({});
   BoardStore boards;
@@ -278,30 +265,35 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   AbsentNameNotice notice(
       reader, NamesToLookFor(config), [](const std::string& line) { spdlog::warn("{}", line); },
       [](const std::string& line) { spdlog::error("{}", line); });
+
+  // What callers ask of devices, and change.
   SIDEBAND_ASSIGN_OR_RETURN(const std::unique_ptr<StateFiles> state, OpenStateFiles(config));
   ConfidentialityBook confidential(*sealers, exchanges.get(), policy);
   CountingBook counting(state ? &state->settings : nullptr);
   counting.Replace(config.counting);
   const CountingQueries counting_queries(reader, counting);
   ReloadRequests reloads([] { Signals::Raise(SIGHUP); });
-  TriggerRouter triggers;
+  BusDirectory buses;
+  TriggerRouter triggers(buses);
   DaemonSealer daemon_sealer(exchanges.get());
-  SealRouter seals(store);
+  SealRouter seals(buses, store);
   SealerChoice guest_sealer(daemon_sealer, seals);
   const ExchangeQueries exchange_queries(reader, guest_sealer);
   const Admin admin({.reader = reader,
                      .trigger = std::bind_front(&TriggerRouter::Trigger, &triggers),
                      .rotate_keys = std::bind_front(&ExchangeQueries::Rotate, &exchange_queries),
                      .reload = std::bind_front(&ReloadRequests::Ask, &reloads)});
-  PeekRouter peeks;
-  RotationRouter rotations;
+  PeekRouter peeks(buses, store, *metrics, clock);
+  RotationRouter rotations(buses, store);
   const PeekReader live(reader, peeks);
-  MarkRouter mark_router;
+  MarkRouter mark_router(buses, store, *metrics);
   MarkBook mark_book(std::random_device{}(), {.per_second = config.marks.per_vm_per_second, .kept = config.marks.kept});
   const MarkQueries marks(reader, mark_book, mark_router);
   LineBook lines;
   const SensorQueries sensors(reader, boards);
   const SensorHistoryReader past_sensors(sensors, history.sensors());
+
+  // Devices, as the configuration has them and its reloads change them.
   DeviceSet devices(
       {.store = store,
        .boards = boards,
@@ -309,14 +301,15 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
        .counting = counting,
        .marks = mark_book,
        .metrics = *metrics,
+       .clock = clock,
        .make_transport = [&](const DeviceConfig& device) { return MakeDeviceTransport(device, i2c_dev, clock); },
        .make_collector =
            [&](size_t id, DeviceTransport to) {
              return std::make_unique<CollectorThread>(
                  id, std::move(to.transport), to.address,
                  CollectorContext{store, *sealers, confidential, policy, *audit.sink, *metrics, clock,
-                                  state ? &state->creations : nullptr, &counting, &peeks, &triggers, &rotations,
-                                  &mark_router, &mark_book, &lines, exchanges.get(), &seals, &boards});
+                                  state ? &state->creations : nullptr, &counting, &buses, &mark_book, &lines,
+                                  exchanges.get(), &boards});
            }});
   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
   devices.Apply(config.devices, {config.ratios.ratios, config.peek.bus_share, config.exposition.estimates},
@@ -333,6 +326,8 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                      .metrics = *metrics},
                     config);
   reloader.RecordStart();
+
+  // HTTP and gRPC.
   Pulse http_pulse(clock), grpc_pulse(clock);
   PageData page_data(
       {.reader = reader, .history = past, .metrics = *metrics, .version = BuildVersion(), .boards = &boards});
@@ -352,11 +347,20 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                                 [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
   // Work holds connections of the servers and shares of their calls: it ends before each of them is destroyed.
   const absl::Cleanup stop_work = [&] { work.Stop(); };
-  SIDEBAND_ASSIGN_OR_RETURN(
-      const auto grpc,
-      GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, work, past, *sealers, live, counting_queries,
-                                    rotations, marks, exchanges.get(), exchange_queries, sensors, past_sensors, admin),
-                        reader, *metrics));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc, GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc,
+                                                                           {.history = &past,
+                                                                            .sealers = sealers.get(),
+                                                                            .peeks = &live,
+                                                                            .counting = &counting_queries,
+                                                                            .admin = &admin,
+                                                                            .rotation = &rotations,
+                                                                            .marks = &marks,
+                                                                            .exchanges = exchanges.get(),
+                                                                            .exchange_queries = &exchange_queries,
+                                                                            .sensors = &sensors,
+                                                                            .sensor_history = &past_sensors,
+                                                                            .work = &work}),
+                                                               reader, *metrics));
   // A call that waits would keep the server from stopping.
   const absl::Cleanup answer_waiting_calls = [&] {
     reloads.Close();
@@ -367,12 +371,14 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   spdlog::info("sidebandd {}: {}, {}, {} devices", kVersion, Places(config.grpc.listener, grpc->port(), "gRPC", "gRPC"),
                Places(config.http.listener, http->port(), "HTTPS", "HTTP"), config.devices.size());
   if (config.audit.file.empty()) spdlog::warn("no audit log is configured: accesses are not recorded");
+
+  // Everything runs.
   MemoryTrim memory;
   PeriodicThread checks(kCheck, [&] {
     http->CheckCertificates();
     grpc->CheckCertificates();
     grpc->UpdateHealth();
-    memory.Trim();
+    memory.Trim(clock.Steady());
   });
   checks.Start();
   ClockWatch clock_watch(clock, [](absl::Duration by) { spdlog::warn("{}", ClockWatch::Describe(by)); });

@@ -17,10 +17,23 @@
 #include "client/bus/data_registers.h"
 #include "client/bus/stream_follower.h"
 #include "client/bus/wire.h"
-#include "proto/mailbox/registers.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::client {
+
+// Decodes the request of a mailbox command, and the values of its registers after it. The texts of each opcode are rows
+// of board_command_text.h and extension_command_text.h.
+
+// A request as text: "GET_TEMP GPU0". Arguments without a known meaning are shown as numbers unless they are 0.
+std::string CommandText(const mailbox::CommandWord& command, const DataRegisters& in);
+
+// The values of registers 5D and 5E after `command` has succeeded; hexadecimal if the meaning is unknown.
+std::string DataText(const mailbox::CommandWord& command, uint32_t value);
+std::string ExtendedDataText(const mailbox::CommandWord& command, uint32_t value);
+
+// Bits 23:0 of the reply's word after `command` has succeeded, where they are data; empty for the commands whose reply
+// has the request's opcode and arguments there.
+std::string WordText(const mailbox::CommandWord& command, uint32_t word);
 
 // Not thread-safe. All bytes from the bus are hostile.
 class MailboxFollower {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SMBPBI's commands about errors of a board's memories in a bus trace: GET_ECC of each generation, retired pages and
-// remapped rows (proto/mailbox/ecc.h).
+// remapped rows (proto/mailbox/memory_links.h).
 //   EccV6Arguments(command, in);   // "uncorrected errors of SRAM"
 //   RemapData(command, 0x00FFF003);   // "rows remapped: 3 for uncorrected errors, more than 2047 for corrected errors"
 // The functions have the forms of command_text_row.h.

@@ -4,12 +4,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/mailbox/async_request.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
-#include "proto/mailbox/ecc.h"
-#include "proto/mailbox/performance_metric.h"
-#include "proto/mailbox/sys_id.h"
+#include "proto/mailbox/memory_links.h"
+#include "proto/mailbox/services.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::client {

@@ -8,8 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_split.h"
-#include "client/bus/trace_decoder.h"
-#include "client/bus/trace_text.h"
+#include "client/bus/trace_run.h"
 
 namespace sideband::client {
 namespace {

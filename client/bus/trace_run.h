@@ -5,14 +5,68 @@
 #define SIDEBAND_CLIENT_BUS_TRACE_RUN_H_
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "client/bus/mailbox_follower.h"
+#include "client/bus/stream_follower.h"
 #include "client/bus/trace_source.h"
+#include "client/bus/wire.h"
 #include "client/cli/output.h"
 #include "proto/smbus/capture_file.h"
+#include "proto/smbus/monitor_frame.h"
 
 namespace sideband::client {
+
+// A transaction as text.
+struct TraceEntry {
+  uint64_t time_us = 0;
+  double bus_us = 0;                  // how long the bus was busy: its bits, and clock stretching
+  std::vector<WireMessage> messages;  // views into the record
+  std::string wire;
+  std::vector<std::string> meaning;  // lines that begin with "-> ", "<- " or "!! " (mailbox_follower.h)
+};
+
+// Decodes bus transactions into text, in the notation of a logic analyser. Not thread-safe. Records are hostile; memory
+// is bounded for any input.
+class TraceDecoder {
+ public:
+  explicit TraceDecoder(uint32_t bus_hz) : bus_hz_(bus_hz) {}
+
+  // Records must be passed in the order of the bus. The entry must not outlive the record.
+  TraceEntry Decode(const smbus::BusRecord& record);
+  // Transactions are missing at this point. Discards the state of all mailboxes, which no longer holds.
+  void Lost() { followers_.clear(); }
+
+ private:
+  MailboxFollower& Follower(uint8_t address);
+
+  const uint32_t bus_hz_;
+  StreamFollower::Budget budget_;
+  std::map<uint8_t, std::unique_ptr<MailboxFollower>> followers_;  // by address
+};
+
+// Trace output as text and as JSON. As text, a transaction is a line with its number, its time, its duration on the bus
+// and the wires, followed by lines with its meaning. As JSON, each transaction is one object per line.
+
+// The format of times: nullopt prints seconds since the records' start; a value, which is that start in microseconds
+// since 1970, prints UTC.
+using HostTimeZero = std::optional<uint64_t>;
+
+// The maximum length of a line with a transaction's meaning. Lines break between words only; a longer word exceeds it.
+inline constexpr size_t kTraceColumns = 116;
+
+// Every returned text ends with a line break.
+std::string TraceTitle(HostTimeZero zero);
+std::string TraceText(uint64_t number, const TraceEntry& entry, HostTimeZero zero);
+std::string LossText(uint64_t transactions, HostTimeZero zero);
+
+std::string TraceJson(uint64_t number, const smbus::BusRecord& record, const TraceEntry& entry, HostTimeZero zero);
+std::string LossJson(uint64_t transactions);
 
 struct TraceOptions {
   uint32_t bus_hz = 100'000;

@@ -86,4 +86,5 @@ TEST_F(TraceRunTest, HostTimeMustBeKnown) {
 }
 
 }  // namespace
+
 }  // namespace sideband::client

@@ -6,8 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "client/bus/trace_decoder.h"
-#include "client/bus/trace_text.h"
+#include "client/bus/trace_run.h"
 #include "proto/base/bytes.h"
 #include "proto/base/hex.h"
 #include "proto/mailbox/stream.h"

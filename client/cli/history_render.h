@@ -19,7 +19,7 @@ std::string HistoryTables(const v1::GetHistoryResponse& response, const TableSty
 // A line of titles, then a line per counter and point, in the format of csv_render.h.
 std::string HistoryCsv(const v1::GetHistoryResponse& response);
 
-// As ToJson, with `rates_per_second` beside the `counts` of each column: for each point the rate since the previous
+// Like ToJson, with `rates_per_second` beside the `counts` of each column: for each point the rate since the previous
 // point; null if it is unknown.
 std::string HistoryJson(const v1::GetHistoryResponse& response);
 

@@ -10,13 +10,33 @@
 #include <google/protobuf/duration.pb.h>
 #include <google/protobuf/timestamp.pb.h>
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "client/cli/when_option.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace sideband::client {
+
+// A point in time on the command line: 5m is five minutes ago; 2026-11-21T12:00:00Z is that instant. nullopt if the
+// text is neither a duration nor a time.
+std::optional<absl::Time> ParseWhen(absl::string_view text, absl::Time now);
+
+// The object must outlive the parsing.
+struct WhenOption {
+  std::string text;
+
+  // Adds the option; a malformed value is rejected.
+  CLI::Option* AddTo(CLI::App& app, const std::string& flag, const std::string& help);
+  // nullopt if the option was not given.
+  std::optional<absl::Time> At(absl::Time now) const { return ParseWhen(text, now); }
+};
 
 // Must outlive the parsing. Not thread-safe.
 class PastOptions {

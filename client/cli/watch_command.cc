@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "client/cli/builtin_commands.h"
-#include "client/cli/change_lines.h"
 #include "client/cli/csv_render.h"
 #include "client/cli/device_states.h"
 #include "client/cli/empty_notes.h"

@@ -11,10 +11,19 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "client/cli/table.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client {
+
+// Changes of state as lines, one for each item, and what a gap in a stream of them means.
+// Each begins with the time (UTC), which is when the change was received:
+// "22:13:20.0 gpu0 vm0/train is idle (overflow)".
+std::string ChangeLines(const v1::StateChange& change, absl::Time now);
+
+// One line.
+std::string GapText(const v1::Gap& gap);
 
 // What a column shows of its event. kAuto: the utilisation where there is one, otherwise the rate.
 // kCoverage: the share of the interval's resident cycles in which it was counted.

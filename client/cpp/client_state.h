@@ -13,16 +13,50 @@
 #include <memory>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "client/cpp/bounds.h"
-#include "client/cpp/connection.h"
 #include "client/cpp/error_values.h"
+#include "client/lib/cancellation.h"
+#include "client/lib/config.h"
+#include "client/lib/credential_stamps.h"
 #include "client/lib/telemetry_client.h"
 #include "sideband/error.h"
 
 namespace sideband::library {
+
+// The daemon's services over a connection that follows the files of its credentials.
+// Thread-safe. Must outlive the clients that it returns.
+class Connection {
+ public:
+  // Reads and checks the files, without connecting. `deadline` is that of a call.
+  static absl::StatusOr<std::unique_ptr<Connection>> Open(client::ClientConfig config, absl::Duration deadline);
+
+  // By the files as they are now; by those before while these cannot be used.
+  std::shared_ptr<client::TelemetryClient> Telemetry() ABSL_LOCKS_EXCLUDED(mu_);
+
+  // After a call that was UNAVAILABLE: the next one connects anew at once, and not when gRPC thinks it right.
+  void Forget(const std::shared_ptr<client::TelemetryClient>& failed) ABSL_LOCKS_EXCLUDED(mu_);
+
+  const client::ClientConfig& config() const { return config_; }
+
+ private:
+  Connection(client::ClientConfig config, absl::Duration deadline);
+
+  absl::Status Renew(const client::FileStamps& stamps) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const client::ClientConfig config_;
+  const absl::Duration deadline_;
+  client::Cancellation cancellation_;  // never cancelled
+  absl::Mutex mu_;
+  client::FileStamps stamps_ ABSL_GUARDED_BY(mu_);
+  std::shared_ptr<client::TelemetryClient> telemetry_ ABSL_GUARDED_BY(mu_);
+  bool is_forgotten_ ABSL_GUARDED_BY(mu_) = false;
+};
 
 // Thread-safe.
 class ClientState {

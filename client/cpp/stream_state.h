@@ -19,7 +19,7 @@
 
 namespace sideband::library {
 
-// As Stream.
+// The same as Stream.
 class StreamState {
  public:
   StreamState(client::ClientConfig config, StreamOptions options);

@@ -7,25 +7,155 @@
 #ifndef SIDEBAND_CLIENT_CPP_SUBSCRIPTION_H_
 #define SIDEBAND_CLIENT_CPP_SUBSCRIPTION_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "client/cpp/backoff.h"
 #include "client/cpp/bounds.h"
-#include "client/cpp/plausibility.h"
-#include "client/cpp/response_source.h"
-#include "client/cpp/resumption.h"
+#include "client/lib/subscribe_call.h"
+#include "sideband/snapshot.h"
 #include "sideband/stream.h"
+#include "sideband/time.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::library {
+
+// Delays before attempts to connect: they double up to a bound, and each is shortened at random, so that the clients of
+// a daemon that restarts do not come back at once.
+//
+// Not thread-safe.
+class Backoff {
+ public:
+  struct Options {
+    // 0 < min ≤ max.
+    absl::Duration min;
+    absl::Duration max;
+  };
+
+  // `random` returns numbers from 0 to below 1.
+  Backoff(Options options, std::function<double()> random)
+      : options_(options), random_(std::move(random)), next_(options.min) {}
+
+  // More than half of the present delay, and at most that.
+  absl::Duration Next() {
+    const absl::Duration delay = next_ * (1 - random_() / 2);
+    next_ = std::min(2 * next_, options_.max);
+    ++attempts_;
+    return delay;
+  }
+
+  void Reset() {
+    next_ = options_.min;
+    attempts_ = 0;
+  }
+
+  // The number of delays since the last Reset().
+  uint32_t attempts() const { return attempts_; }
+
+ private:
+  const Options options_;
+  const std::function<double()> random_;
+  absl::Duration next_;
+  uint32_t attempts_ = 0;
+};
+
+// Holds each snapshot of a stream against the one before: what the API promises of counters, generations and times.
+//
+// Not thread-safe. Memory: the counts of the newest snapshot of each device, kDevicesMax at most.
+class Plausibility {
+ public:
+  // DATA_LOSS that says what contradicts what: a count that falls within a boot and a generation, a generation or a
+  // device's clock that goes back within a boot, too many devices. `is_whole`: all scopes of the device are there, so
+  // what is absent has ended; otherwise only those that have changed.
+  //
+  // Not held to it: estimates, and the device's own row beside confidential VMs, which a daemon that restarts may sum
+  // up anew.
+  absl::Status Check(const Snapshot& snapshot, bool is_whole);
+
+ private:
+  struct Life {
+    uint32_t generation = 0;
+    std::vector<std::pair<std::string, uint64_t>> counts;
+  };
+  using Lives = std::unordered_map<std::string, Life>;
+  struct Device {
+    uint64_t boot_id = 0;
+    Duration reference_time{};
+    Lives lives;  // by ScopeKey()
+  };
+
+  static absl::Status CheckRow(const ScopeCounters& row, const Lives& before);
+  static Life LifeOf(const ScopeCounters& row);
+
+  std::map<std::string, Device> devices_;
+};
+
+// One connection of a stream, as Subscription needs it: client/lib/subscribe_call.h, or a script in tests.
+//
+// Like SubscribeCall, whose comments hold.
+class ResponseSource {
+ public:
+  using Outcome = client::SubscribeCall::Outcome;
+
+  virtual ~ResponseSource() = default;
+  virtual Outcome Read(absl::Duration patience, v1::SubscribeResponse& response) = 0;
+  virtual absl::Status Finish() = 0;
+};
+
+// What a stream has had before a loss of the connection, and whether the next connection accounts for it. A daemon says
+// so for each device (Resumed, Gap); if it does not, as an older one, a gap is reported in its place.
+//
+// Not thread-safe. Grows by the devices of the stream, which Plausibility bounds.
+class Resumption {
+ public:
+  // `has_token`: the stream goes on where one of another process ended, of which nothing else is known.
+  Resumption(StreamKind kind, bool has_token) : kind_(kind), all_are_open_(has_token) {}
+
+  // The connection was lost: each device is open until something accounts for it.
+  void Lost();
+
+  // The daemon accounts for a device, or for all (empty name).
+  void AccountedFor(const std::string& device);
+
+  // Whether the snapshot is the last one before the loss, sent again as the present state. It accounts for the device.
+  bool IsRepeat(const Snapshot& snapshot);
+
+  // The gap before something of a device, which the daemon has not accounted for; it does now.
+  std::optional<Gap> GapBefore(const std::string& device, std::optional<Time> time);
+  // Likewise of what is of no device, or of several: a change, or the end of the present state.
+  std::optional<Gap> GapBeforeAny();
+
+  // The caller has had this.
+  void Had(const Snapshot& snapshot);
+  void Had(const std::string& device, std::optional<Time> time);
+  void HadChange() { has_had_change_ = true; }
+
+ private:
+  struct Device {
+    uint64_t boot_id = 0;
+    // Absent: it had sensors alone.
+    std::optional<uint32_t> snapshot_id;
+    std::optional<Time> time;
+    bool is_open = false;
+  };
+
+  const StreamKind kind_;
+  bool all_are_open_;
+  bool has_had_change_ = false;
+  std::map<std::string, Device> devices_;
+};
 
 // Not thread-safe.
 class Subscription {
@@ -47,9 +177,9 @@ class Subscription {
   // The options are checked (CheckOptions).
   Subscription(StreamOptions options, Environment environment);
 
-  // As Stream::Next().
+  // The same as Stream::Next().
   absl::StatusOr<StreamItem> Next();
-  // As Stream::resume_token().
+  // The same as Stream::resume_token().
   const std::string& resume_token() const { return token_; }
 
   // The least patience for the first message of a connection, which includes making it.

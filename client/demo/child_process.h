@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A child process that ends with its parent.
+// A child process that ends with its parent, and the wait until it is ready.
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto daemon, ChildProcess::Start({"sidebandd", "--config", path}, log_path));
 //   daemon->Stop();
 #ifndef SIDEBAND_CLIENT_DEMO_CHILD_PROCESS_H_
@@ -14,10 +14,28 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
 namespace sideband::client {
+
+// How long to wait until a started program is ready.
+struct Patience {
+  absl::Duration limit = absl::Seconds(30);         // from the first probe
+  absl::Duration between = absl::Milliseconds(50);  // between two probes
+  absl::Duration report = absl::Seconds(10);        // between two calls of `report`
+};
+
+// Returns the reason why the program is not ready yet; an empty string if it is ready; an error if waiting is
+// pointless.
+using ReadinessProbe = std::function<absl::StatusOr<std::string>()>;
+
+// Repeats `probe` until the program is ready. An error of the probe is returned immediately. DEADLINE_EXCEEDED, with
+// the last reason, after `patience.limit` of monotonic time. `report` receives the newest reason at every
+// `patience.report`, so that a long wait is not silent.
+absl::Status AwaitReady(const std::string& program, const Patience& patience, const ReadinessProbe& probe,
+                        const std::function<void(const std::string& line)>& report);
 
 // Not thread-safe.
 class ChildProcess {

@@ -24,6 +24,26 @@
 
 namespace sideband::client {
 
+// Accesses to the registers hpcc, hpcm and hpcr, whole or by halves, collected and performed together.
+//
+// Not thread-safe.
+class RegisterBatch {
+ public:
+  // `page` must outlive it; `access_bytes` is 4 or 8.
+  RegisterBatch(RegisterPage& page, uint8_t access_bytes) : page_(page), access_bytes_(access_bytes) {}
+
+  // The low half comes first (registers.md, "Registers").
+  void Write(uint16_t offset, uint64_t value);
+  void Read(uint16_t offset);
+  // Performs what was collected, and returns what the reads have read.
+  absl::StatusOr<std::vector<uint64_t>> Perform();
+
+ private:
+  RegisterPage& page_;
+  const uint8_t access_bytes_;
+  std::vector<hpc::PageAccess> accesses_;
+};
+
 // Counters of one module and extend; the tables of modules and of fields are in registers.md, "Registers".
 struct HpcManager {
   uint16_t module = 0;  // below 2048

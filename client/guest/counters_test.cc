@@ -212,4 +212,5 @@ TEST(FindModuleTest, IsTheFirstThatIsNotRefused) {
 }
 
 }  // namespace
+
 }  // namespace sideband::client

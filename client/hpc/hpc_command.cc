@@ -2,28 +2,62 @@
 #include "client/hpc/hpc_command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/interrupt.h"
+#include "client/cli/number_text.h"
 #include "client/cli/options.h"
 #include "client/guest/counters.h"
 #include "client/guest/memory_page.h"
 #include "client/guest/socket_page.h"
-#include "client/hpc/event_choice.h"
-#include "client/hpc/reading_text.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/text.h"
 #include "proto/registers/event_list.h"
 
 namespace sideband::client {
 namespace {
+
+// No event's name begins with a digit.
+bool IsNumber(absl::string_view word) { return !word.empty() && word[0] >= '0' && word[0] <= '9'; }
+
+absl::StatusOr<hpc::ListedEvent> ByNumber(const std::string& word, const std::vector<hpc::ListedEvent>& listed) {
+  uint32_t id = 0;
+  if (!absl::SimpleAtoi(word, &id) || id >= hpc::kEventsMax) {
+    return absl::OutOfRangeError(
+        absl::StrCat("--event: '", word, "' is no number of an event, from 0 to ", hpc::kEventsMax - 1));
+  }
+  const auto found = std::ranges::find(listed, id, &hpc::ListedEvent::id);
+  return hpc::ListedEvent{static_cast<uint16_t>(id), found == listed.end() ? absl::StrCat(id) : found->name};
+}
+
+absl::StatusOr<hpc::ListedEvent> ByName(const std::string& word, const std::vector<hpc::ListedEvent>& listed) {
+  const auto found = std::ranges::find(listed, word, &hpc::ListedEvent::name);
+  if (found != listed.end()) return *found;
+  std::vector<std::string> names;
+  for (const hpc::ListedEvent& event : listed) names.push_back(event.name);
+  return absl::NotFoundError(absl::StrCat("--event: unknown event '", word, "'", DidYouMean(word, names)));
+}
+
+using Align = Table::Align;
+using Fit = Table::Fit;
+
+// What was added; a new generation of a context begins at 0.
+std::string ChangeText(uint64_t before, uint64_t now, const TableStyle& style) {
+  return now >= before ? CountText(now - before, style) : absl::StrCat("-", CountText(before - now, style));
+}
+
+constexpr TableStyle kPlain = {.raw = true};
 
 // Beside a guest port (secure_mcu/serve).
 constexpr char kEventsFile[] = "events.csv";
@@ -219,6 +253,52 @@ class HpcCommand final : public Command {
 };
 
 }  // namespace
+
+absl::StatusOr<std::vector<hpc::ListedEvent>> ChooseEvents(const std::vector<std::string>& words,
+                                                           const std::vector<hpc::ListedEvent>& listed) {
+  std::vector<hpc::ListedEvent> chosen;
+  for (const std::string& word : words) {
+    SIDEBAND_ASSIGN_OR_RETURN(chosen.emplace_back(), IsNumber(word) ? ByNumber(word, listed) : ByName(word, listed));
+  }
+  return chosen;
+}
+
+std::vector<uint16_t> IdsOf(const std::vector<hpc::ListedEvent>& events) {
+  std::vector<uint16_t> ids;
+  for (const hpc::ListedEvent& event : events) ids.push_back(event.id);
+  return ids;
+}
+
+bool HasName(const std::vector<std::string>& words) { return !std::ranges::all_of(words, IsNumber); }
+
+std::string ReadingText::Table(const EventReading& reading, const TableStyle& style) {
+  client::Table table({{"EVENT", Align::kLeft, Fit::kMiddle},
+                       {"COUNT", Align::kRight},
+                       {"CHANGE", Align::kRight, Fit::kIfAny},
+                       {"CYCLE", Align::kRight, Fit::kIfAny}});
+  for (size_t i = 0; i < events_.size(); ++i) {
+    table.Add({events_[i].name, CountText(reading.counts[i], style),
+               before_.empty() ? "" : ChangeText(before_[i], reading.counts[i], style),
+               reading.stamps.empty() ? "" : CountText(reading.stamps[i], style)});
+  }
+  const std::string space = before_.empty() ? "" : "\n";
+  before_ = reading.counts;
+  return space + table.Render(style);
+}
+
+std::string ReadingText::JsonLine(const EventReading& reading) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < events_.size(); ++i) {
+    nlohmann::ordered_json row = {
+        {"event", events_[i].name}, {"id", events_[i].id}, {"count", absl::StrCat(reading.counts[i])}};
+    if (!before_.empty()) row["change"] = ChangeText(before_[i], reading.counts[i], kPlain);
+    if (!reading.stamps.empty()) row["cycle"] = absl::StrCat(reading.stamps[i]);
+    rows.push_back(std::move(row));
+  }
+  before_ = reading.counts;
+  const nlohmann::ordered_json line = {{"events", std::move(rows)}};
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
 
 std::unique_ptr<Command> NewHpcCommand() { return std::make_unique<HpcCommand>(); }
 

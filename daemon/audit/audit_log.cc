@@ -10,6 +10,31 @@
 namespace sideband::daemon {
 namespace {
 
+// The bytes that are appended at once, so that they are stored as a whole or not at all. The smallest file holds one
+// piece.
+constexpr size_t kPieceBytes = kAuditLineBytesMax + 1;
+
+bool IsNobodys(const AuditEntry& entry) {
+  return entry.kind == AuditKind::kAccess && entry.principal.empty() && entry.decision == AuditDecision::kDeny;
+}
+
+// The key omits the requested resource: a peer can make up any number of paths and filters.
+std::string KeyOf(const AuditEntry& entry) {
+  std::string key = absl::StrCat(entry.endpoint, "\n", entry.reason);
+  for (const std::string& shown : entry.detail) absl::StrAppend(&key, "\n", shown);
+  return key;
+}
+
+// Never a result of KeyOf(), which has a line break.
+constexpr char kOtherKinds[] = "";
+
+// The summary of the kinds beyond kinds_max.
+AuditEntry OfOtherKinds(const AuditEntry& entry) {
+  return {.decision = AuditDecision::kDeny,
+          .reason = "other kinds, counted together",
+          .policy_version = entry.policy_version};
+}
+
 // Between two batches: to wake the writer for each of thousands of entries a second would cost more than to write them.
 constexpr absl::Duration kBatchPause = absl::Milliseconds(2);
 
@@ -37,6 +62,106 @@ std::string Greeting(const std::string& greeting, uint64_t bytes_cut_off) {
 }
 
 }  // namespace
+
+AuditWriter::AuditWriter(const AuditFiles::ChainEnd& end, AuditStorage& storage, const Clock& clock,
+                         AuditMetrics& metrics, Options options)
+    : storage_(storage),
+      clock_(clock),
+      metrics_(metrics),
+      options_(options),
+      sequence_(end.sequence),
+      head_(end.head) {}
+
+void AuditWriter::Lose(uint64_t entries) {
+  if (entries == 0) return;
+  lost_ += entries;
+  metrics_.AuditLost(entries);
+}
+
+absl::Status AuditWriter::AppendPiece(std::vector<AuditEntry>& entries, size_t& begin) {
+  std::string piece, head = head_;
+  size_t end = begin;
+  for (; end < entries.size(); ++end) {
+    entries[end].sequence = sequence_ + (end - begin) + 1;
+    const std::string line = EncodeAuditLine({.entry = entries[end], .prev = head});
+    // The longest line fits into an empty piece, so that every piece has an entry.
+    if (piece.size() + line.size() + 1 > kPieceBytes) break;
+    head = AuditHash(line);
+    piece += line + "\n";
+  }
+  // The chain advances only after a successful append.
+  SIDEBAND_RETURN_IF_ERROR(storage_.Append(piece));
+  metrics_.AuditWritten(end - begin);
+  sequence_ += end - begin;
+  head_ = std::move(head);
+  is_dirty_ = true;
+  begin = end;
+  return absl::OkStatus();
+}
+
+absl::Status AuditWriter::AppendLostEntry() {
+  if (lost_ == 0) return absl::OkStatus();
+  std::vector<AuditEntry> entry = {{.time = clock_.Now(), .kind = AuditKind::kLost, .lost = lost_}};
+  size_t begin = 0;
+  SIDEBAND_RETURN_IF_ERROR(AppendPiece(entry, begin));
+  lost_ = 0;
+  return absl::OkStatus();
+}
+
+absl::Status AuditWriter::Write(std::vector<AuditEntry> entries) {
+  size_t written = 0;
+  absl::Status status = AppendLostEntry();
+  while (status.ok() && written < entries.size()) status = AppendPiece(entries, written);
+  for (; written < entries.size(); ++written) Lose(RepresentedEntries(entries[written]));
+  return status;
+}
+
+absl::Status AuditWriter::SyncIfDue() {
+  const bool is_due = clock_.Steady() - last_sync_ >= options_.sync_interval;
+  return is_due ? Sync() : sync_status_;
+}
+
+absl::Status AuditWriter::Sync() {
+  if (!is_dirty_) return absl::OkStatus();
+  // Set for a failed sync, too, so that it is retried once an interval.
+  last_sync_ = clock_.Steady();
+  sync_status_ = storage_.Sync();
+  is_dirty_ = !sync_status_.ok();
+  return sync_status_;
+}
+
+bool AnonymousAggregator::Count(const AuditEntry& entry, absl::Duration now) {
+  if (!IsNobodys(entry)) return false;
+  std::string key = KeyOf(entry);
+  if (kinds_.size() >= options_.kinds_max && !kinds_.contains(key)) key = kOtherKinds;
+  const auto [place, is_new] = kinds_.try_emplace(key);
+  Kind& kind = place->second;
+  if (is_new) {
+    kind.end = now + options_.window;
+    next_end_ = std::min(next_end_, kind.end);
+    return false;
+  }
+  const uint64_t repeated = kind.last.repeated + 1;
+  kind.last = key == kOtherKinds ? OfOtherKinds(entry) : entry;
+  kind.last.repeated = repeated;
+  return true;
+}
+
+std::vector<AuditEntry> AnonymousAggregator::TakeEnded(absl::Duration now) {
+  std::vector<AuditEntry> summaries;
+  if (now < next_end_) return summaries;
+  next_end_ = absl::InfiniteDuration();
+  absl::erase_if(kinds_, [&](auto& entry) {
+    Kind& kind = entry.second;
+    if (kind.end > now) {
+      next_end_ = std::min(next_end_, kind.end);
+      return false;
+    }
+    if (kind.last.repeated > 0) summaries.push_back(std::move(kind.last));
+    return true;
+  });
+  return summaries;
+}
 
 AuditLog::AuditLog(Options options, const AuditFiles::ChainEnd& end, AuditStorage& storage, const Clock& clock,
                    AuditMetrics& metrics)

@@ -18,25 +18,106 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "daemon/audit/anonymous_aggregator.h"
 #include "daemon/audit/audit_files.h"
 #include "daemon/audit/audit_sink.h"
 #include "daemon/audit/audit_storage.h"
-#include "daemon/audit/audit_writer.h"
 #include "daemon/base/clock.h"
 #include "daemon/metrics/audit_metrics.h"
+#include "proto/audit/entry.h"
 #include "proto/base/steady_time.h"
 
 namespace sideband::daemon {
 
+// Encodes entries as lines of the chain, and counts the entries that could not be written.
+
+// The number of requests or events that an entry represents.
+inline uint64_t RepresentedEntries(const AuditEntry& entry) { return entry.repeated > 0 ? entry.repeated : 1; }
+
+// Not thread-safe.
+class AuditWriter {
+ public:
+  struct Options {
+    absl::Duration sync_interval = absl::Seconds(1);
+  };
+  // The last three must outlive it.
+  AuditWriter(const AuditFiles::ChainEnd& end, AuditStorage& storage, const Clock& clock, AuditMetrics& metrics,
+              Options options);
+
+  // Appends the entries; after losses, a "lost" entry comes first. The entries must have their times; their sequences
+  // are set here. Entries that could not be written because of the returned error count as lost.
+  absl::Status Write(std::vector<AuditEntry> entries);
+  // Counts entries that did not reach the writer.
+  void Lose(uint64_t entries);
+  // Make written lines survive a power failure. SyncIfDue() does so at most once an interval, and otherwise returns the
+  // status of the last sync.
+  absl::Status SyncIfDue();
+  absl::Status Sync();
+
+  // Whether Write({}) or SyncIfDue() has work to do, now or later.
+  bool has_unfinished() const { return lost_ > 0 || is_dirty_; }
+
+ private:
+  absl::Status AppendLostEntry();
+  // Appends as many entries from `begin` on as fit into one piece, and moves `begin` behind them.
+  absl::Status AppendPiece(std::vector<AuditEntry>& entries, size_t& begin);
+
+  // Constant.
+  AuditStorage& storage_;
+  const Clock& clock_;
+  AuditMetrics& metrics_;
+  const Options options_;
+
+  uint64_t sequence_;  // of the last entry
+  std::string head_;
+  uint64_t lost_ = 0;  // not in a "lost" entry yet
+  bool is_dirty_ = false;
+  absl::Duration last_sync_ = -absl::InfiniteDuration();
+  absl::Status sync_status_;  // of the last sync
+};
+
+// Aggregates repeated denials of unauthenticated callers: the first of a kind is written, further denials within its
+// window are counted. A flood of invalid tokens therefore does not push other entries out of the log.
+//
+// Not thread-safe. Holds the last entry of each of `kinds_max` kinds and one more kind; the caller bounds the length of
+// their texts. Decisions on authenticated callers are never aggregated.
+class AnonymousAggregator {
+ public:
+  struct Options {
+    absl::Duration window = absl::Minutes(1);  // from the first entry of a kind
+    size_t kinds_max = 64;                     // at a time; further kinds are aggregated as one kind
+  };
+  explicit AnonymousAggregator(Options options) : options_(options) {}
+
+  // False: the entry is to be written. If it is a denial of an unauthenticated caller, it starts a window at `now`, in
+  // which further entries of its kind (same endpoint, reason and credentials) are counted.
+  bool Count(const AuditEntry& entry, absl::Duration now);
+  // The end of the earliest window; infinite without a window.
+  absl::Duration next_end() const { return next_end_; }
+  // The last entry of each kind whose window has ended, with the number of repeats. Kinds without repeats are omitted.
+  std::vector<AuditEntry> TakeEnded(absl::Duration now);
+  // The same, as if all windows had ended.
+  std::vector<AuditEntry> TakeAll() { return TakeEnded(absl::InfiniteDuration()); }
+
+ private:
+  struct Kind {
+    absl::Duration end;
+    AuditEntry last;  // with `repeated`
+  };
+
+  const Options options_;
+  absl::flat_hash_map<std::string, Kind> kinds_;
+  absl::Duration next_end_ = absl::InfiniteDuration();
+};
+
 // Thread-safe. Record() never waits for the disk. Entries that exceed the queue or that cannot be written are counted,
 // and a "lost" entry with their number is written as soon as writing works again; until then it is retried once an
 // interval. Repeated denials of unauthenticated callers are written once a window, then counted
-// (anonymous_aggregator.h).
+// (AnonymousAggregator).
 class AuditLog final : public AuditSink {
  public:
   struct Options {

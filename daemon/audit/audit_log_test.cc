@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -16,6 +17,176 @@
 
 namespace sideband::daemon {
 namespace {
+
+using testing::HasSubstr;
+
+class AuditWriterTest : public testing::Test {
+ protected:
+  static std::vector<AuditEntry> Some(size_t count) { return std::vector<AuditEntry>(count); }
+
+  FakeAuditStorage storage_;
+  FakeClock clock_{absl::FromUnixSeconds(1'800'000'000)};
+  std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
+  AuditWriter writer_{{}, storage_, clock_, *metrics_, {}};
+};
+
+TEST_F(AuditWriterTest, NumbersEntriesAndChainsThem) {
+  EXPECT_EQ(writer_.Write(Some(2)), absl::OkStatus());
+  EXPECT_EQ(writer_.Write(Some(1000)), absl::OkStatus());
+  const std::vector<AuditEntry> entries = storage_.Entries();
+  ASSERT_EQ(entries.size(), 1002u);
+  EXPECT_EQ(entries.front().sequence, 1u);
+  EXPECT_EQ(entries.back().sequence, 1002u);
+  EXPECT_THAT(metrics_->Serialize(), HasSubstr("sideband_audit_entries_total 1002\n"));
+}
+
+TEST_F(AuditWriterTest, GoesOnWhereTheChainEnded) {
+  AuditWriter writer({.sequence = 41, .head = AuditHash("x")}, storage_, clock_, *metrics_, {});
+  EXPECT_EQ(writer.Write(Some(1)), absl::OkStatus());
+  EXPECT_EQ(storage_.Entries().at(0).sequence, 42u);
+}
+
+TEST_F(AuditWriterTest, TellsWhatWasLostAsSoonAsItCan) {
+  EXPECT_EQ(writer_.Write(Some(1)), absl::OkStatus());
+  storage_.SetAppend(absl::ResourceExhaustedError("disk full"));
+  EXPECT_EQ(writer_.Write(Some(3)), absl::ResourceExhaustedError("disk full"));
+  EXPECT_EQ(writer_.Write(Some(2)), absl::ResourceExhaustedError("disk full"));
+  EXPECT_TRUE(writer_.has_unfinished());
+  storage_.SetAppend(absl::OkStatus());
+  EXPECT_EQ(writer_.Write(Some(1)), absl::OkStatus());
+  const std::vector<AuditEntry> entries = storage_.Entries();
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[1].kind, AuditKind::kLost);
+  EXPECT_EQ(entries[1].lost, 5u);
+  EXPECT_EQ(entries[1].time, clock_.Now());
+  EXPECT_EQ(entries[2].sequence, 3u) << "what was lost has no numbers";
+  EXPECT_THAT(metrics_->Serialize(), HasSubstr("sideband_audit_lost_total 5\n"));
+}
+
+TEST_F(AuditWriterTest, TellsWhatWasLostWithoutAnotherEntry) {
+  writer_.Lose(7);
+  EXPECT_EQ(writer_.Write({}), absl::OkStatus());
+  EXPECT_EQ(storage_.Entries().at(0).lost, 7u);
+  EXPECT_EQ(writer_.Write({}), absl::OkStatus());
+  EXPECT_EQ(storage_.Entries().size(), 1u) << "once";
+}
+
+TEST_F(AuditWriterTest, ALostEntryThatIsLostItselfStillCounts) {
+  storage_.SetAppend(absl::UnavailableError("no"));
+  EXPECT_FALSE(writer_.Write(Some(1)).ok());
+  EXPECT_FALSE(writer_.Write({}).ok());
+  EXPECT_FALSE(writer_.Write({}).ok());
+  storage_.SetAppend(absl::OkStatus());
+  EXPECT_EQ(writer_.Write({}), absl::OkStatus());
+  EXPECT_EQ(storage_.Entries().at(0).lost, 1u);
+}
+
+TEST_F(AuditWriterTest, SyncsOnceAnInterval) {
+  EXPECT_EQ(writer_.SyncIfDue(), absl::OkStatus());
+  EXPECT_EQ(storage_.syncs(), 0) << "there is nothing";
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(writer_.Write(Some(1)), absl::OkStatus());
+    EXPECT_EQ(writer_.SyncIfDue(), absl::OkStatus());
+    clock_.Advance(absl::Milliseconds(100));
+  }
+  EXPECT_EQ(storage_.syncs(), 2);
+  EXPECT_TRUE(writer_.has_unfinished());
+  EXPECT_EQ(writer_.SyncIfDue(), absl::OkStatus());
+  EXPECT_FALSE(writer_.has_unfinished());
+}
+
+TEST_F(AuditWriterTest, ASyncThatFailedIsTriedAgain) {
+  storage_.SetSync(absl::UnavailableError("I/O error"));
+  EXPECT_EQ(writer_.Write(Some(1)), absl::OkStatus());
+  EXPECT_EQ(writer_.SyncIfDue(), absl::UnavailableError("I/O error"));
+  EXPECT_EQ(writer_.SyncIfDue(), absl::UnavailableError("I/O error"));
+  EXPECT_EQ(storage_.syncs(), 1);
+  clock_.Advance(absl::Seconds(1));
+  storage_.SetSync(absl::OkStatus());
+  EXPECT_EQ(writer_.SyncIfDue(), absl::OkStatus());
+  EXPECT_FALSE(writer_.has_unfinished());
+}
+
+constexpr absl::Duration kNow = absl::Hours(7);
+
+AuditEntry Nobodys(const std::string& endpoint, const std::string& reason = "token: it has expired") {
+  return {.endpoint = endpoint,
+          .resource = endpoint + "?x",
+          .decision = AuditDecision::kDeny,
+          .reason = reason,
+          .policy_version = 3,
+          .detail = {"bearer token"}};
+}
+
+TEST(AnonymousAggregatorTest, TheFirstIsWrittenAndTheOthersAreCounted) {
+  AnonymousAggregator repeats({.window = absl::Minutes(1)});
+  EXPECT_EQ(repeats.next_end(), absl::InfiniteDuration());
+  EXPECT_FALSE(repeats.Count(Nobodys("GET /"), kNow));
+  EXPECT_EQ(repeats.next_end(), kNow + absl::Minutes(1));
+  for (int i = 1; i <= 5; ++i) EXPECT_TRUE(repeats.Count(Nobodys("GET /"), kNow + absl::Seconds(i)));
+  AuditEntry last = Nobodys("GET /");
+  last.resource = "/?another";
+  EXPECT_TRUE(repeats.Count(last, kNow + absl::Seconds(59)));
+  EXPECT_TRUE(repeats.TakeEnded(kNow + absl::Seconds(59)).empty());
+  last.repeated = 6;
+  EXPECT_EQ(repeats.TakeEnded(kNow + absl::Seconds(60)), std::vector<AuditEntry>{last});
+  EXPECT_EQ(repeats.next_end(), absl::InfiniteDuration());
+  EXPECT_FALSE(repeats.Count(Nobodys("GET /"), kNow + absl::Seconds(61))) << "a new window, and its first";
+}
+
+TEST(AnonymousAggregatorTest, OneAloneHasNoSummary) {
+  AnonymousAggregator repeats({});
+  EXPECT_FALSE(repeats.Count(Nobodys("GET /"), kNow));
+  EXPECT_TRUE(repeats.TakeAll().empty());
+}
+
+TEST(AnonymousAggregatorTest, WhatDiffersIsOfAnotherKind) {
+  AnonymousAggregator repeats({});
+  AuditEntry another = Nobodys("GET /");
+  another.detail = {"certificate uri spiffe://example.org/other"};
+  for (const AuditEntry& entry : {Nobodys("GET /"), Nobodys("GET /metrics"), Nobodys("GET /", "other"), another}) {
+    EXPECT_FALSE(repeats.Count(entry, kNow));
+    EXPECT_TRUE(repeats.Count(entry, kNow));
+  }
+  EXPECT_EQ(repeats.TakeAll().size(), 4u);
+}
+
+TEST(AnonymousAggregatorTest, WindowsEndOneByOne) {
+  AnonymousAggregator repeats({.window = absl::Minutes(1)});
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 2; ++j) repeats.Count(Nobodys(absl::StrCat("GET /", i)), kNow + absl::Seconds(i));
+  }
+  EXPECT_EQ(repeats.TakeEnded(kNow + absl::Seconds(61)).size(), 2u);
+  EXPECT_EQ(repeats.next_end(), kNow + absl::Seconds(62));
+}
+
+TEST(AnonymousAggregatorTest, WhoIsSomebodyIsNeverCounted) {
+  AnonymousAggregator repeats({});
+  AuditEntry denied = Nobodys("GET /"), allowed = Nobodys("GET /"), lost = Nobodys("GET /");
+  denied.principal = "spiffe://example.org/a";
+  allowed.decision = AuditDecision::kAllow;
+  lost.kind = AuditKind::kLost;
+  for (const AuditEntry& entry : {denied, allowed, lost}) {
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(repeats.Count(entry, kNow));
+  }
+}
+
+TEST(AnonymousAggregatorTest, KindsBeyondTheBoundAreOne) {
+  AnonymousAggregator repeats({.kinds_max = 4});
+  int written = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 1000; ++i) written += repeats.Count(Nobodys("GET /", absl::StrCat(i)), kNow) ? 0 : 1;
+  }
+  EXPECT_EQ(written, 5);
+  const std::vector<AuditEntry> summaries = repeats.TakeAll();
+  ASSERT_EQ(summaries.size(), 5u);
+  const auto others = std::ranges::find_if(summaries, [](const AuditEntry& entry) { return entry.endpoint.empty(); });
+  ASSERT_NE(others, summaries.end());
+  EXPECT_EQ(others->repeated, 1991u);
+  EXPECT_EQ(others->reason, "other kinds, counted together");
+  EXPECT_EQ(others->decision, AuditDecision::kDeny);
+  EXPECT_EQ(others->policy_version, 3u);
+}
 
 using testing::HasSubstr;
 
@@ -215,4 +386,5 @@ TEST_F(AuditLogTest, OneChainOverRestarts) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/text.h"
-#include "proto/mailbox/performance_metric.h"
+#include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {
 namespace {

@@ -21,6 +21,11 @@ bool IsAnnounced(const GroupRow& row, const BoardCapabilities& capabilities) {
   return row.announced_by.empty() ? !capabilities.IsEmpty() : capabilities.HasAny(row.announced_by);
 }
 
+void ClearGroup(BoardGroup group, BoardReading& reading) {
+  RowOf(group).clear(reading);
+  reading.samples.erase(group);
+}
+
 absl::Duration PeriodOf(GroupClass group_class, absl::Duration interval) {
   switch (group_class) {
     case GroupClass::kInterval:

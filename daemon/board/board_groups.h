@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is read of a board, in groups: a group is read as a whole, and its values have one time. kBoardGroups has a row
-// for each. The commands of a group are planned by PlanGroup (group_plans.h).
+// for each, with everything that is to be known of a group but its values (board_reading.h).
 //   for (const GroupRow& row : kBoardGroups) {
 //     if (IsAnnounced(row, capabilities)) schedule.Activate(row.group, now);
 //   }
@@ -15,35 +15,11 @@
 
 #include "absl/time/time.h"
 #include "daemon/board/board_capabilities.h"
+#include "daemon/board/board_reading.h"
+#include "daemon/board/group_plans.h"
 #include "proto/mailbox/capability.h"
 
 namespace sideband::daemon {
-
-enum class BoardGroup : uint8_t {
-  kCapabilities,
-  kIdentity,
-  kThresholds,
-  kClockLimits,
-  kTemperature,
-  kMargin,
-  kPower,
-  kEnergy,
-  kClocks,
-  kViolations,
-  kEvents,
-  kDriverMessages,
-  kMetrics,
-  kMemory,
-  kPcie,
-  kNvlink,
-  kDecoders,
-  kFlags,
-  kPowerLimits,
-  kEcc,
-  kRowRemaps,
-  kRetiredPages,
-  kPartitions,
-};
 
 // How often a group is read.
 enum class GroupClass : uint8_t {
@@ -95,33 +71,61 @@ struct GroupRow {
   std::span<const mailbox::Capability> announced_by;
   // A round of it never takes more commands, whatever the board answers.
   uint32_t commands_max;
+  // Adds the first commands of a round to it.
+  void (*plan)(GroupRound& round);
+  // Removes the group's values. The capabilities stay.
+  void (*clear)(BoardReading& reading);
 };
+
+template <auto kValues>
+constexpr void Clear(BoardReading& reading) {
+  reading.*kValues = {};
+}
+constexpr void ClearNothing(BoardReading&) {}
 
 // In the order of the enumeration, which is the order in which groups are read that are due at the same time.
 inline constexpr GroupRow kBoardGroups[] = {
-    {BoardGroup::kCapabilities, "capabilities", GroupClass::kMinute, {}, 16},
-    {BoardGroup::kIdentity, "identity", GroupClass::kStart, announced::kIdentity, 128},
-    {BoardGroup::kThresholds, "thresholds", GroupClass::kStart, announced::kThresholds, 10},
-    {BoardGroup::kClockLimits, "clock_limits", GroupClass::kStart, announced::kClockLimits, 8},
-    {BoardGroup::kTemperature, "temperature", GroupClass::kInterval, announced::kTemperature, 5},
-    {BoardGroup::kMargin, "margin", GroupClass::kInterval, announced::kMargin, 1},
-    {BoardGroup::kPower, "power", GroupClass::kInterval, announced::kPower, 3},
-    {BoardGroup::kEnergy, "energy", GroupClass::kInterval, announced::kEnergy, 24},
-    {BoardGroup::kClocks, "clocks", GroupClass::kInterval, announced::kClocks, 4},
-    {BoardGroup::kViolations, "violations", GroupClass::kInterval, announced::kViolations, 32},
-    {BoardGroup::kEvents, "events", GroupClass::kInterval, {}, 2},
-    {BoardGroup::kDriverMessages, "driver_messages", GroupClass::kInterval, announced::kDriverMessages, 128},
-    {BoardGroup::kMetrics, "metrics", GroupClass::kInterval, announced::kMetrics, 1600},
-    {BoardGroup::kMemory, "memory", GroupClass::kTenSeconds, announced::kMemory, 24},
-    {BoardGroup::kPcie, "pcie", GroupClass::kTenSeconds, announced::kPcie, 4},
-    {BoardGroup::kNvlink, "nvlink", GroupClass::kTenSeconds, announced::kNvlink, 512},
-    {BoardGroup::kDecoders, "decoders", GroupClass::kTenSeconds, announced::kMetrics, 32},
-    {BoardGroup::kFlags, "flags", GroupClass::kTenSeconds, announced::kFlags, 3},
-    {BoardGroup::kPowerLimits, "power_limits", GroupClass::kThirtySeconds, announced::kPowerLimits, 96},
-    {BoardGroup::kEcc, "ecc", GroupClass::kThirtySeconds, announced::kEcc, 1024},
-    {BoardGroup::kRowRemaps, "row_remaps", GroupClass::kThirtySeconds, announced::kRowRemaps, 3},
-    {BoardGroup::kRetiredPages, "retired_pages", GroupClass::kThirtySeconds, announced::kRetiredPages, 1},
-    {BoardGroup::kPartitions, "partitions", GroupClass::kMinute, announced::kMetrics, 640},
+    {BoardGroup::kCapabilities, "capabilities", GroupClass::kMinute, {}, 16, PlanCapabilities, ClearNothing},
+    {BoardGroup::kIdentity, "identity", GroupClass::kStart, announced::kIdentity, 128, PlanIdentity,
+     Clear<&BoardReading::identity>},
+    {BoardGroup::kThresholds, "thresholds", GroupClass::kStart, announced::kThresholds, 10, PlanThresholds,
+     Clear<&BoardReading::thresholds>},
+    {BoardGroup::kClockLimits, "clock_limits", GroupClass::kStart, announced::kClockLimits, 8, PlanClockLimits,
+     Clear<&BoardReading::clock_limits>},
+    {BoardGroup::kTemperature, "temperature", GroupClass::kInterval, announced::kTemperature, 5, PlanTemperature,
+     Clear<&BoardReading::temperature>},
+    {BoardGroup::kMargin, "margin", GroupClass::kInterval, announced::kMargin, 1, PlanMargin,
+     Clear<&BoardReading::margin>},
+    {BoardGroup::kPower, "power", GroupClass::kInterval, announced::kPower, 3, PlanPower, Clear<&BoardReading::power>},
+    {BoardGroup::kEnergy, "energy", GroupClass::kInterval, announced::kEnergy, 24, PlanEnergy,
+     Clear<&BoardReading::energy>},
+    {BoardGroup::kClocks, "clocks", GroupClass::kInterval, announced::kClocks, 4, PlanClocks,
+     Clear<&BoardReading::clocks>},
+    {BoardGroup::kViolations, "violations", GroupClass::kInterval, announced::kViolations, 32, PlanViolations,
+     Clear<&BoardReading::violations>},
+    {BoardGroup::kEvents, "events", GroupClass::kInterval, {}, 2, PlanEvents, Clear<&BoardReading::events>},
+    {BoardGroup::kDriverMessages, "driver_messages", GroupClass::kInterval, announced::kDriverMessages, 128,
+     PlanDriverMessages, Clear<&BoardReading::driver_messages>},
+    {BoardGroup::kMetrics, "metrics", GroupClass::kInterval, announced::kMetrics, 1600, PlanMetrics,
+     Clear<&BoardReading::metrics>},
+    {BoardGroup::kMemory, "memory", GroupClass::kTenSeconds, announced::kMemory, 24, PlanMemory,
+     Clear<&BoardReading::memory>},
+    {BoardGroup::kPcie, "pcie", GroupClass::kTenSeconds, announced::kPcie, 4, PlanPcie, Clear<&BoardReading::pcie>},
+    {BoardGroup::kNvlink, "nvlink", GroupClass::kTenSeconds, announced::kNvlink, 512, PlanNvlink,
+     Clear<&BoardReading::nvlink>},
+    {BoardGroup::kDecoders, "decoders", GroupClass::kTenSeconds, announced::kMetrics, 32, PlanDecoders,
+     Clear<&BoardReading::decoders>},
+    {BoardGroup::kFlags, "flags", GroupClass::kTenSeconds, announced::kFlags, 3, PlanFlags,
+     Clear<&BoardReading::flags>},
+    {BoardGroup::kPowerLimits, "power_limits", GroupClass::kThirtySeconds, announced::kPowerLimits, 96, PlanPowerLimits,
+     Clear<&BoardReading::power_limits>},
+    {BoardGroup::kEcc, "ecc", GroupClass::kThirtySeconds, announced::kEcc, 1024, PlanEcc, Clear<&BoardReading::ecc>},
+    {BoardGroup::kRowRemaps, "row_remaps", GroupClass::kThirtySeconds, announced::kRowRemaps, 3, PlanRowRemaps,
+     Clear<&BoardReading::row_remaps>},
+    {BoardGroup::kRetiredPages, "retired_pages", GroupClass::kThirtySeconds, announced::kRetiredPages, 1,
+     PlanRetiredPages, Clear<&BoardReading::retired_pages>},
+    {BoardGroup::kPartitions, "partitions", GroupClass::kMinute, announced::kMetrics, 640, PlanPartitions,
+     Clear<&BoardReading::partitions>},
 };
 inline constexpr size_t kBoardGroupCount = std::size(kBoardGroups);
 
@@ -130,6 +134,9 @@ constexpr const GroupRow& RowOf(BoardGroup group) { return kBoardGroups[IndexOf(
 
 // Nothing but the capabilities themselves is announced by a board whose capabilities are empty.
 bool IsAnnounced(const GroupRow& row, const BoardCapabilities& capabilities);
+
+// Removes the values of a group, and its time. The capabilities stay.
+void ClearGroup(BoardGroup group, BoardReading& reading);
 
 // The time between two readings of a group of this class; infinite for kStart.
 absl::Duration PeriodOf(GroupClass group_class, absl::Duration interval);

@@ -11,7 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "daemon/board/board_reader.h"
 #include "daemon/board/fake_board.h"
-#include "daemon/board/plausible.h"
+#include "daemon/board/group_round.h"
 #include "daemon/board/round_runner.h"
 
 namespace sideband::daemon {

@@ -16,17 +16,100 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "daemon/board/board_groups.h"
-#include "daemon/board/unwrap.h"
-#include "proto/mailbox/async_request.h"
+#include "daemon/board/board_capabilities.h"
 #include "proto/mailbox/board_items.h"
-#include "proto/mailbox/driver_event.h"
-#include "proto/mailbox/ecc.h"
-#include "proto/mailbox/link_info.h"
-#include "proto/mailbox/performance_metric.h"
-#include "proto/mailbox/sys_id.h"
+#include "proto/mailbox/memory_links.h"
+#include "proto/mailbox/services.h"
 
 namespace sideband::daemon {
+
+// Values are read in groups (board_groups.h).
+enum class BoardGroup : uint8_t {
+  kCapabilities,
+  kIdentity,
+  kThresholds,
+  kClockLimits,
+  kTemperature,
+  kMargin,
+  kPower,
+  kEnergy,
+  kClocks,
+  kViolations,
+  kEvents,
+  kDriverMessages,
+  kMetrics,
+  kMemory,
+  kPcie,
+  kNvlink,
+  kDecoders,
+  kFlags,
+  kPowerLimits,
+  kEcc,
+  kRowRemaps,
+  kRetiredPages,
+  kPartitions,
+};
+
+// A count, and since when it has been counted: its first sample, or the first one after its counter began anew. It
+// never falls without a later `created`.
+struct RunningCount {
+  uint64_t value = 0;
+  absl::Time created;
+  bool operator==(const RunningCount&) const = default;
+};
+
+struct WrapRule {
+  int bits = 64;  // of the counter, 1 to 64
+  // A counter that has fallen has wrapped if it has gained at most this; else it has begun anew. Without it, half the
+  // counter's range.
+  std::optional<uint64_t> gain_max;
+};
+
+// One counter. Not thread-safe.
+class CountUnwrapper {
+ public:
+  // The counter's new content; bits above those of the rule are ignored.
+  const RunningCount& Add(uint64_t raw, const WrapRule& rule, absl::Time now);
+  // The board was reset: the next sample begins anew, even if it is above the last one.
+  void Restart() { last_.reset(); }
+  // What the counter has gained since the last sample, of a board that says that alone. The first one after the start,
+  // or after Restart(), covers a time that is not known: the count then begins at 0.
+  const RunningCount& AddGain(uint64_t gain, absl::Time now);
+  // The last content; nullopt before the first one and after Restart().
+  std::optional<uint64_t> last() const { return last_; }
+
+ private:
+  std::optional<uint64_t> last_;
+  RunningCount count_;
+};
+
+// Which counter of a board: an item of a group, and of a unit such as a link.
+struct CounterKey {
+  BoardGroup group;
+  uint16_t item = 0;
+  uint16_t unit = 0;
+  auto operator<=>(const CounterKey&) const = default;
+};
+
+// The counters of one board. Not thread-safe.
+class CountBook {
+ public:
+  RunningCount Add(const CounterKey& key, uint64_t raw, int bits, absl::Time now);
+  RunningCount AddGain(const CounterKey& key, uint64_t gain, absl::Time now);
+  // A gain was lost: the next one begins anew.
+  void Restart(const CounterKey& key);
+  // Energy in mJ of 64 bits, of which a board may fill the lower 32 alone: a fall from there is a wrap if the board
+  // has used at most `watts_max` since.
+  RunningCount AddEnergy(const CounterKey& key, uint64_t raw_mj, double watts_max, absl::Time now);
+  void RestartAll();
+
+ private:
+  struct Entry {
+    CountUnwrapper unwrapper;
+    absl::Time time;  // of the last sample
+  };
+  std::map<CounterKey, Entry> entries_;
+};
 
 // An instant by both clocks of the host: ages are of the steady one.
 struct BoardTime {
@@ -201,9 +284,6 @@ struct BoardReading {
 
 // When a group was last read; nullopt if none was.
 std::optional<BoardTime> NewestSample(const BoardReading& reading);
-
-// Removes the values of a group, and its time. The capabilities stay.
-void ClearGroup(BoardGroup group, BoardReading& reading);
 
 template <typename Key, typename Value>
 std::optional<Value> Find(const std::map<Key, Value>& values, const Key& key) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/board/capability_reader.h"
-
-#include "daemon/board/identity_reader.h"
+#include "daemon/board/group_plans.h"
+#include "daemon/board/group_round.h"
 #include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/board/ecc_reader.h"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "proto/mailbox/ecc.h"
+#include "daemon/board/group_plans.h"
+#include "daemon/board/group_round.h"
+#include "proto/mailbox/memory_links.h"
 
 namespace sideband::daemon {
 namespace {

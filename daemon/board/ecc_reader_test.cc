@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/board/ecc_reader.h"
-
 #include <gtest/gtest.h>
 
+#include "daemon/board/group_plans.h"
 #include "daemon/board/round_runner.h"
-#include "proto/mailbox/ecc.h"
+#include "proto/mailbox/memory_links.h"
 
 namespace sideband::daemon {
 namespace {

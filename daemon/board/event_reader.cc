@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/board/event_reader.h"
-
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/board/dword_reader.h"
+#include "daemon/board/group_plans.h"
+#include "daemon/board/group_round.h"
 #include "proto/mailbox/board_items.h"
-#include "proto/mailbox/driver_event.h"
+#include "proto/mailbox/services.h"
 
 namespace sideband::daemon {
 namespace {

@@ -22,12 +22,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "daemon/board/board_capabilities.h"
-#include "daemon/board/board_port.h"
 #include "daemon/board/board_reading.h"
-#include "proto/mailbox/async_request.h"
-#include "proto/mailbox/driver_event.h"
-#include "proto/mailbox/performance_metric.h"
-#include "proto/mailbox/sys_id.h"
+#include "daemon/board/group_round.h"
+#include "proto/mailbox/board_items.h"
+#include "proto/mailbox/services.h"
 
 namespace sideband::daemon {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/board/flag_reader.h"
-
 #include <iterator>
 
+#include "daemon/board/group_plans.h"
+#include "daemon/board/group_round.h"
 #include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {

@@ -3,7 +3,7 @@
 // One reading of a group: the commands that are still to be run, what takes their replies, and the reading that they
 // fill. The caller decides when the next command is run, and may stop in between.
 //   GroupRound round(BoardGroup::kPower, now, memory, draft, report);
-//   PlanGroup(round);
+//   RowOf(round.group()).plan(round);
 //   while (const PlannedCommand* next = round.Next()) round.Take(*port.Run(next->word, next->data, next->outputs));
 // A reader of a group adds commands, each with what takes its reply:
 //   round.Add({.word = BoardCommand(Opcode::kGetPower, 0),
@@ -23,17 +23,73 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "daemon/board/board_capabilities.h"
 #include "daemon/board/board_groups.h"
-#include "daemon/board/board_port.h"
 #include "daemon/board/board_reading.h"
-#include "daemon/board/command_cost.h"
-#include "daemon/board/unwrap.h"
+#include "proto/base/bytes.h"
+#include "proto/mailbox/services.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::daemon {
+
+// The registers to be read after a command that has succeeded, or was accepted. The command register always is. Each
+// costs bus time, so a caller names the ones that it needs.
+struct Outputs {
+  bool data = false;           // 5D
+  bool extended_data = false;  // 5E
+  bool operator==(const Outputs&) const = default;
+};
+
+// Of a register that was not asked for, or of a command that has failed, 0.
+struct BoardReply {
+  mailbox::CommandWord word;  // with the board's status; `copy_data` is EVENT_PENDING (HasPendingEvent)
+  uint32_t data = 0;
+  uint32_t extended_data = 0;
+  bool operator==(const BoardReply&) const = default;
+};
+
+// Bit 30 of a reply's word: at least one event is pending that the board does not mask.
+constexpr bool HasPendingEvent(const BoardReply& reply) { return reply.word.copy_data; }
+
+// Runs single commands of SMBPBI's mailbox, from their inputs to their outputs.
+class BoardPort {
+ public:
+  virtual ~BoardPort() = default;
+  // Runs one command, and waits until it has ended. `data` is written before it. A status of the board is part of the
+  // reply, whatever it is; an error is one of the bus, of a board that does not end the command, or of another
+  // controller's command in its place.
+  // Two commands return results in place of the echo of their opcode and arg1: GET_ROW_REMAP's histogram, and
+  // GPU_PERFORMANCE_MONITORING (opcode 2:0).
+  virtual absl::StatusOr<BoardReply> Run(const mailbox::CommandWord& word, std::optional<uint32_t> data,
+                                         const Outputs& outputs) = 0;
+};
+
+// What a port's transactions are like.
+struct PortTraits {
+  bool has_pec = true;
+  bool is_shared = false;  // outputs are followed by another status
+};
+
+// The bus time of one command, in bit times: data-in if there is any, the command, one status, and the outputs
+// (smbpbi-facts.md, 6.1 and 6.2), with another status where others use the registers, too. Further polls of a slow
+// board are not included.
+uint64_t CommandBits(bool has_data_in, const Outputs& outputs, const PortTraits& port);
+
+// What a board can report; anything else is taken for a fault, and is absent.
+inline constexpr double kCelsiusMin = -60, kCelsiusMax = 250;
+inline constexpr double kWattsMax = 10'000;
+inline constexpr double kMhzMax = 100'000;
+inline constexpr uint32_t kMemoryMibMax = 1 << 24;             // 16 TiB
+inline constexpr uint32_t kNvlinkMbpsMax = 1'000'000;          // 1 Tbit/s
+inline constexpr uint64_t kNvlinkGainMax = uint64_t{1} << 50;  // bytes between two readings: of 1 Tbit/s in two hours
+inline constexpr double kBytesPerSecondMax = 1e14;             // of a link, or of all
+// Roundings make a little more than 100 of a percentage that is full.
+inline constexpr double kPercentMax = 100, kPercentExcess = 101;  // the latter not included
+
+constexpr double WattsOf(uint32_t milliwatts) { return milliwatts / 1e3; }
 
 // Called once per change: a value has become implausible, or is plausible again; a command fails in an unexpected way.
 // And for each message of the driver. `what` is printable.
@@ -131,6 +187,32 @@ class GroupRound {
   bool is_taking_ = false;
   uint32_t commands_ = 0;
 };
+
+// SCRATCH_READ of `count` dwords from `first` on. first + count is at most 256.
+std::vector<mailbox::CommandWord> ScratchReads(uint8_t first, uint8_t count);
+
+// Adds the commands of an item of several dwords, each of which is a command's data. `take` has as many dwords as there
+// are words. It is not called if any is absent.
+void AddDwords(GroupRound& round, const std::vector<mailbox::CommandWord>& words,
+               std::function<void(const std::vector<uint32_t>&)> take);
+
+// The bytes of dwords, the least significant one first.
+Bytes BytesOf(const std::vector<uint32_t>& dwords);
+
+// An asynchronous request that has not ended after these is absent. The pauses between them sum up to a second.
+inline constexpr int kAsyncPollsMax = 16;
+
+struct AsyncQuestion {
+  mailbox::AsyncType type;
+  std::optional<uint32_t> parameter;  // dword 0 before the request
+  uint8_t dwords;                     // of the result, from dword 0 on
+};
+
+// Adds the commands of an asynchronous request: it is submitted, polled a bounded number of times, and its result read
+// from scratch memory, from dword 0 on. `take` is called with the result of a request that has succeeded. A request
+// that the board does not support is not made again until its capabilities are read again. Without scratch memory,
+// nothing is added.
+void AddAsync(GroupRound& round, const AsyncQuestion& question, std::function<void(const std::vector<uint32_t>&)> take);
 
 }  // namespace sideband::daemon
 

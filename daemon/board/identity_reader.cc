@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/board/identity_reader.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
-#include "daemon/board/dword_reader.h"
-#include "proto/mailbox/sys_id.h"
+#include "daemon/board/group_plans.h"
+#include "daemon/board/group_round.h"
+#include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {
 namespace {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/board/identity_reader.h"
-
 #include <gtest/gtest.h>
 
+#include "daemon/board/group_plans.h"
 #include "daemon/board/round_runner.h"
 
 namespace sideband::daemon {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/board/memory_reader.h"
-
-#include "daemon/board/async_reader.h"
-#include "daemon/board/plausible.h"
-#include "proto/mailbox/ecc.h"
-#include "proto/mailbox/sys_id.h"
+#include "daemon/board/group_plans.h"
+#include "daemon/board/group_round.h"
+#include "proto/mailbox/board_items.h"
+#include "proto/mailbox/memory_links.h"
 
 namespace sideband::daemon {
 namespace {

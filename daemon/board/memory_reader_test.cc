@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/board/memory_reader.h"
-
 #include <gtest/gtest.h>
 
-#include "daemon/board/plausible.h"
+#include "daemon/board/group_plans.h"
+#include "daemon/board/group_round.h"
 #include "daemon/board/round_runner.h"
 
 namespace sideband::daemon {

@@ -11,10 +11,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "daemon/board/board_port.h"
-#include "daemon/board/plausible.h"
+#include "daemon/board/group_round.h"
 #include "proto/mailbox/board_items.h"
-#include "proto/mailbox/performance_metric.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::daemon {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/board/power_reader.h"
-
 #include "absl/strings/str_cat.h"
-#include "daemon/board/async_reader.h"
-#include "daemon/board/plausible.h"
+#include "daemon/board/group_plans.h"
+#include "daemon/board/group_round.h"
 #include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {

@@ -12,9 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "daemon/board/board_port.h"
+#include "daemon/board/board_groups.h"
 #include "daemon/board/fake_board.h"
-#include "daemon/board/group_plans.h"
 #include "daemon/board/group_round.h"
 
 namespace sideband::daemon {
@@ -30,7 +29,7 @@ class RoundRunner {
     now.wall += absl::Seconds(1);
     memory.capabilities = board_.capabilities;
     GroupRound round(group, now, memory, reading, report_);
-    PlanGroup(round);
+    RowOf(round.group()).plan(round);
     while (const PlannedCommand* next = round.Next()) {
       const auto reply = board_.Run(next->word, next->data, next->outputs);
       round.Take(*reply);

@@ -67,16 +67,17 @@ bool DeviceClocks::IsSame(const mailbox::Catalog& catalog, uint64_t boot_id, abs
          std::ranges::equal(domains_, catalog.clock_domains, {}, &Domain::declared);
 }
 
-void DeviceClocks::StartAnew(const mailbox::Catalog& catalog, uint64_t boot_id, absl::Duration segment_max) {
+void DeviceClocks::StartAnew(const mailbox::Catalog& catalog, uint64_t boot_id, const Inputs& inputs) {
   boot_id_ = boot_id;
-  segment_max_ = segment_max;
+  segment_max_ = inputs.segment_max;
+  created_ = inputs.latched_after;
   reference_hz_ = catalog.reference_clock_hz;
   domains_.clear();
   if (reference_hz_ > kReferenceHzMax) return;
   for (const mailbox::ClockDomain& declared : catalog.clock_domains) {
     Domain& domain = domains_.emplace_back(Domain{.declared = declared, .strip = {}, .numbers = {}});
     auto strip = clocks::ClockStrip::Create(LimitsOf(declared, reference_hz_),
-                                            {.segment_max = TicksIn(segment_max, reference_hz_)});
+                                            {.segment_max = TicksIn(segment_max_, reference_hz_)});
     if (strip.ok()) domain.strip = *std::move(strip);
   }
 }
@@ -97,6 +98,7 @@ void DeviceClocks::Add(const mailbox::Snapshot& snapshot, const mailbox::ClockRe
 
 ClockState DeviceClocks::StateOf(const Domain& domain, bool is_stopped) const {
   ClockState state{.is_stopped = is_stopped, .is_unsound = !domain.strip || domain.strip->unsound()};
+  state.created = created_;
   state.unused_readings = domain.unused;
   if (!domain.strip) return state;
   state.segments = domain.strip->counts().segments;
@@ -144,7 +146,7 @@ std::vector<ClockState> DeviceClocks::Follow(const Topology& topology, const mai
   const mailbox::Catalog& catalog = topology.catalog();
   if (snapshot.boot_id != boot_id_) is_withheld_ = false;
   is_withheld_ = is_withheld_ || HasHadConfidentialVm(topology);
-  if (!IsSame(catalog, snapshot.boot_id, inputs.segment_max)) StartAnew(catalog, snapshot.boot_id, inputs.segment_max);
+  if (!IsSame(catalog, snapshot.boot_id, inputs.segment_max)) StartAnew(catalog, snapshot.boot_id, inputs);
   std::vector<ClockState> states;
   if (reference_hz_ == 0 || reference_hz_ > kReferenceHzMax || snapshot.clocks.size() != domains_.size()) return states;
   for (size_t d = 0; d < domains_.size(); ++d) {

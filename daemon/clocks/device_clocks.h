@@ -27,6 +27,8 @@ class DeviceClocks {
  public:
   struct Inputs {
     absl::Duration segment_max = ClockSettings().segment_max;
+    // The snapshot was latched then, or later, by the host's clock.
+    absl::Time latched_after = absl::UnixEpoch();
     // The device's own fits, which have all triggers of its grid; none: it has no grid, or could not be asked.
     std::optional<mailbox::ClockHulls> hulls;
   };
@@ -46,7 +48,7 @@ class DeviceClocks {
     uint64_t edge = 0, edge_before = 0;  // of the newest reading and the one before
     uint64_t unused = 0;
   };
-  void StartAnew(const mailbox::Catalog& catalog, uint64_t boot_id, absl::Duration segment_max);
+  void StartAnew(const mailbox::Catalog& catalog, uint64_t boot_id, const Inputs& inputs);
   bool IsSame(const mailbox::Catalog& catalog, uint64_t boot_id, absl::Duration segment_max) const;
   void Add(const mailbox::Snapshot& snapshot, const mailbox::ClockReading& reading, Domain& domain) const;
   ClockState StateOf(const Domain& domain, bool is_stopped) const;
@@ -57,6 +59,7 @@ class DeviceClocks {
   uint64_t boot_id_ = 0;
   uint64_t reference_hz_ = 0;
   absl::Duration segment_max_;
+  absl::Time created_;  // of the domains' counts
   std::vector<Domain> domains_;
   // A frequency follows the load of everybody on the device.
   bool is_withheld_ = false;

@@ -36,6 +36,7 @@ class DeviceClocksTest : public testing::Test {
   // A second later, in which the clock has made so many edges more than 500 million.
   std::vector<ClockState> Second(int64_t more, uint32_t changes = 0) {
     snapshot_.reference_time_ns += kHz;
+    inputs_.latched_after += absl::Seconds(1);
     ++snapshot_.trigger_id;
     edges_ += kHz / 2 + static_cast<uint64_t>(more);
     snapshot_.clocks = {mailbox::ClockReading{.local_clock = edges_ + 2, .changes = changes}};
@@ -56,6 +57,14 @@ TEST_F(DeviceClocksTest, OneReadingHasABoundAndNoFrequency) {
   ASSERT_TRUE(states[0].error_bound_s.has_value());
   EXPECT_NEAR(*states[0].error_bound_s, 5e-9, 1e-12) << "half of a bar of 10 cycles";
   EXPECT_EQ(states[0].segments, 1u);
+}
+
+TEST_F(DeviceClocksTest, CountsBeginWithTheFirstReadingOfABoot) {
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Second(0)[0].created, absl::FromUnixSeconds(1));
+  ++snapshot_.boot_id;
+  const ClockState state = Second(0)[0];
+  EXPECT_EQ(state.created, absl::FromUnixSeconds(4));
+  EXPECT_EQ(state.segments, 1u);
 }
 
 TEST_F(DeviceClocksTest, FurtherReadingsBoundTheFrequency) {

@@ -4,8 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <array>
-#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -26,33 +24,17 @@ CollectorThread::CollectorThread(size_t device, std::unique_ptr<Transport> trans
           [this, &metrics = context.metrics](absl::string_view outcome) { metrics.BusTransfer(info_->name, outcome); }),
       session_(port_, [this](absl::Duration pause) { WaitFor(pause); }),
       collector_(device, session_, context),
-      peeks_(device, session_, {context.store, context.metrics, context.clock, [this] { Wake(); }}),
-      triggers_(session_, [this] { Wake(); }),
-      rotations_(device, session_, {context.store, context.clock, [this] { Wake(); }}),
-      seals_(session_, context.clock, [this] { Wake(); }),
-      marks_(device, session_, {context.store, context.metrics, context.clock, [this] { Wake(); }}),
+      jobs_(session_, context.clock, [this] { Wake(); }),
       lock_(transport_->lock_file()),
       board_(device, session_, lock_, {context.store, context.boards, context.clock}),
-      peek_router_(context.peeks),
-      trigger_router_(context.triggers),
-      rotation_router_(context.rotations),
-      seal_router_(context.seals),
-      mark_router_(context.mark_router),
+      buses_(context.buses),
       clock_(context.clock) {
-  if (peek_router_ != nullptr) peek_router_->Add(device_, peeks_);
-  if (trigger_router_ != nullptr) trigger_router_->Add(device_, triggers_);
-  if (rotation_router_ != nullptr) rotation_router_->Add(device_, rotations_);
-  if (seal_router_ != nullptr) seal_router_->Add(device_, seals_);
-  if (mark_router_ != nullptr) mark_router_->Add(device_, marks_);
+  if (buses_ != nullptr) buses_->Add(device_, jobs_);
 }
 
 CollectorThread::~CollectorThread() {
   Stop();
-  if (peek_router_ != nullptr) peek_router_->Remove(device_);
-  if (trigger_router_ != nullptr) trigger_router_->Remove(device_);
-  if (rotation_router_ != nullptr) rotation_router_->Remove(device_);
-  if (seal_router_ != nullptr) seal_router_->Remove(device_);
-  if (mark_router_ != nullptr) mark_router_->Remove(device_);
+  if (buses_ != nullptr) buses_->Remove(device_);
 }
 
 void CollectorThread::Start() {
@@ -65,11 +47,7 @@ void CollectorThread::RequestStop() {
     stopping_ = true;
     changed_.NotifyAll();
   }
-  peeks_.Close();
-  triggers_.Close();
-  rotations_.Close();
-  seals_.Close();
-  marks_.Close();
+  jobs_.Close();
 }
 
 void CollectorThread::Stop() {
@@ -87,7 +65,7 @@ absl::StatusOr<smbus::TransferResult> CollectorThread::Bus::Execute(const smbus:
   if (owner_.IsStopping()) return absl::CancelledError("stopping");
   if (owner_.clock_.Steady() > deadline_) return absl::CancelledError(error_);
   owner_.ShowProgress();
-  owner_.peeks_.GiveUpOverdue();
+  owner_.jobs_.RefuseOverdue();
   return transport_.Execute(transfer);
 }
 
@@ -191,33 +169,32 @@ void CollectorThread::Reconsider() {
 
 void CollectorThread::Wake() {
   absl::MutexLock lock(&mu_);
-  is_asked_ = true;
+  is_job_added_ = true;
   changed_.NotifyAll();
 }
 
-void CollectorThread::AnswerAsked(absl::Duration next) {
+void CollectorThread::RunJobs(absl::Duration next) {
   {
-    // Before the queue is looked at: a peek that comes later wakes the thread again.
+    // Before the jobs are looked at: a job that comes later wakes the thread again.
     absl::MutexLock lock(&mu_);
-    is_asked_ = false;
+    is_job_added_ = false;
   }
   do {
     ShowProgress();
     bus_.StartWithin(kPeekMax, "an answer takes longer than ten seconds");
-  } while (AnswerNext(next) && clock_.Steady() < next);
+  } while (RunNext(next) && clock_.Steady() < next);
   progress_ns_ = kResting;
 }
 
-bool CollectorThread::AnswerNext(absl::Duration next) {
-  const std::array<std::function<bool()>, 6> kinds = {
-      [&] { return triggers_.RunNext(is_readable_); },  [&] { return peeks_.AnswerNext(is_readable_, next); },
-      [&] { return rotations_.RunNext(is_readable_); }, [&] { return seals_.RunNext(is_readable_); },
-      [&] { return marks_.RunNext(is_readable_); },     [&] { return board_.RunNext(); },
-  };
-  for (size_t i = 0; i < kinds.size(); ++i) {
+bool CollectorThread::RunNext(absl::Duration next) {
+  // The board is one kind more.
+  constexpr size_t kKinds = kBusJobKinds + 1;
+  for (size_t i = 0; i < kKinds; ++i) {
     const size_t kind = first_kind_;
-    first_kind_ = (kind + 1) % kinds.size();
-    if (kinds[kind]()) return true;
+    first_kind_ = (kind + 1) % kKinds;
+    const bool has_run =
+        kind == kBusJobKinds ? board_.RunNext() : jobs_.RunNext(static_cast<BusJobKind>(kind), is_readable_, next);
+    if (has_run) return true;
   }
   return false;
 }
@@ -252,7 +229,7 @@ void CollectorThread::Run() {
       // Keeps the time grid: intervals that elapsed during a slow collection are skipped, not caught up.
       while (next <= clock_.Steady()) next += info_->interval;
     }
-    AnswerAsked(next);
+    RunJobs(next);
   } while (WaitUntil(std::min(next, board_.NextTime())));
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that reads one device at its configured interval, and answers peeks, triggers it, changes its turns and
-// exchanges keys in between. An unreachable device is retried at every interval. A transition between success and
-// failure, or a changed error, is logged once.
+// The thread that reads one device at its configured interval, and runs the jobs that callers ask of its bus in
+// between. An unreachable device is retried at every interval. A transition between success and failure, or a changed
+// error, is logged once.
 //   CollectorThread thread(device, std::move(transport), 0x4F, {store, sealers, book, policy, audit, metrics, clock});
 //   thread.Start();
 //   thread.RequestStop();
@@ -21,19 +21,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/base/clock.h"
+#include "daemon/collector/bus_jobs.h"
 #include "daemon/collector/device_board.h"
 #include "daemon/collector/device_collector.h"
-#include "daemon/collector/device_marks.h"
-#include "daemon/collector/device_peeks.h"
-#include "daemon/collector/device_rotations.h"
-#include "daemon/collector/device_seals.h"
-#include "daemon/collector/device_triggers.h"
 #include "daemon/collector/log_limit.h"
-#include "daemon/collector/mark_router.h"
-#include "daemon/collector/peek_router.h"
-#include "daemon/collector/rotation_router.h"
-#include "daemon/collector/seal_router.h"
-#include "daemon/collector/trigger_router.h"
+#include "daemon/collector/routers.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/transport/bus_lock.h"
@@ -51,21 +43,21 @@ class CollectorThread {
   ~CollectorThread();
 
   void Start();
-  // Does not block. A running collection ends after its current bus transaction, and no new one starts; peeks,
-  // triggers and turns that wait are answered with UNAVAILABLE. On shutdown this is called for all devices before
+  // Does not block. A running collection ends after its current bus transaction, and no new one starts; jobs that wait
+  // are refused with UNAVAILABLE. On shutdown this is called for all devices before
   // Stop() is called for the first, so that unresponsive devices time out in parallel.
   void RequestStop() ABSL_LOCKS_EXCLUDED(mu_);
   // Makes the thread read the device's DeviceInfo from the store again. A changed interval takes effect immediately.
   void Reconsider() ABSL_LOCKS_EXCLUDED(mu_);
   // Calls RequestStop() and joins the thread.
   void Stop();
-  // How long a collection or a peek has made no progress; zero in between. A bus transaction is progress, also one that
+  // How long a collection or a job has made no progress; zero in between. A bus transaction is progress, also one that
   // fails. Thread-safe.
   absl::Duration Silence() const;
 
  private:
   // Cancels transactions after a stop request or at the deadline, so that the retries of an unresponsive
-  // device do not delay the shutdown. Before each of them, answers the peeks that have waited too long.
+  // device do not delay the shutdown. Before each of them, refuses the jobs that have waited too long.
   class Bus final : public Transport {
    public:
     Bus(Transport& transport, CollectorThread& owner) : transport_(transport), owner_(owner) {}
@@ -89,7 +81,7 @@ class CollectorThread {
   // Bounds a collection independently of the stream length that the device reports. A bus at 100 kHz carries 6 MB in
   // this time.
   static constexpr absl::Duration kCollectionMax = absl::Minutes(10);
-  // Likewise a peek. One of 64 events of as many extends takes as long on the slowest bus.
+  // Likewise a job. A peek of 64 events of as many extends takes as long on the slowest bus.
   static constexpr absl::Duration kPeekMax = absl::Seconds(10);
   // A collection waits for another program's lock for a second.
   static constexpr int kLockAttemptsMax = 200;
@@ -104,24 +96,23 @@ class CollectorThread {
   void Collect();
   // Takes the bus's lock if the mailbox is shared. Of another program that has it, UNAVAILABLE after a while.
   absl::Status LockBus() ABSL_LOCKS_EXCLUDED(mu_);
-  // Of a device without the extension, whose board answers: it is up.
+  // Publishes a device without the extension, whose board answers: it is up.
   void PublishBoardAlone();
   bool HasHadCounters() const;
-  // Runs the triggers and the changes of turns, answers the peeks that wait, and reads the board, one of each after the
-  // other: one, and more while no snapshot is due at `next`. A due snapshot therefore waits for one question of a peek
-  // at most, and peeks are answered also if collections take the whole interval.
-  void AnswerAsked(absl::Duration next) ABSL_LOCKS_EXCLUDED(mu_);
-  // Runs or answers one of what waits; false if nothing does. No kind can keep another waiting.
-  bool AnswerNext(absl::Duration next);
+  // Runs jobs, and reads the board, one of each kind after the other: one, and more while no snapshot is due at `next`.
+  // A due snapshot therefore waits for one question of a peek at most, and jobs run also if collections take the whole
+  // interval.
+  void RunJobs(absl::Duration next) ABSL_LOCKS_EXCLUDED(mu_);
+  // Runs one; false if none waits. No kind can keep another waiting.
+  bool RunNext(absl::Duration next);
   void Wake() ABSL_LOCKS_EXCLUDED(mu_);
   // Reads the DeviceInfo from the store. Returns true if the interval has changed.
   bool UpdateInfo() ABSL_LOCKS_EXCLUDED(mu_);
   // Waits for `duration` or a stop request. Returns false after a stop request.
   bool WaitFor(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mu_);
-  // Waits until the steady time `next`, a stop request, Reconsider(), a peek or a trigger. Returns false after a stop
-  // request.
+  // Waits until the steady time `next`, a stop request, Reconsider() or a job. Returns false after a stop request.
   bool WaitUntil(absl::Duration next) ABSL_LOCKS_EXCLUDED(mu_);
-  bool IsWoken() const ABSL_SHARED_LOCKS_REQUIRED(mu_) { return stopping_ || is_to_reconsider_ || is_asked_; }
+  bool IsWoken() const ABSL_SHARED_LOCKS_REQUIRED(mu_) { return stopping_ || is_to_reconsider_ || is_job_added_; }
 
   const size_t device_;
   Store& store_;
@@ -131,21 +122,13 @@ class CollectorThread {
   RegisterPort port_;
   MailboxSession session_;
   DeviceCollector collector_;
-  DevicePeeks peeks_;
-  DeviceTriggers triggers_;
-  DeviceRotations rotations_;
-  DeviceSeals seals_;
-  DeviceMarks marks_;
+  BusJobs jobs_;
   BusLock lock_;
   DeviceBoard board_;
-  PeekRouter* const peek_router_;  // nullptr: no peeks
-  TriggerRouter* const trigger_router_;
-  RotationRouter* const rotation_router_;
-  SealRouter* const seal_router_;
-  MarkRouter* const mark_router_;  // likewise
+  BusDirectory* const buses_;  // nullptr: nobody asks
   const Clock& clock_;
   std::string last_error_;    // empty after a successful snapshot; used by the collector's thread only
-  size_t first_kind_ = 0;     // of what waits, in the next answer; likewise
+  size_t first_kind_ = 0;     // of job that runs next if one waits; likewise
   bool reported_ = false;     // Report() was called at least once; likewise
   bool is_readable_ = false;  // the last collection has succeeded; likewise
   uint64_t boot_id_ = 0;      // of the newest snapshot; likewise
@@ -156,8 +139,8 @@ class CollectorThread {
   SteadyCondVar changed_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   bool is_to_reconsider_ ABSL_GUARDED_BY(mu_) = false;
-  bool is_asked_ ABSL_GUARDED_BY(mu_) = false;  // a peek waits
-  // The steady time of the last progress, in nanoseconds; kResting between collections and peeks.
+  bool is_job_added_ ABSL_GUARDED_BY(mu_) = false;
+  // The steady time of the last progress, in nanoseconds; kResting between collections and jobs.
   static constexpr int64_t kResting = std::numeric_limits<int64_t>::max();
   std::atomic<int64_t> progress_ns_ = kResting;
   std::thread thread_;

@@ -21,8 +21,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/board/board_store.h"
 #include "daemon/collector/fake_context.h"
-#include "daemon/collector/peek_router.h"
-#include "daemon/collector/trigger_router.h"
+#include "daemon/collector/routers.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/metrics/expect_metric.h"
@@ -31,7 +30,6 @@
 #include "daemon/snapshot/store.h"
 #include "daemon/transport/bus_lock.h"
 #include "proto/mailbox/extension.h"
-#include "proto/mailbox/features.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::daemon {
@@ -116,8 +114,9 @@ class CollectorThreadTest : public testing::Test {
   FakeContext fakes_;
   const TickingClock ticking_{fakes_.clock};
   Publications published_{fakes_.store};
-  PeekRouter router_;
-  TriggerRouter triggers_;
+  BusDirectory buses_;
+  PeekRouter router_{buses_, fakes_.store, *fakes_.metrics, fakes_.clock};
+  TriggerRouter triggers_{buses_};
   FakeMailbox* device_ = nullptr;  // the thread's own
   std::unique_ptr<CollectorThread> thread_;
 };
@@ -364,8 +363,7 @@ class PeekingThreadTest : public CollectorThreadTest {
     device_->version = mailbox::ExtensionVersion::kTwo;
     device_->features = mailbox::kPeekFeature;
     CollectorContext context = fakes_.Get(clock);
-    context.peeks = &router_;
-    context.triggers = &triggers_;
+    context.buses = &buses_;
     thread_ = std::make_unique<CollectorThread>(0, std::move(device), FakeMailbox::kAddress, context);
   }
   // Gives the device this many events. Beyond those that it has, counter i of a block is i.

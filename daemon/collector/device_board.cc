@@ -4,17 +4,113 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/mailbox/wall_reading.h"
+#include "proto/base/hex.h"
+#include "proto/base/status_macros.h"
+#include "proto/mailbox/board_items.h"
+#include "proto/mailbox/catalog.h"
 
 namespace sideband::daemon {
 namespace {
+
+Uuid UuidOf(const BoardReading& reading) {
+  const auto guid = Find(reading.identity.items, mailbox::SysId::kGuid);
+  const std::optional<Bytes> bytes = guid ? ParseHex(*guid) : std::nullopt;
+  Uuid uuid;
+  if (bytes && bytes->size() == uuid.bytes.size()) std::ranges::copy(*bytes, uuid.bytes.begin());
+  return uuid;
+}
 
 // Of a bus whose frequency is not configured: what SMBus 3 allows, so that its share is bounded all the same.
 constexpr uint32_t kUnknownBusHz = 1'000'000;
 
 }  // namespace
+
+absl::StatusOr<bool> BoardBursts::MayRun(absl::Duration due, absl::Duration now) {
+  if (gate_.IsOpen()) return GoOn(due, now);
+  // The looks precede the command that they are for.
+  if (now < NextTime(due)) return false;
+  auto is_open = LookAgain(now);
+  if (!is_open.ok()) gate_.Retreat(now);
+  return is_open;
+}
+
+absl::StatusOr<bool> BoardBursts::GoOn(absl::Duration due, absl::Duration now) {
+  if (due > now) {
+    has_paused_ = true;
+    if (due >= gate_.end()) End(now);
+    return false;
+  }
+  if (!has_paused_) return true;
+  const auto status = session_.ReadStatus();
+  // Otherwise another client has begun in the pause.
+  if (status.ok() && session_.IsOwn(*status)) return true;
+  End(now);
+  if (!status.ok()) return status.status();
+  return false;
+}
+
+absl::StatusOr<bool> BoardBursts::Look(absl::Duration now) {
+  SIDEBAND_ASSIGN_OR_RETURN(const mailbox::CommandWord status, session_.ReadStatus());
+  looked_ = now;
+  gate_.Look(status, session_.IsOwn(status), now);
+  return lock_.is_held() && gate_.IsQuiet();
+}
+
+absl::StatusOr<bool> BoardBursts::LookAgain(absl::Duration now) {
+  gate_.Wait(now);
+  // Before the look: what a program has done under the lock shows in it.
+  if (gate_.IsLastLook(now)) {
+    SIDEBAND_ASSIGN_OR_RETURN(const bool is_held, lock_.TryAcquire());
+    if (!is_held) return false;
+  }
+  const auto is_free = Look(now);
+  if (!is_free.ok() || !*is_free) {
+    lock_.Release();
+    return is_free;
+  }
+  gate_.Open(now);
+  has_paused_ = false;
+  return true;
+}
+
+void BoardBursts::Follow(const absl::Status& status, absl::Duration now) {
+  has_paused_ = false;
+  if (status.ok()) gate_.Count(now);
+  if (!status.ok() || !gate_.IsOpen()) End(now);
+}
+
+void BoardBursts::End(absl::Duration now) {
+  if (gate_.IsOpen()) gate_.Close(now);
+  lock_.Release();
+}
+
+absl::Duration BoardBursts::NextTime(absl::Duration due) const {
+  return gate_.IsOpen() ? due : std::max(gate_.next_look(), due - options_.quiet);
+}
+
+std::shared_ptr<DeviceSnapshot> BoardSnapshots::Make(const BoardReading& reading, const BoardTime& answered,
+                                                     absl::Duration wall_error) {
+  const auto newest = NewestSample(reading);
+  if (!newest) return nullptr;
+  const BoardTime time = newest->steady > answered.steady ? *newest : answered;
+  const Uuid uuid = UuidOf(reading);
+  if (topology_ == nullptr || topology_->catalog().device != uuid) {
+    topology_ = std::make_shared<const Topology>(mailbox::Catalog{.device = uuid}, /*hash=*/0);
+  }
+  auto snapshot = std::make_shared<DeviceSnapshot>();
+  snapshot->topology = topology_;
+  snapshot->has_board = true;
+  snapshot->host_time = time.wall;
+  snapshot->host_time_error = wall_error;
+  snapshot->steady_time = time.steady;
+  snapshot->publication = ++publication_;
+  return snapshot;
+}
 
 DeviceBoard::DeviceBoard(size_t device, MailboxSession& session, BusLock& lock, const Context& context)
     : device_(device), context_(context), session_(session), lock_(lock), port_(session) {}

@@ -8,10 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/board/board_store.h"
-#include "daemon/collector/conservation.h"
-#include "daemon/collector/estimated_rows.h"
-#include "daemon/collector/gated_rows.h"
-#include "daemon/collector/rates.h"
+#include "daemon/collector/published_rows.h"
 #include "daemon/mailbox/bus_budget.h"
 #include "daemon/mailbox/clock_reader.h"
 #include "daemon/mailbox/wall_reading.h"
@@ -135,13 +132,13 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   ReportSealed(snapshot->sealed);
   snapshot->sealed_by_device = VmsSealedByDevice(topology, taken.raw);
   context_.metrics.Conservation(info.name, CheckConservation(topology, taken.raw));
-  ReportPipeline(taken.raw);
   const auto before = context_.store.Newest(device_);
   snapshot->topology = taken.topology;
   snapshot->has_board = context_.boards != nullptr && context_.boards->Newest(device_) != nullptr;
-  snapshot->clocks =
-      clocks_.Follow(topology, taken.raw,
-                     {.segment_max = info.clocks.segment_max, .hulls = ReadHulls(topology, taken.raw.trigger_id)});
+  snapshot->clocks = clocks_.Follow(topology, taken.raw,
+                                    {.segment_max = info.clocks.segment_max,
+                                     .latched_after = taken.latched.time - taken.latched.error,
+                                     .hulls = ReadHulls(topology, taken.raw.trigger_id)});
   PlaceInTime(taken, *snapshot);
   if (context_.marks != nullptr) {
     const double rate_max = host_clock_.ppm_max() * 1e-6 + kWallRateMax;
@@ -149,6 +146,7 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   }
   // What a VM had counted then is its tenants', who read their marks.
   taken.raw.bookmarks.clear();
+  const std::optional<mailbox::PipelineStatistics> statistics = taken.raw.statistics;
   Redacted redacted = Redact(topology, std::move(taken.raw), before.get(), StartOfRow(taken), info.complement.counters);
   snapshot->device_scope_withheld = redacted.device_scope_withheld;
   snapshot->device_row_withheld = redacted.device_row_withheld;
@@ -165,6 +163,7 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   if (before != nullptr) RateEstimates(*before, *snapshot);
   snapshot->created = Created(snapshot->data, taken, redacted.device_row_is_new);
   snapshot->booted = creation_times_.booted();
+  if (statistics) ReportPipeline(*snapshot, *statistics);
   snapshot->steady_time = taken.steady_time;
   snapshot->publication = ++publication_;
   ReportQuality(*snapshot);
@@ -250,16 +249,17 @@ std::vector<absl::Time> DeviceCollector::Created(const mailbox::Snapshot& shown,
   return times;
 }
 
-void DeviceCollector::ReportPipeline(const mailbox::Snapshot& raw) {
-  if (!raw.statistics) return;
-  const mailbox::PipelineStatistics now = pipeline_.Since(raw.boot_id, *raw.statistics);
-  context_.metrics.Pipeline(info_->name, {.stall_cycles = now.stall_cycles,
-                                          .trigger_overruns = now.trigger_overruns,
-                                          .commit_wait_cycles = now.commit_wait_cycles,
-                                          .mmu_faults = now.mmu_faults,
-                                          .switches = now.switches,
-                                          .switch_cycles = now.switch_cycles,
-                                          .rotation_inconsistencies = now.rotation_inconsistencies});
+void DeviceCollector::ReportPipeline(const DeviceSnapshot& snapshot, const mailbox::PipelineStatistics& statistics) {
+  const mailbox::PipelineStatistics now = pipeline_.Since(snapshot.data.boot_id, statistics);
+  context_.metrics.Pipeline(info_->name,
+                            {.stall_cycles = now.stall_cycles,
+                             .trigger_overruns = now.trigger_overruns,
+                             .commit_wait_cycles = now.commit_wait_cycles,
+                             .mmu_faults = now.mmu_faults,
+                             .switches = now.switches,
+                             .switch_cycles = now.switch_cycles,
+                             .rotation_inconsistencies = now.rotation_inconsistencies},
+                            snapshot.booted);
 }
 
 void DeviceCollector::ReportQuality(const DeviceSnapshot& snapshot) {

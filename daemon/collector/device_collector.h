@@ -21,11 +21,10 @@
 #include "daemon/clocks/device_clocks.h"
 #include "daemon/clocks/host_clock.h"
 #include "daemon/clocks/line_book.h"
-#include "daemon/collector/confidentiality_book.h"
-#include "daemon/collector/creation_file.h"
+#include "daemon/collector/confidentiality.h"
 #include "daemon/collector/creation_times.h"
 #include "daemon/collector/log_limit.h"
-#include "daemon/collector/pipeline_increments.h"
+#include "daemon/collector/published_rows.h"
 #include "daemon/collector/redact.h"
 #include "daemon/counting/counting_follower.h"
 #include "daemon/counting/grid_follower.h"
@@ -41,12 +40,10 @@
 namespace sideband::daemon {
 
 class BoardStore;
+class BusJobs;
 class MarkBook;
-class MarkRouter;
-class PeekRouter;
-class RotationRouter;
-class SealRouter;
-class TriggerRouter;
+template <typename Served>
+class DeviceDirectory;
 
 // Dependencies shared by the collectors of all devices. All of them must outlive the collectors.
 struct CollectorContext {
@@ -59,15 +56,11 @@ struct CollectorContext {
   const Clock& clock;
   const CreationFile* creation_file = nullptr;  // stores created times across restarts; nullptr: not stored
   CountingBook* counting = nullptr;             // what devices are to count; nullptr: as they do
-  PeekRouter* peeks = nullptr;                  // leads peeks to the collectors; nullptr: there are none
-  TriggerRouter* triggers = nullptr;            // likewise
-  RotationRouter* rotations = nullptr;          // likewise
-  MarkRouter* mark_router = nullptr;            // likewise
-  MarkBook* marks = nullptr;                    // that are read from snapshots; nullptr: there are none
-  LineBook* lines = nullptr;                    // of trigger lines; nullptr: there are none
-  ExchangeBook* exchanges = nullptr;            // of keys with guests; nullptr: there are none
-  SealRouter* seals = nullptr;                  // leads exchanges to the collectors; nullptr: there are none
-  BoardStore* boards = nullptr;                 // of what base commands report; nullptr: they are not used
+  DeviceDirectory<BusJobs>* buses = nullptr;  // where callers find the jobs of a device; nullptr: there are no callers
+  MarkBook* marks = nullptr;                  // that are read from snapshots; nullptr: there are none
+  LineBook* lines = nullptr;                  // of trigger lines; nullptr: there are none
+  ExchangeBook* exchanges = nullptr;          // of keys with guests; nullptr: there are none
+  BoardStore* boards = nullptr;               // of what base commands report; nullptr: they are not used
 };
 
 // Used by one thread at a time. `session` and the members of `context` must outlive this object.
@@ -108,7 +101,7 @@ class DeviceCollector {
   // Makes the device count what it is to count.
   void Follow(std::optional<uint32_t> revision);
   // Adds what the pipeline has done, if the snapshot reports it, to the daemon's metrics.
-  void ReportPipeline(const mailbox::Snapshot& raw);
+  void ReportPipeline(const DeviceSnapshot& snapshot, const mailbox::PipelineStatistics& statistics);
   bool IsBoardAlone(const absl::Status& status) const;
   // Counts ratios above 1, which are not visible in the published numbers.
   void ReportQuality(const DeviceSnapshot& snapshot);

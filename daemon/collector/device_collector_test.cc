@@ -19,7 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "daemon/authz/policy_holder.h"
-#include "daemon/collector/creation_file.h"
+#include "daemon/collector/creation_times.h"
 #include "daemon/collector/fake_context.h"
 #include "daemon/mailbox/bus_budget.h"
 #include "daemon/mailbox/fake_mailbox.h"
@@ -30,7 +30,6 @@
 #include "daemon/snapshot/topology.h"
 #include "proto/mailbox/clocks.h"
 #include "proto/mailbox/extension.h"
-#include "proto/mailbox/features.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::daemon {
@@ -242,7 +241,7 @@ TEST_F(DeviceCollectorTest, AConfidentialVmWithAKeyIsSealed) {
     ASSERT_EQ(snapshot->sealed.size(), with_key ? 1u : 0u);
     EXPECT_EQ(fakes_.HasMetric("sideband_sealed_records_total{device=\"gpu0\"} 1"), with_key);
     EXPECT_EQ(fakes_.HasMetric(absl::StrCat("sideband_sealing_budget_used_ratio{device=\"gpu0\",uuid=\"",
-                                            kSecretVmUuid.ToString(), "\"} 2.328306436538696e-10")),
+                                            kSecretVmUuid.ToString(), "\"} 2.3283064365386963e-10")),
               with_key)
         << "1 of 2^32";
     EXPECT_EQ(snapshot->data.blocks.size(), 3u) << "removed, sealed or not";

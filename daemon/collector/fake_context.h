@@ -19,7 +19,7 @@
 #include "daemon/audit/fake_audit_sink.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
-#include "daemon/collector/confidentiality_book.h"
+#include "daemon/collector/confidentiality.h"
 #include "daemon/collector/device_collector.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/sealing/epoch_source.h"

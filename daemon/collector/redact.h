@@ -7,11 +7,14 @@
 #define SIDEBAND_DAEMON_COLLECTOR_REDACT_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "daemon/snapshot/complement.h"
 #include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/rotation.h"
 #include "daemon/snapshot/topology.h"
+#include "proto/mailbox/rotation.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
@@ -59,6 +62,36 @@ struct RowStart {
 // confidential VMs have been private.
 Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before, const RowStart& start,
                 Complement rule = Complement::kExclude);
+
+// The numbers of rotation of a device's row that the daemon makes of other rows (docs/decisions/0003).
+//
+// Adds what rows have gained since an earlier snapshot: no number of the sum ever falls but the deviation, and a row
+// that is gone stays in it. Errors of rows are independent, so their squares add. An unknown bound or error makes that
+// of the sum unknown, for good; an error that is unknown only for want of turns counts as half of what the bounds
+// leave. Of a plan that the catalogue has no longer, only the enabled cycles stay, as on the device.
+class RotationSum {
+ public:
+  // Goes on from a sum: its numbers, and its squares of errors by place. Both may be empty.
+  RotationSum(const Rotation& rotation, const mailbox::BlockRotation& before, std::vector<double> squares);
+
+  struct Row {
+    const mailbox::BlockRotation& numbers;
+    std::span<const uint64_t> counters;
+  };
+  // One row, then and now. `base` has no numbers for a row that was not there.
+  void Add(const Row& base, const Row& now);
+
+  const mailbox::BlockRotation& numbers() const { return numbers_; }
+  const std::vector<double>& squares() const { return squares_; }
+
+ private:
+  void AddTimes(mailbox::BlockRotation base, const mailbox::BlockRotation& now);
+  void AddEvent(size_t event, const Row& base, const Row& now);
+
+  const Rotation& rotation_;
+  mailbox::BlockRotation numbers_;
+  std::vector<double> squares_;  // NaN: unknown
+};
 
 }  // namespace sideband::daemon
 

@@ -11,20 +11,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "daemon/config/audit_config.h"
-#include "daemon/config/counting_config.h"
 #include "daemon/config/device_config.h"
-#include "daemon/config/exposition_config.h"
-#include "daemon/config/history_config.h"
 #include "daemon/config/listener_config.h"
-#include "daemon/config/local_operators.h"
-#include "daemon/config/log_config.h"
-#include "daemon/config/mark_config.h"
-#include "daemon/config/peek_config.h"
-#include "daemon/config/quota_config.h"
-#include "daemon/config/ratio_config.h"
+#include "daemon/config/sections.h"
 #include "daemon/config/target_config.h"
-#include "daemon/config/token_config.h"
 #include "proto/base/error_list.h"
 #include "proto/base/uuid.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/config/one_of.h"
+#include "daemon/config/config_context.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_name.h"
 

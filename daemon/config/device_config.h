@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "daemon/board/board_settings.h"
+#include "daemon/board/board_store.h"
 #include "daemon/config/config_context.h"
 #include "daemon/snapshot/clock_settings.h"
 #include "daemon/snapshot/complement.h"

@@ -1,15 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/listener_config.h"
 
+#include <arpa/inet.h>
+#include <grp.h>
+#include <netinet/in.h>
+#include <pwd.h>
+
 #include <initializer_list>
+#include <limits>
 #include <optional>
 
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "daemon/config/one_of.h"
+#include "absl/strings/strip.h"
+#include "daemon/config/config_context.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
+
+bool IsLiteral(int family, const std::string& host) {
+  in6_addr address;  // large enough for both families
+  return inet_pton(family, host.c_str(), &address) == 1;
+}
+
+absl::Status Malformed(absl::string_view text) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", text, "' is not ADDRESS:PORT, such as 127.0.0.1:9877 or [::1]:0"));
+}
+
+// SimpleAtoi also accepts signs and blanks, which are invalid here.
+bool ParsePort(absl::string_view text, uint16_t& port) {
+  uint32_t value = 0;
+  if (text.find_first_not_of("0123456789") != absl::string_view::npos) return false;
+  if (!absl::SimpleAtoi(text, &value) || value > 65535) return false;
+  port = static_cast<uint16_t>(value);
+  return true;
+}
+
+// Large enough for a group with many members.
+constexpr size_t kEntryBytesMax = 1 << 20;
+
+// The largest value is reserved: (uid_t)-1 means "no id" in system calls.
+std::optional<uint32_t> Number(const std::string& text) {
+  uint32_t value = 0;
+  if (text.find_first_not_of("0123456789") != std::string::npos || !absl::SimpleAtoi(text, &value)) return std::nullopt;
+  if (value == std::numeric_limits<uint32_t>::max()) return std::nullopt;
+  return value;
+}
+
+absl::Status Unknown(const char* kind, const std::string& name) {
+  return absl::InvalidArgumentError(absl::StrCat(kind, " '", name, "' is unknown"));
+}
 
 // The capacity of sockaddr_un without the terminating zero.
 constexpr size_t kUnixPathBytesMax = 107;
@@ -97,6 +141,41 @@ std::optional<YamlMap> Required(const YamlMap& root, const std::string& key,
 }
 
 }  // namespace
+
+absl::StatusOr<ListenAddress> ListenAddress::Parse(absl::string_view text) {
+  const size_t colon = text.rfind(':');
+  ListenAddress address;
+  if (colon == absl::string_view::npos || !ParsePort(text.substr(colon + 1), address.port)) return Malformed(text);
+  absl::string_view host = text.substr(0, colon);
+  const bool bracketed = absl::ConsumePrefix(&host, "[") && absl::ConsumeSuffix(&host, "]");
+  address.host = std::string(host);
+  if (!IsLiteral(bracketed ? AF_INET6 : AF_INET, address.host)) return Malformed(text);
+  return address;
+}
+
+std::string ListenAddress::ToString() const {
+  return absl::StrContains(host, ':') ? absl::StrCat("[", host, "]:", port) : absl::StrCat(host, ":", port);
+}
+
+absl::StatusOr<uint32_t> UserId(const std::string& name) {
+  if (const auto number = Number(name)) return *number;
+  std::string room(kEntryBytesMax, '\0');
+  passwd entry{};
+  passwd* found = nullptr;
+  getpwnam_r(name.c_str(), &entry, room.data(), room.size(), &found);
+  if (found == nullptr) return Unknown("user", name);
+  return found->pw_uid;
+}
+
+absl::StatusOr<uint32_t> GroupId(const std::string& name) {
+  if (const auto number = Number(name)) return *number;
+  std::string room(kEntryBytesMax, '\0');
+  group entry{};
+  group* found = nullptr;
+  getgrnam_r(name.c_str(), &entry, room.data(), room.size(), &found);
+  if (found == nullptr) return Unknown("group", name);
+  return found->gr_gid;
+}
 
 GrpcConfig ReadGrpc(const YamlMap& root, bool has_tokens, const ConfigContext& context) {
   GrpcConfig grpc;

@@ -5,13 +5,40 @@
 #ifndef SIDEBAND_DAEMON_CONFIG_LISTENER_CONFIG_H_
 #define SIDEBAND_DAEMON_CONFIG_LISTENER_CONFIG_H_
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "daemon/config/config_context.h"
-#include "daemon/config/listen_address.h"
 
 namespace sideband::daemon {
+
+// The address of a listener: a literal IP address and a port.
+struct ListenAddress {
+  std::string host;   // an IPv4 or IPv6 literal, without brackets
+  uint16_t port = 0;  // 0: the system chooses
+
+  // Parses "127.0.0.1:9877" or "[::1]:9877". INVALID_ARGUMENT for a host name, since its resolution may change.
+  static absl::StatusOr<ListenAddress> Parse(absl::string_view text);
+  std::string ToString() const;
+  bool operator==(const ListenAddress&) const = default;
+};
+
+// The local users and groups that may operate the daemon over its Unix sockets, besides root and the daemon's own user.
+struct LocalOperators {
+  std::vector<uint32_t> users;
+  std::vector<uint32_t> groups;
+
+  bool operator==(const LocalOperators&) const = default;
+};
+
+// Returns the id of a user or group of this machine, given by name or as a decimal number. A number need not be
+// assigned. INVALID_ARGUMENT "user 'NAME' is unknown".
+absl::StatusOr<uint32_t> UserId(const std::string& name);
+absl::StatusOr<uint32_t> GroupId(const std::string& name);
 
 enum class TlsVersion { kTls12, kTls13 };
 // The client certificate required in the TLS handshake. A certificate that is presented is always verified.

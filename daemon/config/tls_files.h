@@ -5,18 +5,34 @@
 #ifndef SIDEBAND_DAEMON_CONFIG_TLS_FILES_H_
 #define SIDEBAND_DAEMON_CONFIG_TLS_FILES_H_
 
+#include <openssl/types.h>
+
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/config/listener_config.h"
-#include "daemon/config/private_key.h"
 #include "proto/base/error_list.h"
 
 namespace sideband::daemon {
 
-// Certificates are held as PEM texts, the key only as OpenSSL's object (private_key.h).
+// Adds the error of Load() to `errors`, and an error of the client CA file if Load() did not reach it.
+void CheckTlsFiles(const TlsServerConfig& config, ErrorList& errors);
+
+// Loads the private key of a TLS listener such that memory contains it only once.
+// The file is read into OpenSSL's secure heap (locked, excluded from core dumps) if the program has created it, parsed
+// there and wiped. Listeners with the same key share one object.
+
+// Shared by the listeners and the generations of their files. OpenSSL wipes the key when the last reference is
+// released.
+using PrivateKey = std::shared_ptr<EVP_PKEY>;
+
+// INVALID_ARGUMENT "PATH: why" if the file cannot be read, is not a regular file, is world-readable, is larger than 64
+// KiB, or does not contain an unencrypted private key in PEM form. Thread-safe.
+absl::StatusOr<PrivateKey> LoadPrivateKey(const std::string& path);
+
+// Certificates are held as PEM texts, the key only as OpenSSL's object (PrivateKey).
 class TlsFiles {
  public:
   // INVALID_ARGUMENT if a file is missing, is world-writable (the key: also world-readable) or is not PEM to its end,
@@ -41,9 +57,6 @@ class TlsFiles {
   std::string client_ca_;
   absl::Time not_after_;
 };
-
-// Adds the error of Load() to `errors`, and an error of the client CA file if Load() did not reach it.
-void CheckTlsFiles(const TlsServerConfig& config, ErrorList& errors);
 
 }  // namespace sideband::daemon
 

@@ -5,7 +5,7 @@
 // interval, and again after the device or the daemon has restarted.
 //   CountingBook book(&settings_files);
 //   book.Replace(file);                                             // start and reload
-//   book.Observe("gpu0", {topology, boot_id, *session.ReadConfig()});  // the collector
+//   book.Observe("gpu0", {topology, boot_id, *ReadConfig(session)});  // the collector
 //   if (const auto change = book.Pending("gpu0")) book.Committed("gpu0", *change, Commit(*change));
 //   const auto refusals = book.Set("gpu0", settings, /*expected_revision=*/0, /*validate_only=*/false);
 #ifndef SIDEBAND_DAEMON_COUNTING_COUNTING_BOOK_H_

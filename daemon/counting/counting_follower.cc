@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/mailbox/config_writer.h"
+#include "proto/mailbox/extension.h"
 
 namespace sideband::daemon {
 namespace {
@@ -98,7 +100,7 @@ void CountingFollower::Report(const std::string& device, const ConfigChange& cha
 void CountingFollower::Follow(const std::string& device, std::shared_ptr<const Topology> topology, uint64_t boot_id,
                               std::optional<uint32_t> revision) {
   if (context_.book == nullptr) return;
-  if (!revision || !session_.has_config()) return Forget(device);
+  if (!revision || !session_.Has(mailbox::kGateGroupsFeature)) return Forget(device);
   if (!has_changed_ && context_.book->IsNew(device, *topology, boot_id, *revision)) {
     Read(device, std::move(topology), boot_id);
   }
@@ -107,7 +109,7 @@ void CountingFollower::Follow(const std::string& device, std::shared_ptr<const T
 }
 
 void CountingFollower::Read(const std::string& device, std::shared_ptr<const Topology> topology, uint64_t boot_id) {
-  auto config = session_.ReadConfig();
+  auto config = ReadConfig(session_);
   if (config.ok()) {
     read_error_.clear();
     return context_.book->Observe(device, {std::move(topology), boot_id, *std::move(config)});

@@ -36,8 +36,8 @@ class CountingFollower {
 
   CountingFollower(MailboxSession& session, SnapshotReader& reader, const Context& context);
 
-  // As SnapshotReader::Take, with the change that is pending for the device. A change that fails costs no snapshot, and
-  // is tried again at the next call; after a failed collection only once a snapshot is published again. An error is
+  // Like SnapshotReader::Take, with the change that is pending for the device. A change that fails costs no snapshot,
+  // and is tried again at the next call; after a failed collection only once a snapshot is published again. An error is
   // logged when it differs from that of the last attempt.
   absl::StatusOr<TakenSnapshot> Take(const std::string& device);
   // Reads the configuration where another one is in force than the book knows; `revision` is that of the snapshot,

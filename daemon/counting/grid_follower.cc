@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/mailbox/clock_reader.h"
 #include "proto/mailbox/extension.h"
 
 namespace sideband::daemon {
@@ -16,13 +17,13 @@ std::string RateText(uint32_t hz) { return hz == 0 ? "none" : absl::StrCat(hz, "
 }  // namespace
 
 absl::Status GridFollower::Set(uint32_t trigger_hz, uint64_t reference_hz) {
-  if (trigger_hz == 0) return session_.Trigger(mailbox::TriggerStep::kStop, 0).status();
+  if (trigger_hz == 0) return RunTrigger(session_, mailbox::TriggerStep::kStop, 0).status();
   const uint64_t period = reference_hz / trigger_hz;
   if (period == 0) {
     return absl::FailedPreconditionError(
         absl::StrCat("the device's clock of ", reference_hz, " Hz is slower, or unknown"));
   }
-  return session_.Trigger(mailbox::TriggerStep::kStart, period).status();
+  return RunTrigger(session_, mailbox::TriggerStep::kStart, period).status();
 }
 
 void GridFollower::Follow(const std::string& device, std::optional<uint32_t> trigger_hz, const Topology& topology,

@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/register_port.h"
-#include "proto/mailbox/features.h"
+#include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::daemon {

@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "daemon/mailbox/clock_reader.h"
 #include "proto/mailbox/extension.h"
 
 namespace sideband::daemon {
 
 void LineDriver::Follow(const std::string& device, const TriggerLineSettings& line) {
   if (!line.drives) return error_.clear();
-  const absl::Status sent = session_.Trigger(mailbox::TriggerStep::kOnce, 0).status();
+  const absl::Status sent = RunTrigger(session_, mailbox::TriggerStep::kOnce, 0).status();
   const std::string before = std::exchange(error_, std::string(sent.message()));
   if (error_ == before) return;
   if (sent.ok()) {

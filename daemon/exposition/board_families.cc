@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/exposition/board_families.h"
 
-#include <cmath>
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "daemon/exposition/frame.h"
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/sensors/board_series.h"
@@ -15,13 +13,6 @@
 
 namespace sideband::daemon {
 namespace {
-
-// Whole numbers, such as hertz and bytes, without an exponent.
-std::string ValueText(double value) {
-  constexpr double kExactMax = 9'007'199'254'740'992;  // 2^53
-  if (std::abs(value) <= kExactMax && std::trunc(value) == value) return absl::StrCat(static_cast<int64_t>(value));
-  return NumberText(value);
-}
 
 // With all digits of the whole unit.
 std::string CountText(uint64_t count, uint32_t per_unit) {
@@ -42,8 +33,7 @@ class TextSeries final : public BoardSeries {
   void TakeCount(SensorLabels labels, const RunningCount& count, uint32_t per_unit) override {
     const std::string text = LabelText(labels);
     AppendSample(out_, name_, text, CountText(count.value, per_unit));
-    if (format_ != MetricsFormat::kOpenMetrics) return;
-    AppendSample(out_, absl::StrCat(absl::StripSuffix(name_, "_total"), "_created"), text, TimeText(count.created));
+    AppendCreated(out_, format_, name_, text, count.created);
   }
 
  private:

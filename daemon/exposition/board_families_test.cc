@@ -10,11 +10,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "daemon/board/board_groups.h"
-#include "proto/mailbox/async_request.h"
 #include "proto/mailbox/board_items.h"
-#include "proto/mailbox/ecc.h"
-#include "proto/mailbox/performance_metric.h"
-#include "proto/mailbox/sys_id.h"
+#include "proto/mailbox/memory_links.h"
+#include "proto/mailbox/services.h"
 
 namespace sideband::daemon {
 namespace {

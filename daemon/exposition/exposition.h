@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "daemon/exposition/device_families.h"
 #include "daemon/exposition/device_labels.h"
 #include "daemon/exposition/frame.h"
@@ -25,6 +26,7 @@
 #include "daemon/snapshot/ratio.h"
 #include "daemon/view/reader.h"
 #include "proto/exposition/text.h"
+#include "proto/mailbox/catalog.h"
 
 namespace sideband::daemon {
 
@@ -81,6 +83,16 @@ class Exposition {
   std::vector<std::vector<Ratio>> ratios_;  // by device
   Families families_;
 };
+
+// The series of events: their counters, their utilisations, and the configured ratios, at one level of one device.
+std::string CounterHelp(const mailbox::EventInfo& event, Level level);
+std::string UtilisationHelp(const mailbox::EventInfo& event, Level level);
+std::string RatioHelp(const RatioSpec& ratio, Level level);
+
+// `name` ends in _total. `event` is an index of the catalogue.
+void WriteCounters(absl::string_view name, const DeviceFrame& frame, Level level, size_t event, TextBuffer& out);
+void WriteUtilisations(absl::string_view name, const DeviceFrame& frame, Level level, size_t event, TextBuffer& out);
+void WriteRatios(absl::string_view name, const DeviceFrame& frame, Level level, const Ratio& ratio, TextBuffer& out);
 
 }  // namespace sideband::daemon
 

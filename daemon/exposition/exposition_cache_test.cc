@@ -3,13 +3,159 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "daemon/view/fake_world.h"
 
 namespace sideband::daemon {
 namespace {
+
+TEST(SpareBufferTest, WhatComesBackIsLentAgainEmptyWithItsMemory) {
+  const auto spare = std::make_shared<SpareBuffer>();
+  auto first = SpareBuffer::Lend(spare);
+  first->Append(std::string(100'000, 'x'));
+  const size_t capacity = first->capacity();
+  first.reset();
+  const auto again = SpareBuffer::Lend(spare);
+  EXPECT_EQ(again->text(), "");
+  EXPECT_EQ(again->capacity(), capacity);
+}
+
+TEST(SpareBufferTest, TheLastReaderGivesItBack) {
+  const auto spare = std::make_shared<SpareBuffer>();
+  auto writer = SpareBuffer::Lend(spare);
+  writer->Append("text");
+  const std::shared_ptr<const TextBuffer> reader = writer;
+  writer.reset();
+  EXPECT_NE(SpareBuffer::Lend(spare).get(), reader.get());
+  EXPECT_EQ(reader->text(), "text");
+}
+
+TEST(SpareBufferTest, OneIsKeptOfSeveral) {
+  const auto spare = std::make_shared<SpareBuffer>();
+  {
+    const auto a = SpareBuffer::Lend(spare), b = SpareBuffer::Lend(spare);
+    EXPECT_NE(a.get(), b.get());
+    a->Append(std::string(1000, 'a'));
+    b->Append(std::string(1000, 'b'));
+  }
+  const auto kept = SpareBuffer::Lend(spare), fresh = SpareBuffer::Lend(spare);
+  EXPECT_GE(kept->capacity(), 1000u);
+  EXPECT_EQ(fresh->capacity(), 0u);
+}
+
+TEST(SpareBufferTest, ABufferOutlivesWhoeverAskedForIt) {
+  auto spare = std::make_shared<SpareBuffer>();
+  const auto buffer = SpareBuffer::Lend(spare);
+  spare.reset();
+  buffer->Append("text");
+  EXPECT_EQ(buffer->text(), "text");
+}
+
+// A buffer has one borrower at a time, for any order of lending and returning.
+TEST(SpareBufferTest, NobodyWritesIntoAnothersBuffer) {
+  const auto spare = std::make_shared<SpareBuffer>();
+  std::atomic<int> spoilt = 0;
+  const auto work = [&](char mine) {
+    for (int i = 0; i < 2000; ++i) {
+      const auto buffer = SpareBuffer::Lend(spare);
+      buffer->Append(std::string(50, mine));
+      spoilt += buffer->text() != std::string(50, mine);
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (const char mine : {'a', 'b', 'c'}) threads.emplace_back(work, mine);
+  }
+  EXPECT_EQ(spoilt, 0);
+}
+
+class SharedRenderingTest : public testing::Test {
+ protected:
+  SharedRenderingTest() { world_.Publish(0, 1); }
+
+  std::vector<VisibleDevice> Devices() {
+    return world_.reader.Devices(*world_.reader.Identify(CredentialsOf("tenant-a")));
+  }
+  uint64_t CompressedPublication() { return rendering_.CompressedOf(Devices()).shown.at(0).publication; }
+  void PublishAfterASecond(uint64_t publication) {
+    world_.clock.Advance(absl::Seconds(1));
+    world_.Publish(0, publication);
+  }
+
+  FakeWorld world_;
+  SharedRendering rendering_{MetricsFormat::kOpenMetrics};
+};
+
+TEST_F(SharedRenderingTest, ASnapshotIsCompressedOnce) {
+  const auto first = rendering_.CompressedOf(Devices());
+  EXPECT_EQ(rendering_.CompressedOf(Devices()).deflated, first.deflated);
+  PublishAfterASecond(2);
+  EXPECT_NE(rendering_.CompressedOf(Devices()).deflated, first.deflated);
+}
+
+TEST_F(SharedRenderingTest, WhoComesLateGetsWhatIsNewer) {
+  const std::vector<VisibleDevice> before = Devices();
+  PublishAfterASecond(2);
+  const auto text = rendering_.TextOf(Devices());
+  const auto compressed = rendering_.CompressedOf(Devices());
+  EXPECT_EQ(rendering_.TextOf(before).buffer, text.buffer);
+  EXPECT_EQ(rendering_.CompressedOf(before).deflated, compressed.deflated);
+  EXPECT_EQ(WithAgesOf(compressed.shown, before)[0].age, absl::ZeroDuration()) << "never from the future";
+}
+
+TEST_F(SharedRenderingTest, WhatOneHasAskedForIsNotMadeInAdvance) {
+  EXPECT_FALSE(rendering_.BeginRefresh()) << "nobody has asked";
+  CompressedPublication();
+  EXPECT_FALSE(rendering_.BeginRefresh());
+  CompressedPublication();
+  EXPECT_FALSE(rendering_.BeginRefresh()) << "one in two publications is not several";
+}
+
+TEST_F(SharedRenderingTest, NobodyWaitsWhileItIsMadeAnew) {
+  CompressedPublication();
+  CompressedPublication();
+  PublishAfterASecond(2);
+  ASSERT_TRUE(rendering_.BeginRefresh());
+  EXPECT_EQ(CompressedPublication(), 1u);
+  rendering_.Refresh(Devices());
+  EXPECT_EQ(CompressedPublication(), 2u);
+}
+
+TEST_F(SharedRenderingTest, TheAgeIsThatOfWhatIsShown) {
+  CompressedPublication();
+  CompressedPublication();
+  PublishAfterASecond(2);
+  ASSERT_TRUE(rendering_.BeginRefresh());
+  world_.clock.Advance(absl::Milliseconds(20));
+  EXPECT_EQ(Devices()[0].age, absl::Milliseconds(20));
+  EXPECT_EQ(WithAgesOf(rendering_.CompressedOf(Devices()).shown, Devices())[0].age, absl::Milliseconds(1020));
+}
+
+// Even during a long refresh: a served rendering reports its devices as fresh.
+TEST_F(SharedRenderingTest, WhatIsTooOldIsNotServedMeanwhile) {
+  CompressedPublication();
+  CompressedPublication();
+  for (uint64_t publication = 2; publication <= 4; ++publication) PublishAfterASecond(publication);
+  ASSERT_TRUE(rendering_.BeginRefresh());
+  EXPECT_EQ(CompressedPublication(), 1u);
+  PublishAfterASecond(5);
+  EXPECT_EQ(CompressedPublication(), 5u);
+}
+
+// Even during a long refresh: a device that has become stale since must be shown as such.
+TEST_F(SharedRenderingTest, AnotherStateIsShownAtOnce) {
+  CompressedPublication();
+  CompressedPublication();
+  PublishAfterASecond(2);
+  ASSERT_TRUE(rendering_.BeginRefresh());
+  world_.clock.Advance(absl::Seconds(10));
+  EXPECT_EQ(rendering_.CompressedOf(Devices()).shown.at(0).state, VisibleDevice::State::kStale);
+}
 
 class ExpositionCacheTest : public testing::Test {
  protected:
@@ -119,4 +265,5 @@ TEST_F(ExpositionCacheTest, ThreadsGetTheirOwn) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

@@ -104,6 +104,31 @@ TEST_F(ExpositionTest, AnEstimateHasItsBoundsAndItsCoverage) {
   EXPECT_FALSE(absl::StrContains(of_b, "partial"));
 }
 
+TEST_F(ExpositionTest, BoundsBeganWithTheirRowAndClocksWithTheirFirstReading) {
+  world_.topology = RotatingTopology();
+  world_.Publish(0, 1);
+  Exposition open_metrics(MetricsFormat::kOpenMetrics);
+  const std::string labels = "{device=\"gpu0\",slice=\"0\",vm=\"vm0\",event=\"dram_bytes\"} 1790000000.000\n";
+  const std::string bounds = Render("tenant-a", open_metrics);
+  EXPECT_TRUE(absl::StrContains(bounds, "sideband_vm_event_lower_created" + labels)) << bounds;
+  EXPECT_TRUE(absl::StrContains(bounds, "sideband_vm_event_upper_created" + labels)) << bounds;
+  EXPECT_FALSE(absl::StrContains(bounds, "standard_error_created")) << "no counter";
+
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.clock_domains = {{.name = "dram", .nominal_hz = 1, .period_min = 1, .period_max = 1}};
+  world_.topology = std::make_shared<Topology>(catalog, 9);
+  world_.Publish(0, 1);
+  auto snapshot = std::make_shared<DeviceSnapshot>(*world_.store.Newest(0));
+  snapshot->clocks = {{.created = absl::FromUnixSeconds(7), .segments = 3}};
+  world_.store.Publish(0, std::move(snapshot));
+  const std::string clock = "{device=\"gpu0\",domain=\"device.dram\"} ";
+  const std::string clocks = Render("ops", open_metrics);
+  for (const char* count : {"segments", "refuted_segments", "unused_readings"}) {
+    EXPECT_TRUE(absl::StrContains(clocks, absl::StrCat("sideband_clock_domain_", count, "_created", clock, "7.000\n")))
+        << count << clocks;
+  }
+}
+
 TEST_F(ExpositionTest, TheConfigurationLimitsWhatIsToldOfEstimates) {
   world_.topology = RotatingTopology();
   const auto render = [&](EstimateSeries estimates) {
@@ -350,4 +375,5 @@ TEST_F(ExpositionTest, AFilterNarrowsEventsAndRows) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

@@ -35,4 +35,10 @@ void AppendSample(TextBuffer& out, absl::string_view name, absl::string_view lab
   }
 }
 
+void AppendCreated(TextBuffer& out, MetricsFormat format, absl::string_view name, absl::string_view labels,
+                   absl::Time created) {
+  if (format != MetricsFormat::kOpenMetrics || created == absl::InfinitePast()) return;
+  AppendSample(out, CreatedName(name), labels, TimeText(created));
+}
+
 }  // namespace sideband::daemon

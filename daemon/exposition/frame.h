@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "daemon/exposition/device_labels.h"
 #include "daemon/exposition/scrape_filter.h"
 #include "daemon/exposition/text_buffer.h"
@@ -66,6 +67,9 @@ class DeviceFrame {
 
 // Appends a series. `labels` lack their closing brace.
 void AppendSample(TextBuffer& out, absl::string_view name, absl::string_view labels, absl::string_view value);
+// Appends when the counter `name` was zero, in OpenMetrics; nothing where it is not known.
+void AppendCreated(TextBuffer& out, MetricsFormat format, absl::string_view name, absl::string_view labels,
+                   absl::Time created);
 
 }  // namespace sideband::daemon
 

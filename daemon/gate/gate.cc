@@ -3,11 +3,14 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/rand.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -17,15 +20,18 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <cstdlib>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/gate/gate_connection.h"
-#include "daemon/gate/named_pair.h"
 #include "daemon/listen/connection_holder.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/listen/descriptors.h"
@@ -41,6 +47,46 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
+
+constexpr size_t kRandomBytes = 16;
+
+// Binds to an abstract address: the path begins with a zero byte and extends to the end of the address.
+bool BindTo(int fd, const std::string& name) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::copy(name.begin(), name.end(), address.sun_path + 1);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return bind(fd, reinterpret_cast<const sockaddr*>(&address), size) == 0;
+}
+
+}  // namespace
+
+PairNames::PairNames() {
+  std::string random(kRandomBytes, '\0');
+  // Without randomness names would be predictable, and TLS impossible.
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(random.data()), kRandomBytes) != 1) std::abort();
+  prefix_ = absl::StrCat("sideband-", absl::BytesToHexString(random), "-");
+}
+
+std::string PairNames::Next() { return absl::StrCat(prefix_, next_.fetch_add(1)); }
+
+absl::StatusOr<NamedPair> MakeNamedPair(const std::string& name) {
+  int ends[2] = {-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) {
+    return absl::ErrnoToStatus(errno, "socketpair");
+  }
+  // Only the gate's end is bound: gRPC's end reports the name of the other end as its peer.
+  if (BindTo(ends[0], name)) return NamedPair{ends[0], ends[1]};
+  const absl::Status status = absl::ErrnoToStatus(errno, absl::StrCat("bind to ", name));
+  close(ends[0]);
+  close(ends[1]);
+  return status;
+}
+
+std::string PeerOf(const std::string& name) { return absl::StrCat("unix-abstract:", name); }
+
+namespace {
+
 using Id = ConnectionTable::Id;
 
 constexpr char kListener[] = "grpc";
@@ -104,6 +150,7 @@ class Gate::Impl final : public GateConnectionOwner {
   void OnHandshakeFailed(Id id) override;
   bool MayStay(Id id, const ConnectionTable::Holder& holder) override;
   void SetBusy(Id id, bool busy) override;
+  bool MakeRoom(Id id) override;
   std::optional<int> Attach(Id id, const Credentials& credentials) override;
   void OnBreach(Id id, const Credentials& credentials, absl::string_view reason) override;
   void OnEnd(Id id) override;
@@ -350,15 +397,29 @@ bool Gate::Impl::CountAs(absl::string_view peer, const std::string& identity) {
     verdict = table_.Recount(id, {.name = identity});
     entry.holder = {.name = identity};
   }
-  if (Apply(verdict, "identity_busy")) return true;
-  // The table has dropped the connection already.
-  if (const auto connection = Find(id)) connection->Retire("identity_busy");
-  return false;
+  const auto connection = Find(id);
+  const bool may_stay = Apply(verdict, "identity_busy");
+  if (connection == nullptr) return may_stay;
+  // Where it may not, the table has dropped it already.
+  may_stay ? connection->CountAs(identity) : connection->Retire("identity_busy");
+  return may_stay;
 }
 
 void Gate::Impl::SetBusy(Id id, bool busy) {
   absl::MutexLock lock(&mu_);
   table_.SetBusy(id, busy);
+}
+
+bool Gate::Impl::MakeRoom(Id id) {
+  std::optional<Id> older;
+  {
+    absl::MutexLock lock(&mu_);
+    // A call has shown a token, and the connection is about to be throttled as its identity.
+    if (!connections_[id].holder.is_address) return true;
+    older = table_.TakeOlderOfAddress(id);
+  }
+  Evict(older, "http2_streams_of_identity", /*is_busy=*/true);
+  return older.has_value();
 }
 
 std::optional<int> Gate::Impl::Attach(Id id, const Credentials& credentials) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/gate/gate_connection.h"
 
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -12,19 +14,120 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <utility>
 
-#include "daemon/gate/byte_link.h"
 #include "daemon/listen/connection_holder.h"
 #include "daemon/listen/key_updates.h"
+#include "proto/base/openssl_handle.h"
 
 namespace sideband::daemon {
 namespace {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
-using StreamDescriptor = asio::posix::stream_descriptor;
+
 using Outcome = ByteLink::Outcome;
+using Result = ByteLink::Result;
+
+class TlsLink final : public ByteLink {
+ public:
+  explicit TlsLink(SSL* ssl) : ssl_(ssl) {}
+
+  Outcome Handshake() override {
+    // SSL_get_error() also looks at the thread's error queue, where another connection may have left an entry.
+    ERR_clear_error();
+    return OutcomeOf(SSL_do_handshake(ssl_.get()));
+  }
+
+  Result Read(std::span<char> buffer) override {
+    ERR_clear_error();
+    return ResultOf(SSL_read(ssl_.get(), buffer.data(), static_cast<int>(std::min<size_t>(buffer.size(), INT_MAX))));
+  }
+
+  Result Write(absl::string_view bytes) override {
+    ERR_clear_error();
+    return ResultOf(SSL_write(ssl_.get(), bytes.data(), static_cast<int>(std::min<size_t>(bytes.size(), INT_MAX))));
+  }
+
+  void Shutdown() override {
+    ERR_clear_error();
+    // Sends close_notify, and does not wait for the peer's.
+    SSL_shutdown(ssl_.get());
+    shutdown(SSL_get_fd(ssl_.get()), SHUT_WR);
+  }
+
+  const SSL* tls() const override { return ssl_.get(); }
+
+ private:
+  Outcome OutcomeOf(int returned) {
+    if (returned > 0) return Outcome::kDone;
+    switch (SSL_get_error(ssl_.get(), returned)) {
+      case SSL_ERROR_WANT_READ:
+        return Outcome::kWantsRead;
+      case SSL_ERROR_WANT_WRITE:
+        return Outcome::kWantsWrite;
+      default:  // SSL_get_error() values; all others are final
+        return Outcome::kEnded;
+    }
+  }
+
+  Result ResultOf(int returned) {
+    const Outcome outcome = OutcomeOf(returned);
+    return {outcome, outcome == Outcome::kDone ? static_cast<size_t>(returned) : 0};
+  }
+
+  const SslPtr ssl_;
+};
+
+class PlainLink final : public ByteLink {
+ public:
+  explicit PlainLink(int fd) : fd_(fd) {}
+
+  Outcome Handshake() override { return Outcome::kDone; }
+  Result Read(std::span<char> buffer) override {
+    return ResultOf(recv(fd_, buffer.data(), buffer.size(), 0), Outcome::kWantsRead);
+  }
+  Result Write(absl::string_view bytes) override {
+    return ResultOf(send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL), Outcome::kWantsWrite);
+  }
+  void Shutdown() override { shutdown(fd_, SHUT_WR); }
+  const SSL* tls() const override { return nullptr; }
+
+ private:
+  static Result ResultOf(ssize_t returned, Outcome wanted) {
+    if (returned > 0) return {Outcome::kDone, static_cast<size_t>(returned)};
+    // EINTR is treated as "not ready": the caller waits and retries.
+    const bool is_over = returned == 0 || (errno != EAGAIN && errno != EINTR);
+    return {is_over ? Outcome::kEnded : wanted, 0};
+  }
+
+  const int fd_;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteLink> ByteLink::OverTls(int fd, SSL_CTX& context) {
+  SSL* const ssl = SSL_new(&context);
+  if (ssl == nullptr) return nullptr;
+  // Owns `ssl` from here on.
+  auto link = std::make_unique<TlsLink>(ssl);
+  // The write buffer may move between retries, since the caller erases the written part.
+  SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  // A record's header and body in one read of the socket. A reader goes on until the link wants to read, so that
+  // nothing stays in OpenSSL's buffer.
+  SSL_set_read_ahead(ssl, 1);
+  SSL_set_accept_state(ssl);
+  // OpenSSL does not close the descriptor: it stays the caller's.
+  if (SSL_set_fd(ssl, fd) != 1) return nullptr;
+  return link;
+}
+
+std::unique_ptr<ByteLink> ByteLink::Plain(int fd) { return std::make_unique<PlainLink>(fd); }
+
+namespace {
+
+using StreamDescriptor = asio::posix::stream_descriptor;
 
 constexpr size_t kReadBytes = 16 << 10;
 // After this many pieces a busy connection yields to others.
@@ -32,6 +135,10 @@ constexpr int kPieces = 4;
 // The bytes of the client that are read and discarded after the farewell. Closing with unread bytes would make the
 // kernel reset the connection before the client has read the farewell.
 constexpr size_t kLingerBytes = 1 << 20;
+// Enough for the first call of a connection that counts as its address.
+constexpr size_t kFirstStreams = 4;
+constexpr int kFirstReads = 4;
+constexpr char kStreamsBreach[] = "http2_streams_of_identity";
 // A larger buffer is freed when it becomes empty.
 constexpr size_t kKeptBytes = 4 << 10;
 
@@ -67,7 +174,7 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
         pause_(executor_),
         guard_(context.frames, context.clock) {}
   ~Connection() override {
-    if (share_ != nullptr) share_->CountOpen(-static_cast<ptrdiff_t>(counted_streams_));
+    LetGoOfShare();
     context_.owner.OnEnd(id_);
   }
 
@@ -87,6 +194,12 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
   void CheckStanding() override { OnThread(&Connection::EndIfDue); }
   void Retire(absl::string_view words) override {
     asio::dispatch(executor_, [self = shared_from_this(), text = std::string(words)] { self->RetireWhenIdle(text); });
+  }
+  void CountAs(const std::string& identity) override {
+    asio::dispatch(executor_, [self = shared_from_this(), identity] {
+      self->counts_as_address_ = false;
+      self->UseShareOf(identity);
+    });
   }
 
  private:
@@ -150,7 +263,8 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
     server_.assign(*server, error);
     if (error) close(*server);
     if (error) return Close();
-    share_ = context_.throttle.ShareOf(holder_.name);
+    counts_as_address_ = holder_.is_address;
+    UseShareOf(holder_.name);
     // From here on the deadline is that of the SETTINGS acknowledgement.
     SetDeadline(context_.timeouts.settings, &Connection::MissSettings);
     Up();
@@ -207,8 +321,8 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
       OnBreach(BreachName(breach));
       return false;
     }
-    if (!CountStreams()) {
-      OnBreach("http2_streams_of_identity");
+    if (!CountStreams() && !FindRoom()) {
+      OnBreach(kStreamsBreach);
       return false;
     }
     if (guard_.has_settings_acknowledged() && !std::exchange(is_settled_, true)) OnSettled();
@@ -229,7 +343,9 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
   bool Charge(FrameGuard::Work work) {
     ++work.frames;  // a read costs about as much as a frame, whatever its content
     const absl::Duration wait = share_->Charge(work);
-    if (wait <= absl::ZeroDuration()) return true;
+    // Others at the address may have run up its debt.
+    const bool is_first = counts_as_address_ && reads_++ < kFirstReads;
+    if (wait <= absl::ZeroDuration() || is_first) return true;
     pause_.expires_after(Nanoseconds(wait));
     // A cancelled pause calls Up(), too: it returns at once on a connection that is leaving or closed.
     pause_.async_wait([self = shared_from_this()](const error_code&) { self->Up(); });
@@ -313,6 +429,21 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
     if (is_standing) SetDeadline(context_.timeouts.write, &Connection::Close);
     WaitForClient(outcome, &Connection::Down);
     return false;
+  }
+
+  void UseShareOf(const std::string& holder) {
+    LetGoOfShare();
+    share_ = context_.throttle.ShareOf(holder);
+    if (!CountStreams() && !is_closed_) OnBreach(kStreamsBreach);
+  }
+
+  // Of callers that share an address, one that makes its first calls must not wait for those that show no token.
+  bool FindRoom() {
+    return counts_as_address_ && guard_.open_streams() <= kFirstStreams && context_.owner.MakeRoom(id_);
+  }
+
+  void LetGoOfShare() {
+    if (share_ != nullptr) share_->CountOpen(-static_cast<ptrdiff_t>(std::exchange(counted_streams_, 0)));
   }
 
   // Tells the holder's share how many streams are open. False where they are too many.
@@ -434,6 +565,8 @@ class Connection final : public GateConnection, public std::enable_shared_from_t
   std::string farewell_;
   size_t lingered_ = 0;
   std::optional<absl::Duration> due_since_;  // since when it should have ended
+  bool counts_as_address_ = false;           // until a call shows a token
+  int reads_ = 0;                            // while it counts as an address
   bool is_settled_ = false;                  // the client has acknowledged the SETTINGS
   bool is_busy_ = false;
   bool is_leaving_ = false;

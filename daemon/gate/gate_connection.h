@@ -6,10 +6,14 @@
 #ifndef SIDEBAND_DAEMON_GATE_GATE_CONNECTION_H_
 #define SIDEBAND_DAEMON_GATE_GATE_CONNECTION_H_
 
+#include <openssl/types.h>
+
 #include <boost/asio/io_context.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -23,6 +27,39 @@
 #include "daemon/listen/tls_peer.h"
 
 namespace sideband::daemon {
+
+// A client's connection as a byte stream, over TLS or plain. Non-blocking: an operation that cannot proceed returns the
+// readiness to wait for, and is then to be retried.
+// Not thread-safe. The link does not own the socket, which must be non-blocking and outlive the link. The writing
+// thread must block or ignore SIGPIPE.
+class ByteLink {
+ public:
+  enum class Outcome {
+    kDone,
+    kWantsRead,
+    kWantsWrite,
+    kEnded,  // the peer closed, or an error occurred; only closing remains
+  };
+  struct Result {
+    Outcome outcome = Outcome::kDone;
+    size_t bytes = 0;  // for kDone: at least 1 after Read or Write; else 0
+  };
+
+  // The server side of TLS. nullptr if memory is exhausted.
+  static std::unique_ptr<ByteLink> OverTls(int fd, SSL_CTX& context);
+  static std::unique_ptr<ByteLink> Plain(int fd);
+  virtual ~ByteLink() = default;
+
+  // Done at once for a plain link.
+  virtual Outcome Handshake() = 0;
+  virtual Result Read(std::span<char> buffer) = 0;
+  // Writes at least one byte of `bytes`, which must not be empty.
+  virtual Result Write(absl::string_view bytes) = 0;
+  // Ends the sending direction (TLS close_notify, FIN). Does not wait.
+  virtual void Shutdown() = 0;
+  // nullptr for a plain link.
+  virtual const SSL* tls() const = 0;
+};
 
 // The owner of the connections. Called on the connection's executor; must be thread-safe.
 class GateConnectionOwner {
@@ -38,6 +75,8 @@ class GateConnectionOwner {
   virtual bool MayStay(Id id, const ConnectionTable::Holder& holder) = 0;
   // Whether a stream is open.
   virtual void SetBusy(Id id, bool busy) = 0;
+  // The connection's address has too many streams. Returns whether an older connection of that address makes room.
+  virtual bool MakeRoom(Id id) = 0;
   // Connects to gRPC. Returns the gate's end, owned by the caller; nullopt if that failed.
   virtual std::optional<int> Attach(Id id, const Credentials& credentials) = 0;
   // The connection is being closed for `reason`, a breach's name.
@@ -72,6 +111,8 @@ class GateConnection {
   // Once idle, ends with a GOAWAY frame that contains `words`, at the boundary of a frame; before gRPC is attached,
   // closes at once.
   virtual void Retire(absl::string_view words) = 0;
+  // A call has shown the identity: it is throttled as such from now on, no longer as its address.
+  virtual void CountAs(const std::string& identity) = 0;
   // Retires the connection where its certificate no longer holds or it has reached its maximum age: when its streams
   // have ended, or after GateTimeouts::streams. To be called every second.
   virtual void CheckStanding() = 0;

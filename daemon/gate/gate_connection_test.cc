@@ -8,12 +8,15 @@
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/gate/fake_frames.h"
+#include "daemon/identity/identity.h"
 #include "proto/base/descriptor.h"
 
 namespace sideband::daemon {
@@ -45,6 +48,7 @@ class FakeOwner final : public GateConnectionOwner {
   void OnHandshakeFailed(Id) override { breaches.push_back("handshake"); }
   bool MayStay(Id, const ConnectionTable::Holder&) override { return true; }
   void SetBusy(Id, bool busy) override { is_busy = busy; }
+  bool MakeRoom(Id) override { return has_room; }
   std::optional<int> Attach(Id, const Credentials&) override {
     auto [gate, server_end] = NewPair();
     server = std::move(server_end);
@@ -56,6 +60,7 @@ class FakeOwner final : public GateConnectionOwner {
   Descriptor server;
   std::vector<std::string> breaches;
   bool is_busy = false;
+  bool has_room = false;  // of an address
   bool has_ended = false;
 };
 
@@ -67,6 +72,7 @@ class GateConnectionTest : public testing::Test {
     client_ = std::move(client);
     const auto connection = MakeGateConnection(ConnectionTable::Id{}, io_, {.fd = gate.Release(), .local_operator = 1},
                                                {frames_, timeouts_, limits_, throttle_, owner_, clock_, nullptr});
+    connection_ = connection;
     connection->Run();
   }
   void RunFor(std::chrono::milliseconds duration) {
@@ -90,6 +96,11 @@ class GateConnectionTest : public testing::Test {
     Write(owner_.server, Frame(0, kSettings));
     EXPECT_EQ(Await(client_, Frame(0, kSettings).size()), Frame(0, kSettings));
   }
+  // Calls of which the server gets no end.
+  void Open(std::initializer_list<uint32_t> streams) {
+    for (const uint32_t stream : streams) Write(client_, Frame(50, kHeaders, kEndHeaders, stream));
+    RunFor(std::chrono::milliseconds(10));
+  }
   // The server sends until the client's socket and the gate's are full.
   void FillWith(const std::string& frame) {
     while (send(owner_.server.get(), frame.data(), frame.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(frame.size())) {
@@ -105,10 +116,11 @@ class GateConnectionTest : public testing::Test {
   FrameGuard::Limits frames_;
   GateTimeouts timeouts_;
   ConnectionLimits limits_;
-  HolderThrottle throttle_{{}, clock_};
+  HolderThrottle throttle_{{.streams_max = 2}, clock_};
   FakeOwner owner_;
   Descriptor client_;
   boost::asio::io_context io_;
+  std::weak_ptr<GateConnection> connection_;
 };
 
 TEST_F(GateConnectionTest, PassesBytesBothWays) {
@@ -133,6 +145,44 @@ TEST_F(GateConnectionTest, SettingsMustBeAcknowledged) {
   RunToTheEnd();
   EXPECT_EQ(owner_.breaches, std::vector<std::string>{"http2_settings_timeout"});
   EXPECT_TRUE(owner_.has_ended);
+}
+
+TEST_F(GateConnectionTest, TooManyStreamsEndIt) {
+  owner_.has_room = true;
+  Connect();
+  Greet();
+  Open({1, 3});
+  EXPECT_TRUE(owner_.breaches.empty());
+  Open({5});
+  EXPECT_EQ(owner_.breaches, std::vector<std::string>{"http2_streams_of_identity"}) << "only an address has room made";
+}
+
+TEST_F(GateConnectionTest, AnIdentityCountsTheStreamsFromBeforeItWasShown) {
+  Connect();
+  Greet();
+  Open({1, 3});
+  const auto of_identity = throttle_.ShareOf("spiffe://example.org/scraper");
+  EXPECT_TRUE(of_identity->CountOpen(1));
+  connection_.lock()->CountAs("spiffe://example.org/scraper");
+  RunFor(std::chrono::milliseconds(10));
+  EXPECT_EQ(owner_.breaches, std::vector<std::string>{"http2_streams_of_identity"});
+  of_identity->CountOpen(-1);
+}
+
+TEST_F(GateConnectionTest, WhoShowsAnIdentityIsNoLongerThrottledAsAnAddress) {
+  Connect();
+  Greet();
+  Open({1});
+  const auto others = throttle_.ShareOf(LocalIdentity(1));
+  EXPECT_TRUE(others->CountOpen(1));
+  EXPECT_FALSE(others->CountOpen(1)) << "two, and the connection's";
+  connection_.lock()->CountAs("spiffe://example.org/scraper");
+  Open({3});
+  EXPECT_TRUE(owner_.breaches.empty());
+  EXPECT_FALSE(throttle_.ShareOf("spiffe://example.org/scraper")->CountOpen(1)) << "which has both";
+  EXPECT_TRUE(others->CountOpen(-1));
+  EXPECT_TRUE(others->CountOpen(1)) << "of which the connection has none any more";
+  others->CountOpen(-2);
 }
 
 TEST_F(GateConnectionTest, AnAnswerThatIsNotReadEndsIt) {

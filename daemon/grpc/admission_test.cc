@@ -27,7 +27,7 @@
 #include "daemon/grpc/grpc_status.h"
 #include "daemon/grpc/message_bytes.h"
 #include "daemon/grpc/raw_client.h"
-#include "daemon/grpc/raw_service.h"
+#include "daemon/grpc/service_host.h"
 #include "daemon/grpc/stream_step.h"
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/metrics/self_metrics.h"
@@ -58,7 +58,7 @@ class Probe {
         bodies_(reader, metrics),
         streams_(reader, /*per_identity_max=*/8),
         gate_(*Gate::Listen(options.gate, reader.clock(), metrics)),
-        context_{reader, metrics, streams_, quota, under_way, bodies_, nullptr, *gate_, nullptr} {
+        context_{reader, metrics, streams_, quota, under_way, bodies_, *gate_} {
     using ConnectionType = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
     grpc::ServerBuilder builder;
     builder.RegisterService(&service_);

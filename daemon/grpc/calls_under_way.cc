@@ -13,6 +13,8 @@ constexpr absl::Duration kCallRetryAfter = absl::Seconds(1);
 
 absl::Status Full(absl::string_view why) { return WithRetryAfter(absl::ResourceExhaustedError(why), kCallRetryAfter); }
 
+absl::Status TooManyBytes() { return Full("too many bytes of earlier answers are unread"); }
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CallsUnderWay::Share>> CallsUnderWay::Begin(const std::string& identity) {
@@ -23,11 +25,22 @@ absl::StatusOr<std::unique_ptr<CallsUnderWay::Share>> CallsUnderWay::Begin(const
   if (held.calls >= limits_.calls_max) {
     return Full(absl::StrCat("at most ", limits_.calls_max, " calls at a time"));
   }
-  if (held.bytes >= limits_.bytes_max) {
-    return Full("too many bytes of earlier answers are unread");
-  }
+  if (IsFull(held)) return TooManyBytes();
   ++held_[identity].calls;
   return std::unique_ptr<Share>(new Share(*this, identity));
+}
+
+bool CallsUnderWay::IsFull(const Held& held) const {
+  const bool is_crowded = bytes_ >= limits_.all_bytes_max;
+  return held.bytes >= limits_.bytes_max || (is_crowded && held.bytes * holders_ >= limits_.all_bytes_max);
+}
+
+void CallsUnderWay::Change(Held& held, size_t from, size_t to) {
+  holders_ -= held.bytes > 0;
+  // `to` may be less than `from`; the unsigned difference wraps, and the sums are exact.
+  held.bytes += to - from;
+  bytes_ += to - from;
+  holders_ += held.bytes > 0;
 }
 
 size_t CallsUnderWay::identities() const {
@@ -39,21 +52,21 @@ CallsUnderWay::Share::~Share() {
   absl::MutexLock lock(&all_.mu_);
   const auto held = all_.held_.find(identity_);
   // The entry exists: each share accounts for one of its calls.
-  held->second.bytes -= bytes_;
+  all_.Change(held->second, bytes_, 0);
   if (--held->second.calls == 0) all_.held_.erase(held);
 }
 
 void CallsUnderWay::Share::Hold(size_t bytes) {
   absl::MutexLock lock(&all_.mu_);
-  size_t& held = all_.held_[identity_].bytes;
-  // `bytes` may be less than `bytes_`; the unsigned difference wraps, and the sum is exact.
-  held += bytes - bytes_;
+  all_.Change(all_.held_[identity_], bytes_, bytes);
   bytes_ = bytes;
 }
 
+absl::Status CallsUnderWay::Share::Check() const { return IsFull() ? TooManyBytes() : absl::OkStatus(); }
+
 bool CallsUnderWay::Share::IsFull() const {
   absl::MutexLock lock(&all_.mu_);
-  return all_.held_.at(identity_).bytes >= all_.limits_.bytes_max;
+  return all_.IsFull(all_.held_.at(identity_));
 }
 
 }  // namespace sideband::daemon

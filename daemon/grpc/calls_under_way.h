@@ -15,18 +15,21 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 
 namespace sideband::daemon {
 
-// Thread-safe. The limit on bytes is checked before an answer is made and charged when its size is known, so an
-// identity can exceed it by the answers that several threads make at one time.
+// Thread-safe. The limits on bytes are checked before an answer is made and charged when its size is known, so an
+// identity can exceed them by the answers that several threads make at one time.
 class CallsUnderWay {
  public:
   struct Limits {
     size_t calls_max = 128;         // including streams
     size_t bytes_max = 32UL << 20;  // serialized
+    // Beyond this number of all bytes, each of the identities that hold some may hold no more than an equal part of it.
+    size_t all_bytes_max = 32UL << 20;
   };
 
   // The share of one call. Thread-safe except for the destructor, which releases the call and its bytes.
@@ -38,8 +41,10 @@ class CallsUnderWay {
 
     // Sets the bytes that this call holds; replaces the previous value.
     void Hold(size_t bytes);
-    // Whether the identity has reached `bytes_max`: no further answer may be made for it.
+    // Whether the identity holds as many bytes as it may: no further answer may be made for it.
     bool IsFull() const;
+    // Likewise, as the status of Begin(): for a call that has waited for its turn.
+    absl::Status Check() const;
 
    private:
     friend class CallsUnderWay;
@@ -52,8 +57,8 @@ class CallsUnderWay {
 
   explicit CallsUnderWay(Limits limits) : limits_(limits) {}
 
-  // RESOURCE_EXHAUSTED, with a time (daemon/base/retry_after.h), where the identity has reached `calls_max` or
-  // `bytes_max`. The share must not outlive this object.
+  // RESOURCE_EXHAUSTED, with a time (daemon/base/retry_after.h), where the identity has as many calls under way, or
+  // holds as many bytes, as it may. The share must not outlive this object.
   absl::StatusOr<std::unique_ptr<Share>> Begin(const std::string& identity);
 
   // For tests: the number of identities with a call under way.
@@ -64,10 +69,14 @@ class CallsUnderWay {
     size_t calls = 0;
     size_t bytes = 0;
   };
+  bool IsFull(const Held& held) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Change(Held& held, size_t from, size_t to) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Limits limits_;
   mutable absl::Mutex mu_;
   absl::flat_hash_map<std::string, Held> held_ ABSL_GUARDED_BY(mu_);  // by identity
+  size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;                             // of all
+  size_t holders_ ABSL_GUARDED_BY(mu_) = 0;                           // identities that hold bytes
 };
 
 }  // namespace sideband::daemon

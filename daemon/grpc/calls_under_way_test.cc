@@ -41,6 +41,27 @@ TEST(CallsUnderWayTest, WhatIsNotReadKeepsMoreFromBeingAsked) {
   EXPECT_TRUE(under_way.Begin("a").ok());
 }
 
+TEST(CallsUnderWayTest, InACrowdEachHasAnEqualPart) {
+  CallsUnderWay under_way({.bytes_max = 100, .all_bytes_max = 150});
+  const Share first = *under_way.Begin("a"), of_b = *under_way.Begin("b"), of_c = *under_way.Begin("c");
+  first->Hold(90);
+  of_b->Hold(59);
+  EXPECT_TRUE(first->Check().ok()) << "149 in all";
+  of_c->Hold(1);
+  EXPECT_EQ(first->Check(), under_way.Begin("a").status()) << "90 of 150 is more than a third";
+  EXPECT_TRUE(of_b->IsFull());
+  EXPECT_FALSE(of_c->IsFull());
+  EXPECT_TRUE(under_way.Begin("d").ok());
+  const Share of_d = *under_way.Begin("d"), of_e = *under_way.Begin("e");
+  of_c->Hold(0);
+  of_b->Hold(74);
+  EXPECT_TRUE(first->IsFull());
+  EXPECT_FALSE(of_b->IsFull()) << "74 of 164: who holds nothing takes no part";
+  of_b->Hold(0);
+  EXPECT_TRUE(first->Check().ok());
+  EXPECT_TRUE(under_way.Begin("a").ok());
+}
+
 TEST(CallsUnderWayTest, AStreamHoldsOneMessageAfterTheOther) {
   CallsUnderWay under_way({.bytes_max = 100});
   const Share stream = *under_way.Begin("a");

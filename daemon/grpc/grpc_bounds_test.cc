@@ -78,7 +78,7 @@ TEST_F(GrpcBoundsTest, WhoHasUsedUpTheProcessorIsToldWhenToAskAgain) {
                         return used += absl::Seconds(2);
                       }},
                  world_.clock);
-  options_.work = &work;
+  options_.parts.work = &work;
   Start();
   EXPECT_EQ(Ask(*As("tenant-a")), grpc::OK);
   // Work is charged a moment after its answer.
@@ -88,8 +88,8 @@ TEST_F(GrpcBoundsTest, WhoHasUsedUpTheProcessorIsToldWhenToAskAgain) {
   EXPECT_EQ(As("tenant-a")->GetSnapshot(&context, {}, &response).error_code(), grpc::RESOURCE_EXHAUSTED);
   EXPECT_EQ(Pushbacks(context), std::vector<std::string>{"10000"});
   EXPECT_EQ(Ask(*As("ops")), grpc::OK);
-  server_.reset();
   work.Stop();
+  server_.reset();
 }
 
 // The policy changes between the admission of a call and its turn.
@@ -100,11 +100,11 @@ TEST_F(GrpcBoundsTest, ACallThatWaitsSeesThePolicyInForce) {
                         return absl::ZeroDuration();
                       }},
                  world_.clock);
-  options_.work = &work;
+  options_.parts.work = &work;
   Start();
   EXPECT_EQ(Ask(*As("tenant-a")), grpc::UNAUTHENTICATED);
-  server_.reset();
   work.Stop();
+  server_.reset();
 }
 
 // It would be inflated before its caller is authenticated.

@@ -9,7 +9,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "daemon/grpc/health_reporter.h"
 #include "daemon/grpc/service_context.h"
 #include "daemon/grpc/service_host.h"
 #include "daemon/grpc/stream_registry.h"
@@ -20,6 +19,7 @@
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
+
 class GrpcServer::Impl {
  public:
   Impl(Options options, std::unique_ptr<Gate> gate, std::unique_ptr<ResumeTokens> tokens, Reader& reader,
@@ -31,26 +31,7 @@ class GrpcServer::Impl {
         health_(reader),
         registry_(reader, options.streams_per_identity_max),
         gate_(std::move(gate)),
-        context_{reader,
-                 metrics,
-                 registry_,
-                 quota_,
-                 under_way_,
-                 bodies_,
-                 options.history,
-                 *gate_,
-                 options.sealers,
-                 options.peeks,
-                 options.counting,
-                 options.admin,
-                 options.rotation,
-                 options.marks,
-                 options.exchanges,
-                 options.exchange_queries,
-                 options.sensors,
-                 options.sensor_history,
-                 tokens_.get(),
-                 options.work} {}
+        context_{reader, metrics, registry_, quota_, under_way_, bodies_, *gate_, tokens_.get(), options.parts} {}
   ~Impl() { Stop(absl::ZeroDuration()); }
 
   absl::Status Start(bool reflection);
@@ -131,5 +112,39 @@ void GrpcServer::ReloadCertificates() { impl_->gate().ReloadCertificates(); }
 void GrpcServer::Post(std::function<void()> task) { impl_->gate().Post(std::move(task)); }
 void GrpcServer::UpdateHealth() { impl_->health().Update(); }
 void GrpcServer::Stop(absl::Duration grace) { impl_->Stop(grace); }
+
+HealthReporter::HealthReporter(Reader& reader) : reader_(reader) { reader_.AddListener(*this); }
+
+HealthReporter::~HealthReporter() { reader_.RemoveListener(*this); }
+
+void HealthReporter::Report(grpc::HealthCheckServiceInterface& service) const {
+  for (const char* name : kHealthServices) service.SetServingStatus(name, is_serving_);
+}
+
+void HealthReporter::Add(grpc::HealthCheckServiceInterface& service) {
+  absl::MutexLock lock(&mu_);
+  services_.push_back(&service);
+  Report(service);
+}
+
+void HealthReporter::RemoveAll() {
+  absl::MutexLock lock(&mu_);
+  services_.clear();
+}
+
+void HealthReporter::Update() {
+  absl::MutexLock lock(&mu_);
+  // Under the lock to the end: transitions are reported in order, and none after RemoveAll().
+  const bool is_serving = reader_.FreshDevices() > 0;
+  // Reports transitions only.
+  if (is_serving_.exchange(is_serving) == is_serving) return;
+  for (grpc::HealthCheckServiceInterface* service : services_) Report(*service);
+}
+
+void HealthReporter::OnUpdate() {
+  // Called at each publication, on a collector's thread: takes the lock only while NOT_SERVING. The periodic Update()
+  // detects the opposite transition.
+  if (!is_serving_) Update();
+}
 
 }  // namespace sideband::daemon

@@ -9,31 +9,26 @@
 #ifndef SIDEBAND_DAEMON_GRPC_GRPC_SERVER_H_
 #define SIDEBAND_DAEMON_GRPC_GRPC_SERVER_H_
 
+#include <grpcpp/health_check_service_interface.h>
+
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "daemon/config/config.h"
 #include "daemon/gate/gate.h"
 #include "daemon/grpc/calls_under_way.h"
 #include "daemon/grpc/request_quota.h"
-#include "daemon/listen/work_queue.h"
+#include "daemon/grpc/service_context.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/sealing/exchange_book.h"
-#include "daemon/sealing/sealer_set.h"
-#include "daemon/view/admin.h"
-#include "daemon/view/counting_queries.h"
-#include "daemon/view/exchange_queries.h"
-#include "daemon/view/history_reader.h"
-#include "daemon/view/mark_queries.h"
-#include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
-#include "daemon/view/rotation_queries.h"
-#include "daemon/view/sensor_history_reader.h"
-#include "daemon/view/sensor_queries.h"
 
 namespace sideband::daemon {
 
@@ -47,25 +42,10 @@ class GrpcServer {
     LocalOperators local_operators;
     // Limits of one identity.
     size_t streams_per_identity_max = kStreamsPerIdentityMax;
-    RequestQuota::Limits requests;           // calls per second; the start of a stream is a call
-    CallsUnderWay::Limits under_way;         // including streams
-    const HistoryReader* history = nullptr;  // nullptr: GetHistory is FAILED_PRECONDITION; must outlive the server
-    SealerSet* sealers = nullptr;            // nullptr: nonces are rejected; must outlive the server
-    const PeekReader* peeks = nullptr;       // nullptr: Peek is FAILED_PRECONDITION; must outlive the server
-    // nullptr: calls of Counting are FAILED_PRECONDITION; must outlive the server
-    const CountingQueries* counting = nullptr;
-    RotationSink* rotation = nullptr;    // nullptr: what takes turns cannot be changed; must outlive the server
-    const MarkQueries* marks = nullptr;  // nullptr: there are no marks; must outlive the server
-    ExchangeBook* exchanges = nullptr;   // nullptr: this daemon exchanges no keys; must outlive the server
-    // nullptr: calls of Challenge and Exchange are FAILED_PRECONDITION; must outlive the server
-    const ExchangeQueries* exchange_queries = nullptr;
-    const SensorQueries* sensors =
-        nullptr;  // nullptr: calls of Sensors are FAILED_PRECONDITION; must outlive the server
-    // nullptr: GetSensorHistory is FAILED_PRECONDITION; must outlive the server
-    const SensorHistoryReader* sensor_history = nullptr;
-    const Admin* admin = nullptr;  // nullptr: calls of Admin are FAILED_PRECONDITION; must outlive the server
-    WorkQueue* work = nullptr;     // nullptr: gRPC's threads render the answers; must outlive the server
-    Gate::Options gate;            // `listener` and `local_operators` are overwritten with those above
+    RequestQuota::Limits requests;    // calls per second; the start of a stream is a call
+    CallsUnderWay::Limits under_way;  // including streams
+    Answerers parts = {};
+    Gate::Options gate;  // `listener` and `local_operators` are overwritten with those above
   };
 
   // INVALID_ARGUMENT where a TLS file is unreadable or invalid; UNAVAILABLE "grpc: cannot listen on ADDRESS: why", or
@@ -83,7 +63,7 @@ class GrpcServer {
   void ReloadCertificates();
   // Runs `task` on a thread of the gate before gRPC, if one is free before Stop() returns.
   void Post(std::function<void()> task);
-  // Reports NOT_SERVING once no device is fresh (health_reporter.h). To be called every second.
+  // Reports NOT_SERVING once no device is fresh (HealthReporter). To be called every second.
   void UpdateHealth();
   // Rejects new calls, ends streams with UNAVAILABLE "shutting down", lets unary calls finish within `grace`, and
   // blocks until all have ended. Idempotent.
@@ -94,6 +74,36 @@ class GrpcServer {
   explicit GrpcServer(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
+};
+
+// Reports the health of the devices to gRPC's standard health service: NOT_SERVING while no device is fresh, else
+// SERVING.
+
+// The reported service names; "" is the server as a whole. All depend on the same devices, so they share one status.
+inline constexpr const char* kHealthServices[] = {"", "sideband.v1.Telemetry", "sideband.v1.Confidential"};
+
+// Thread-safe. `reader` must outlive it.
+class HealthReporter final : public UpdateListener {
+ public:
+  explicit HealthReporter(Reader& reader);
+  ~HealthReporter() override;
+
+  // Reports to this health service from now on, until RemoveAll returns or this object is destroyed.
+  void Add(grpc::HealthCheckServiceInterface& service) ABSL_LOCKS_EXCLUDED(mu_);
+  // To be called before the servers shut down.
+  void RemoveAll() ABSL_LOCKS_EXCLUDED(mu_);
+  // Re-evaluates the devices' freshness. While NOT_SERVING, each publication does this as well.
+  void Update() ABSL_LOCKS_EXCLUDED(mu_);
+
+  void OnUpdate() override;
+
+ private:
+  void Report(grpc::HealthCheckServiceInterface& service) const;
+
+  Reader& reader_;
+  std::atomic<bool> is_serving_ = false;
+  absl::Mutex mu_;
+  std::vector<grpc::HealthCheckServiceInterface*> services_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace sideband::daemon

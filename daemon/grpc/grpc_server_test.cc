@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Unary calls over real connections.
+#include "daemon/grpc/grpc_server.h"
+
 #include <gmock/gmock.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/generic/generic_stub.h>
@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "absl/synchronization/notification.h"
 #include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/grpc/service_host.h"
+#include "daemon/view/fake_world.h"
 
 namespace sideband::daemon {
 namespace {
@@ -49,7 +51,7 @@ TEST_F(GrpcServerTest, HistoryIsAnsweredWhereItIsKept) {
   History history({}, 2);
   history.OnPublish(0, world_.store.Newest(0));
   const HistoryReader past(world_.reader, world_.store, history);
-  options_.history = &past;
+  options_.parts.history = &past;
   Start();
   const auto stub = As("tenant-b");
   grpc::ClientContext context;
@@ -153,5 +155,72 @@ TEST_F(GrpcServerTest, ManyCallsOnOneConnection) {
   EXPECT_EQ(good, 400);
 }
 
+class FakeHealthService final : public grpc::HealthCheckServiceInterface {
+ public:
+  void SetServingStatus(const std::string& service, bool serving) override { serving_[service] = serving; }
+  void SetServingStatus(bool) override { FAIL() << "services that are not ours"; }
+
+  // The status that all services share.
+  bool IsServing() const {
+    EXPECT_EQ(serving_.size(), std::size(kHealthServices));
+    for (const auto& [name, serving] : serving_) EXPECT_EQ(serving, serving_.at("")) << name;
+    return serving_.at("");
+  }
+
+ private:
+  std::map<std::string, bool> serving_;
+};
+
+class HealthReporterTest : public testing::Test {
+ protected:
+  HealthReporterTest() { health_.Add(service_); }
+
+  FakeWorld world_;
+  FakeHealthService service_;
+  HealthReporter health_{world_.reader};
+};
+
+TEST_F(HealthReporterTest, NothingServesBeforeTheFirstSnapshot) {
+  EXPECT_FALSE(service_.IsServing());
+  health_.Update();
+  EXPECT_FALSE(service_.IsServing());
+}
+
+TEST_F(HealthReporterTest, OneFreshDeviceIsEnough) {
+  world_.Publish(1, 1);
+  EXPECT_TRUE(service_.IsServing()) << "at once";
+}
+
+TEST_F(HealthReporterTest, FollowsTheAgeOfTheLastFreshDevice) {
+  const absl::Duration fresh = DeviceInfo::kFreshIntervals * world_.store.Info(0)->interval;
+  world_.Publish(0, 1);
+  world_.clock.Advance(fresh);
+  health_.Update();
+  EXPECT_TRUE(service_.IsServing()) << "just so";
+  world_.clock.Advance(absl::Nanoseconds(1));
+  health_.Update();
+  EXPECT_FALSE(service_.IsServing());
+  world_.Publish(0, 2);
+  EXPECT_TRUE(service_.IsServing()) << "again";
+}
+
+TEST_F(HealthReporterTest, AServerThatEndsIsLeftAlone) {
+  health_.RemoveAll();
+  world_.Publish(0, 1);
+  EXPECT_FALSE(service_.IsServing());
+}
+
+TEST_F(HealthReporterTest, AServerThatComesLaterIsToldToo) {
+  world_.Publish(0, 1);
+  FakeHealthService later;
+  health_.Add(later);
+  EXPECT_TRUE(later.IsServing());
+  world_.clock.Advance(absl::Hours(1));
+  health_.Update();
+  EXPECT_FALSE(later.IsServing());
+  EXPECT_FALSE(service_.IsServing());
+}
+
 }  // namespace
+
 }  // namespace sideband::daemon

@@ -25,7 +25,7 @@ namespace v1 = sideband::v1;
 class PeekTest : public GrpcServerFixture {
  protected:
   PeekTest() {
-    options_.peeks = &peeks_;
+    options_.parts.peeks = &peeks_;
     Start();
     stub_ = As("ops");
   }

@@ -306,6 +306,34 @@ TEST_F(ResumptionTest, ACutBeforeTheFirstUpdateOfADeviceLosesNothing) {
               ElementsAre("resumed gpu0", "resumed gpu1", "gpu1#1+0 r", "gpu1#2+0", "sync"));
 }
 
+TEST_F(ResumptionTest, WhatWasLatchedBeforeThePolicyGaveTheVmIsAGap) {
+  world_.policy.Replace(FakePolicy("00000000-0000-0000-0000-0000000000ff"));
+  Publish(0);
+  Publish(1);
+  world_.clock.Advance(absl::Seconds(1));
+  world_.policy.Replace(FakePolicy(kVm0Uuid));
+  Subscription subscription = Open("tenant-a", EndlessRequest());
+  const auto first = subscription.Next();
+  EXPECT_EQ(DescribeUpdate(Whole(std::get<Subscription::Message>(first))), "gpu0#1+0");
+  token_ = std::get<Subscription::Message>(first).fields.resume_token();
+  Publish(1);
+  EXPECT_THAT(Resume("tenant-a", EndlessRequest()),
+              ElementsAre("resumed gpu0", "resumed gpu1", "gap gpu1 APPEARED", "gpu1#2+0", "sync"))
+      << "gpu1#1, which an open stream would have had";
+}
+
+TEST_F(ResumptionTest, WhatAReaderHasHadIsNoGapWhoeverHadTheVmThen) {
+  world_.policy.Replace(FakePolicy("00000000-0000-0000-0000-0000000000ff"));
+  Publish(0);
+  world_.clock.Advance(absl::Seconds(1));
+  world_.policy.Replace(FakePolicy(kVm0Uuid));
+  SubscribeRequest request = EndlessRequest();
+  request.set_suppress_redundant(true);
+  EXPECT_THAT(Begin("tenant-a", request), ElementsAre("gpu0#1+0", "sync"));
+  Publish(0, 2);
+  EXPECT_THAT(Resume("tenant-a", request), ElementsAre("resumed gpu0", "gpu0#2+0 r", "gpu0#3+0", "sync"));
+}
+
 TEST_F(ResumptionTest, OnceGoesOnToo) {
   Publish(0);
   SubscribeRequest once = EndlessRequest();

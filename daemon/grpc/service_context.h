@@ -27,6 +27,23 @@
 
 namespace sideband::daemon {
 
+// The parts of the daemon that answer calls. A null part is one that this daemon does not have: calls that need it are
+// FAILED_PRECONDITION. All must outlive the services.
+struct Answerers {
+  const HistoryReader* history = nullptr;
+  SealerSet* sealers = nullptr;  // null: nonces are rejected
+  const PeekReader* peeks = nullptr;
+  const CountingQueries* counting = nullptr;
+  const Admin* admin = nullptr;
+  RotationSink* rotation = nullptr;
+  const MarkQueries* marks = nullptr;
+  ExchangeBook* exchanges = nullptr;
+  const ExchangeQueries* exchange_queries = nullptr;
+  const SensorQueries* sensors = nullptr;
+  const SensorHistoryReader* sensor_history = nullptr;
+  WorkQueue* work = nullptr;  // null: gRPC's threads render the answers
+};
+
 // All referents must outlive the services.
 struct ServiceContext {
   Reader& reader;
@@ -35,21 +52,9 @@ struct ServiceContext {
   RequestQuota& quota;
   CallsUnderWay& under_way;
   SnapshotBodies& bodies;
-  const HistoryReader* history;        // nullptr: no history is kept
-  Gate& gate;                          // resolves a call's connection to its credentials
-  SealerSet* sealers;                  // nullptr: nonces are rejected
-  const PeekReader* peeks;             // nullptr: no device is peeked at
-  const CountingQueries* counting;     // nullptr: what is counted cannot be changed
-  const Admin* admin;                  // nullptr: calls of Admin are FAILED_PRECONDITION
-  RotationSink* rotation = nullptr;    // nullptr: what takes turns cannot be changed
-  const MarkQueries* marks = nullptr;  // nullptr: there are no marks
-  ExchangeBook* exchanges = nullptr;   // nullptr: this daemon exchanges no keys
-  const ExchangeQueries* exchange_queries =
-      nullptr;                             // nullptr: calls of Challenge and Exchange are FAILED_PRECONDITION
-  const SensorQueries* sensors = nullptr;  // nullptr: no board is read
-  const SensorHistoryReader* sensor_history = nullptr;  // nullptr: no history of sensors is kept
-  const ResumeTokens* tokens = nullptr;                 // nullptr only where there are no streams
-  WorkQueue* work = nullptr;                            // nullptr: gRPC's threads render the answers
+  Gate& gate;                            // resolves a call's connection to its credentials
+  const ResumeTokens* tokens = nullptr;  // null only where there are no streams
+  Answerers parts = {};
 };
 
 }  // namespace sideband::daemon

@@ -2,13 +2,19 @@
 #include "daemon/grpc/service_host.h"
 
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/codegen/rpc_method.h>
+#include <grpcpp/impl/codegen/rpc_service_method.h>
+#include <grpcpp/impl/codegen/server_callback_handlers.h>
 #include <grpcpp/impl/server_builder_option.h>
 #include <grpcpp/impl/server_builder_plugin.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
 
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "absl/strings/str_cat.h"
 
 namespace sideband::daemon {
 namespace {
@@ -93,6 +99,30 @@ void ServiceHost::MarkUnhealthy() { health().Shutdown(); }
 void ServiceHost::Stop(gpr_timespec deadline) {
   server_->Shutdown(deadline);
   server_->Wait();
+}
+
+using grpc::internal::RpcMethod;
+using grpc::internal::RpcServiceMethod;
+
+RawService::RawService(const std::string& name, std::vector<Method> methods) {
+  for (Method& method : methods) {
+    const std::string& path = paths_.emplace_back(absl::StrCat("/", name, "/", method.name));
+    std::visit([&](auto& handler) { Add(path, std::move(handler)); }, method.handler);
+  }
+}
+
+void RawService::Add(const std::string& path, UnaryHandler handler) {
+  // Without a synchronous handler, as in the generated templates: the next call sets the callback's.
+  AddMethod(new RpcServiceMethod(path.c_str(), RpcMethod::NORMAL_RPC, nullptr));
+  MarkMethodRawCallback(
+      methods_++, new grpc::internal::CallbackUnaryHandler<grpc::ByteBuffer, grpc::ByteBuffer>(std::move(handler)));
+}
+
+void RawService::Add(const std::string& path, StreamHandler handler) {
+  AddMethod(new RpcServiceMethod(path.c_str(), RpcMethod::SERVER_STREAMING, nullptr));
+  MarkMethodRawCallback(
+      methods_++,
+      new grpc::internal::CallbackServerStreamingHandler<grpc::ByteBuffer, grpc::ByteBuffer>(std::move(handler)));
 }
 
 }  // namespace sideband::daemon

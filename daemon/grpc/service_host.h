@@ -9,10 +9,18 @@
 
 #include <grpc/support/time.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/codegen/service_type.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/server_callback.h>
 
+#include <functional>
+#include <list>
 #include <memory>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "daemon/grpc/service_context.h"
 #include "daemon/grpc/services.h"
@@ -54,6 +62,34 @@ class ServiceHost {
   const std::unique_ptr<grpc::Service> admin_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<Acceptor> acceptor_;
+};
+
+// A gRPC service as a table of methods that take and return bytes: the generated WithRawCallbackMethod_ templates, of
+// which each method would wrap the others, as data.
+using UnaryReactor = grpc::ServerUnaryReactor;
+using WriteReactor = grpc::ServerWriteReactor<grpc::ByteBuffer>;
+
+// Immutable after construction. Handlers are called on gRPC's threads, several at a time.
+class RawService final : public grpc::Service {
+ public:
+  using UnaryHandler =
+      std::function<UnaryReactor*(grpc::CallbackServerContext*, const grpc::ByteBuffer*, grpc::ByteBuffer*)>;
+  using StreamHandler = std::function<WriteReactor*(grpc::CallbackServerContext*, const grpc::ByteBuffer*)>;
+
+  struct Method {
+    std::string name;
+    std::variant<UnaryHandler, StreamHandler> handler;
+  };
+
+  // `name` with its package.
+  RawService(const std::string& name, std::vector<Method> methods);
+
+ private:
+  void Add(const std::string& path, UnaryHandler handler);
+  void Add(const std::string& path, StreamHandler handler);
+
+  std::list<std::string> paths_;  // gRPC keeps pointers into them
+  int methods_ = 0;
 };
 
 }  // namespace sideband::daemon

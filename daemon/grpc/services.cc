@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/grpc/services.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <grpcpp/support/slice.h>
+
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "daemon/grpc/admission.h"
-#include "daemon/grpc/board_event_subscription.h"
 #include "daemon/grpc/grpc_status.h"
 #include "daemon/grpc/message_bytes.h"
-#include "daemon/grpc/pending_answer.h"
-#include "daemon/grpc/raw_service.h"
-#include "daemon/grpc/sealed_subscription.h"
-#include "daemon/grpc/shared_answer.h"
+#include "daemon/grpc/service_host.h"
 #include "daemon/grpc/stream_reactor.h"
 #include "daemon/grpc/subscription.h"
 #include "daemon/view/admin.h"
@@ -27,8 +28,83 @@
 #include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_queries.h"
 #include "proto/base/status_macros.h"
+#include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
+namespace {
+
+// https://protobuf.dev/programming-guides/encoding/#structure
+constexpr uint32_t kLengthDelimited = 2;
+
+void AppendVarint(std::string& to, uint32_t value) {
+  uint8_t bytes[5];
+  const uint8_t* const end = google::protobuf::io::CodedOutputStream::WriteVarint32ToArray(value, bytes);
+  to.append(reinterpret_cast<const char*>(bytes), static_cast<size_t>(end - bytes));
+}
+
+// The body's bytes as a slice that holds the body.
+grpc::Slice SliceOf(const std::shared_ptr<const SnapshotBody>& body) {
+  using Owner = std::shared_ptr<const SnapshotBody>;
+  // gRPC's signature; it does not write to a slice that it sends.
+  auto* const bytes = const_cast<char*>(body->bytes.data());
+  return grpc::Slice(
+      bytes, body->bytes.size(), [](void* owner) { delete static_cast<Owner*>(owner); }, new Owner(body));
+}
+
+// A message being put together from the bytes of its fields.
+class Pieces {
+ public:
+  // The snapshot as the submessage `field`.
+  void Add(int field, const SharedSnapshot& snapshot) {
+    const size_t size = snapshot.body->bytes.size() + snapshot.moment.size();
+    is_whole_ = is_whole_ && snapshot.body->is_whole && size <= kMessageBytesMost;
+    AppendVarint(own_, static_cast<uint32_t>(field) << 3 | kLengthDelimited);
+    AppendVarint(own_, static_cast<uint32_t>(size));
+    EndSlice();
+    Append(SliceOf(snapshot.body));
+    own_ += snapshot.moment;
+  }
+  void Add(const google::protobuf::Message& fields) { fields.AppendToString(&own_); }
+
+  absl::StatusOr<grpc::ByteBuffer> Take(size_t bytes_max) {
+    EndSlice();
+    if (!is_whole_ || size_ > bytes_max) return SerialisationError();
+    return grpc::ByteBuffer(slices_.data(), slices_.size());
+  }
+
+ private:
+  void EndSlice() {
+    if (!own_.empty()) Append(grpc::Slice(own_));
+    own_.clear();
+  }
+  void Append(grpc::Slice slice) {
+    size_ += slice.size();
+    slices_.push_back(std::move(slice));
+  }
+
+  std::string own_;  // what is not shared, since the last slice
+  std::vector<grpc::Slice> slices_;
+  size_t size_ = 0;
+  bool is_whole_ = true;
+};
+
+}  // namespace
+
+absl::StatusOr<grpc::ByteBuffer> Serialized(const StreamMessage& message, size_t bytes_max) {
+  Pieces pieces;
+  if (message.update) pieces.Add(sideband::v1::SubscribeResponse::kUpdateFieldNumber, *message.update);
+  pieces.Add(message.fields);
+  return pieces.Take(bytes_max);
+}
+
+absl::StatusOr<grpc::ByteBuffer> Serialized(const std::vector<SharedSnapshot>& snapshots, size_t bytes_max) {
+  Pieces pieces;
+  for (const SharedSnapshot& snapshot : snapshots) {
+    pieces.Add(sideband::v1::GetSnapshotResponse::kSnapshotsFieldNumber, snapshot);
+  }
+  return pieces.Take(bytes_max);
+}
+
 namespace {
 
 // "Telemetry/GetSnapshot", as the audit log has it; metrics have what follows the slash.
@@ -100,13 +176,15 @@ UnaryReactor* Answer(const ServiceContext& context, grpc::CallbackServerContext&
   const WorkQueue::Work work = [&reader = context.reader, query, incoming, pending](const absl::Status& may) {
     if (pending->is_cancelled()) return pending->Answer(absl::CancelledError("the client has cancelled the call"));
     if (!may.ok()) return pending->Answer(may);
+    // Answers that were made since it was admitted.
+    if (const absl::Status room = incoming->admission.share->Check(); !room.ok()) return pending->Answer(room);
     pending->Answer(Ask<Request, Response>(reader, incoming->admission.asked.peer, incoming->request, query));
   };
-  if (context.work == nullptr) {
+  if (context.parts.work == nullptr) {
     work(absl::OkStatus());
   } else {
     const Caller& caller = *incoming->admission.asked.caller;
-    context.work->Add(lane, {caller.principal.identity, caller.May(Resource::SelfMetrics(), Right::kRead)}, work);
+    context.parts.work->Add(lane, {caller.principal.identity, caller.May(Resource::SelfMetrics(), Right::kRead)}, work);
   }
   return pending->reactor();
 }
@@ -208,6 +286,55 @@ RawService::Method LateUnary(const ServiceContext& context, Method method, LateQ
           }};
 }
 
+// What was asked of the daemon or of a device goes on, though nobody waits for its answer.
+bool CannotBeWithdrawn() { return false; }
+
+// Rows for methods that a part of the daemon answers as they are; `lacking` is the answer of a daemon without the part.
+template <typename Part, typename Request, typename Response>
+RawService::Method Unary(const ServiceContext& context, Method method, const Part* part,
+                         absl::StatusOr<Response> (Part::*query)(const Caller&, const Request&) const,
+                         const absl::Status& lacking, WorkQueue::Lane lane = WorkQueue::Lane::kQueries) {
+  return Unary<Request, Response>(
+      context, method,
+      std::function<Query<Request, Response>>(
+          [=](Reader&, const Caller& caller, const Request& request) -> absl::StatusOr<Response> {
+            return part == nullptr ? lacking : (part->*query)(caller, request);
+          }),
+      lane);
+}
+
+template <typename Response>
+using Done = std::function<void(const absl::StatusOr<Response>& response)>;
+
+template <typename Part, typename Request, typename Response>
+RawService::Method LateUnary(const ServiceContext& context, Method method, const Part* part,
+                             absl::Status (Part::*query)(const Caller&, const Request&, Done<Response>) const,
+                             const absl::Status& lacking) {
+  return LateUnary<Request, Response>(
+      context, method,
+      LateQuery<Request, Response>([=](const Asked& asked, const Request& request,
+                                       Done<Response> done) -> absl::StatusOr<PendingAnswer::Cancel> {
+        if (part == nullptr) return lacking;
+        SIDEBAND_RETURN_IF_ERROR((part->*query)(*asked.caller, request, std::move(done)));
+        return CannotBeWithdrawn;
+      }));
+}
+
+template <typename Part, typename Request, typename Response>
+RawService::Method LateUnary(const ServiceContext& context, Method method, const Part* part,
+                             absl::Status (Part::*query)(const Caller&, const Credentials&, const Request&,
+                                                         Done<Response>) const,
+                             const absl::Status& lacking) {
+  return LateUnary<Request, Response>(
+      context, method,
+      LateQuery<Request, Response>([=](const Asked& asked, const Request& request,
+                                       Done<Response> done) -> absl::StatusOr<PendingAnswer::Cancel> {
+        if (part == nullptr) return lacking;
+        SIDEBAND_RETURN_IF_ERROR((part->*query)(*asked.caller, asked.peer, request, std::move(done)));
+        return CannotBeWithdrawn;
+      }));
+}
+
 // A row for a stream. `make` returns its source, or why there is none.
 template <typename Request, typename Make>
 RawService::Method ServerStream(const ServiceContext& context, Method method, Make make) {
@@ -225,15 +352,15 @@ absl::StatusOr<Subscription> MakeSubscription(const ServiceContext& context, con
   return Subscription::Create({.reader = context.reader,
                                .tokens = *context.tokens,
                                .bodies = context.bodies,
-                               .history = context.history,
-                               .sensors = context.sensors,
-                               .marks = context.marks},
+                               .history = context.parts.history,
+                               .sensors = context.parts.sensors,
+                               .marks = context.parts.marks},
                               peer, request);
 }
 
 absl::StatusOr<SealedSubscription> MakeSealedSubscription(const ServiceContext& context, const Credentials& peer,
                                                           const sideband::v1::SubscribeSealedRequest& request) {
-  return SealedSubscription(context.reader, context.sealers, context.exchanges, peer, request);
+  return SealedSubscription(context.reader, context.parts.sealers, context.parts.exchanges, peer, request);
 }
 
 auto SnapshotQuery(const ServiceContext& context) {
@@ -244,7 +371,7 @@ auto SnapshotQuery(const ServiceContext& context) {
 }
 
 auto HistoryQuery(const ServiceContext& context) {
-  return [history = context.history](
+  return [history = context.parts.history](
              Reader&, const Caller& caller,
              const sideband::v1::GetHistoryRequest& request) -> absl::StatusOr<sideband::v1::GetHistoryResponse> {
     return history == nullptr ? NoHistory() : history->Get(caller, request);
@@ -253,27 +380,8 @@ auto HistoryQuery(const ServiceContext& context) {
 
 absl::Status NoCounting() { return absl::FailedPreconditionError("what is counted cannot be changed"); }
 
-auto GetCountingQuery(const ServiceContext& context) {
-  return [counting = context.counting](
-             Reader&, const Caller& caller,
-             const sideband::v1::GetCountingRequest& request) -> absl::StatusOr<sideband::v1::GetCountingResponse> {
-    return counting == nullptr ? NoCounting() : counting->Get(caller, request);
-  };
-}
-
-auto SetCountingQuery(const ServiceContext& context) {
-  return [counting = context.counting](
-             Reader&, const Caller& caller,
-             const sideband::v1::SetCountingRequest& request) -> absl::StatusOr<sideband::v1::SetCountingResponse> {
-    return counting == nullptr ? NoCounting() : counting->Set(caller, request);
-  };
-}
-
-// What was asked of the daemon or of a device goes on, though nobody waits for its answer.
-bool CannotBeWithdrawn() { return false; }
-
 auto LateSetRotation(const ServiceContext& context) {
-  return [&reader = context.reader, sink = context.rotation](
+  return [&reader = context.reader, sink = context.parts.rotation](
              const Asked& asked, const sideband::v1::SetRotationRequest& request,
              RotationDone<sideband::v1::SetRotationResponse> done) -> absl::StatusOr<PendingAnswer::Cancel> {
     SIDEBAND_RETURN_IF_ERROR(SetRotation(reader, sink, *asked.caller, request, std::move(done)));
@@ -282,7 +390,7 @@ auto LateSetRotation(const ServiceContext& context) {
 }
 
 auto LateLearnRotation(const ServiceContext& context) {
-  return [&reader = context.reader, sink = context.rotation](
+  return [&reader = context.reader, sink = context.parts.rotation](
              const Asked& asked, const sideband::v1::LearnRotationRequest& request,
              RotationDone<sideband::v1::LearnRotationResponse> done) -> absl::StatusOr<PendingAnswer::Cancel> {
     SIDEBAND_RETURN_IF_ERROR(LearnRotation(reader, sink, *asked.caller, request, std::move(done)));
@@ -292,34 +400,9 @@ auto LateLearnRotation(const ServiceContext& context) {
 
 absl::Status NoMarks() { return absl::FailedPreconditionError("the daemon keeps no marks"); }
 
-auto LateMark(const ServiceContext& context) {
-  return [marks = context.marks](const Asked& asked, const sideband::v1::MarkRequest& request,
-                                 MarkQueries::Done done) -> absl::StatusOr<PendingAnswer::Cancel> {
-    if (marks == nullptr) return NoMarks();
-    SIDEBAND_RETURN_IF_ERROR(marks->Mark(*asked.caller, request, std::move(done)));
-    return CannotBeWithdrawn;
-  };
-}
-
-auto ListMarksQuery(const ServiceContext& context) {
-  return [marks = context.marks](
-             Reader&, const Caller& caller,
-             const sideband::v1::ListMarksRequest& request) -> absl::StatusOr<sideband::v1::ListMarksResponse> {
-    return marks == nullptr ? NoMarks() : marks->ListMarks(caller, request);
-  };
-}
-
-auto GetSpanQuery(const ServiceContext& context) {
-  return [marks = context.marks](
-             Reader&, const Caller& caller,
-             const sideband::v1::GetSpanRequest& request) -> absl::StatusOr<sideband::v1::GetSpanResponse> {
-    return marks == nullptr ? NoMarks() : marks->GetSpan(caller, request);
-  };
-}
-
 auto LatePeek(const ServiceContext& context) {
-  return [peeks = context.peeks](const Asked& asked, const sideband::v1::PeekRequest& request,
-                                 PeekReader::Done done) -> absl::StatusOr<PendingAnswer::Cancel> {
+  return [peeks = context.parts.peeks](const Asked& asked, const sideband::v1::PeekRequest& request,
+                                       PeekReader::Done done) -> absl::StatusOr<PendingAnswer::Cancel> {
     if (peeks == nullptr) return absl::FailedPreconditionError("peeks are switched off");
     SIDEBAND_ASSIGN_OR_RETURN(const LiveReader::Ticket ticket, peeks->Ask(*asked.caller, request, std::move(done)));
     return [peeks, ticket] { return peeks->Cancel(ticket); };
@@ -328,98 +411,21 @@ auto LatePeek(const ServiceContext& context) {
 
 absl::Status NoExchanges() { return absl::FailedPreconditionError("this daemon exchanges no keys"); }
 
-auto LateChallenge(const ServiceContext& context) {
-  return [queries = context.exchange_queries](
-             const Asked& asked, const sideband::v1::ChallengeRequest& request,
-             ExchangeQueries::Done<sideband::v1::ChallengeResponse> done) -> absl::StatusOr<PendingAnswer::Cancel> {
-    if (queries == nullptr) return NoExchanges();
-    SIDEBAND_RETURN_IF_ERROR(queries->Challenge(*asked.caller, request, std::move(done)));
-    return CannotBeWithdrawn;
-  };
-}
-
-auto LateExchange(const ServiceContext& context) {
-  return [queries = context.exchange_queries](
-             const Asked& asked, const sideband::v1::ExchangeRequest& request,
-             ExchangeQueries::Done<sideband::v1::ExchangeResponse> done) -> absl::StatusOr<PendingAnswer::Cancel> {
-    if (queries == nullptr) return NoExchanges();
-    SIDEBAND_RETURN_IF_ERROR(queries->Exchange(*asked.caller, request, std::move(done)));
-    return CannotBeWithdrawn;
-  };
-}
-
 absl::Status NoSensors() { return absl::FailedPreconditionError("this daemon reads no boards"); }
-
-auto ListSensorsQuery(const ServiceContext& context) {
-  return [sensors = context.sensors](
-             Reader&, const Caller& caller,
-             const sideband::v1::ListSensorsRequest& request) -> absl::StatusOr<sideband::v1::ListSensorsResponse> {
-    return sensors == nullptr ? NoSensors() : sensors->List(caller, request);
-  };
-}
-
-auto GetSensorsQuery(const ServiceContext& context) {
-  return [sensors = context.sensors](
-             Reader&, const Caller& caller,
-             const sideband::v1::GetSensorsRequest& request) -> absl::StatusOr<sideband::v1::GetSensorsResponse> {
-    return sensors == nullptr ? NoSensors() : sensors->Get(caller, request);
-  };
-}
-
-auto SensorHistoryQuery(const ServiceContext& context) {
-  return [history = context.sensor_history](Reader&, const Caller& caller,
-                                            const sideband::v1::GetSensorHistoryRequest& request)
-             -> absl::StatusOr<sideband::v1::GetSensorHistoryResponse> {
-    return history == nullptr ? NoHistory() : history->Get(caller, request);
-  };
-}
 
 absl::StatusOr<BoardEventSubscription> MakeBoardEventSubscription(
     const ServiceContext& context, const Credentials& peer, const sideband::v1::WatchBoardEventsRequest& request) {
-  if (context.sensors == nullptr) return NoSensors();
-  return BoardEventSubscription(*context.sensors, peer, request);
+  if (context.parts.sensors == nullptr) return NoSensors();
+  return BoardEventSubscription(*context.parts.sensors, peer, request);
 }
 
 absl::Status NoAdmin() { return absl::FailedPreconditionError("the daemon has no Admin service"); }
-
-auto LateReload(const ServiceContext& context) {
-  return
-      [admin = context.admin](const Asked& asked, const sideband::v1::ReloadRequest&,
-                              Admin::Done<sideband::v1::ReloadResponse> done) -> absl::StatusOr<PendingAnswer::Cancel> {
-        if (admin == nullptr) return NoAdmin();
-        SIDEBAND_RETURN_IF_ERROR(admin->Reload(*asked.caller, asked.peer, std::move(done)));
-        return CannotBeWithdrawn;
-      };
-}
-
-auto LateRotateKeys(const ServiceContext& context) {
-  return [admin = context.admin](
-             const Asked& asked, const sideband::v1::RotateKeysRequest& request,
-             Admin::Done<sideband::v1::RotateKeysResponse> done) -> absl::StatusOr<PendingAnswer::Cancel> {
-    if (admin == nullptr) return NoAdmin();
-    SIDEBAND_RETURN_IF_ERROR(admin->RotateKeys(*asked.caller, asked.peer, request, std::move(done)));
-    return CannotBeWithdrawn;
-  };
-}
-
-auto LateTrigger(const ServiceContext& context) {
-  return [admin = context.admin](
-             const Asked& asked, const sideband::v1::TriggerRequest& request,
-             Admin::Done<sideband::v1::TriggerResponse> done) -> absl::StatusOr<PendingAnswer::Cancel> {
-    if (admin == nullptr) return NoAdmin();
-    SIDEBAND_RETURN_IF_ERROR(admin->Trigger(*asked.caller, asked.peer, request, std::move(done)));
-    return CannotBeWithdrawn;
-  };
-}
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> NewTelemetryService(const ServiceContext& context) {
   using sideband::v1::GetHistoryRequest, sideband::v1::GetHistoryResponse;
   using sideband::v1::GetSnapshotRequest, sideband::v1::SubscribeRequest;
-  using sideband::v1::GetSpanRequest, sideband::v1::GetSpanResponse;
-  using sideband::v1::ListMarksRequest, sideband::v1::ListMarksResponse;
-  using sideband::v1::MarkRequest, sideband::v1::MarkResponse;
   using sideband::v1::PeekRequest, sideband::v1::PeekResponse;
   return std::make_unique<RawService>(
       "sideband.v1.Telemetry",
@@ -432,54 +438,48 @@ std::unique_ptr<grpc::Service> NewTelemetryService(const ServiceContext& context
           Unary<GetHistoryRequest, GetHistoryResponse>(context, {"Telemetry/GetHistory"}, HistoryQuery(context),
                                                        WorkQueue::Lane::kHistories),
           LateUnary<PeekRequest, PeekResponse>(context, {"Telemetry/Peek"}, LatePeek(context)),
-          LateUnary<MarkRequest, MarkResponse>(context, {"Telemetry/Mark"}, LateMark(context)),
-          Unary<ListMarksRequest, ListMarksResponse>(context, {"Telemetry/ListMarks"}, ListMarksQuery(context)),
-          Unary<GetSpanRequest, GetSpanResponse>(context, {"Telemetry/GetSpan"}, GetSpanQuery(context)),
+          LateUnary(context, {"Telemetry/Mark"}, context.parts.marks, &MarkQueries::Mark, NoMarks()),
+          Unary(context, {"Telemetry/ListMarks"}, context.parts.marks, &MarkQueries::ListMarks, NoMarks()),
+          Unary(context, {"Telemetry/GetSpan"}, context.parts.marks, &MarkQueries::GetSpan, NoMarks()),
           Unary(context, {"Telemetry/ListClocks"}, &ListClocks),
           ServerStream<SubscribeRequest>(context, {"Telemetry/Subscribe"}, &MakeSubscription),
       });
 }
 
 std::unique_ptr<grpc::Service> NewSensorsService(const ServiceContext& context) {
-  using sideband::v1::GetSensorHistoryRequest, sideband::v1::GetSensorHistoryResponse;
-  using sideband::v1::GetSensorsRequest, sideband::v1::GetSensorsResponse;
-  using sideband::v1::ListSensorsRequest, sideband::v1::ListSensorsResponse;
   return std::make_unique<RawService>(
       "sideband.v1.Sensors",
       std::vector<RawService::Method>{
-          Unary<ListSensorsRequest, ListSensorsResponse>(context, {"Sensors/ListSensors"}, ListSensorsQuery(context)),
-          Unary<GetSensorsRequest, GetSensorsResponse>(context, {"Sensors/GetSensors"}, GetSensorsQuery(context)),
-          Unary<GetSensorHistoryRequest, GetSensorHistoryResponse>(
-              context, {"Sensors/GetSensorHistory"}, SensorHistoryQuery(context), WorkQueue::Lane::kHistories),
+          Unary(context, {"Sensors/ListSensors"}, context.parts.sensors, &SensorQueries::List, NoSensors()),
+          Unary(context, {"Sensors/GetSensors"}, context.parts.sensors, &SensorQueries::Get, NoSensors()),
+          Unary(context, {"Sensors/GetSensorHistory"}, context.parts.sensor_history, &SensorHistoryReader::Get,
+                NoHistory(), WorkQueue::Lane::kHistories),
           ServerStream<sideband::v1::WatchBoardEventsRequest>(context, {"Sensors/WatchBoardEvents"},
                                                               &MakeBoardEventSubscription),
       });
 }
 
 std::unique_ptr<grpc::Service> NewConfidentialService(const ServiceContext& context) {
-  using sideband::v1::ChallengeRequest, sideband::v1::ChallengeResponse;
-  using sideband::v1::ExchangeRequest, sideband::v1::ExchangeResponse;
-  return std::make_unique<RawService>(
-      "sideband.v1.Confidential",
-      std::vector<RawService::Method>{
-          LateUnary<ChallengeRequest, ChallengeResponse>(context, {"Confidential/Challenge"}, LateChallenge(context)),
-          LateUnary<ExchangeRequest, ExchangeResponse>(context, {"Confidential/Exchange"}, LateExchange(context)),
-          ServerStream<sideband::v1::SubscribeSealedRequest>(context, {"Confidential/SubscribeSealed"},
-                                                             &MakeSealedSubscription),
-      });
+  return std::make_unique<RawService>("sideband.v1.Confidential",
+                                      std::vector<RawService::Method>{
+                                          LateUnary(context, {"Confidential/Challenge"}, context.parts.exchange_queries,
+                                                    &ExchangeQueries::Challenge, NoExchanges()),
+                                          LateUnary(context, {"Confidential/Exchange"}, context.parts.exchange_queries,
+                                                    &ExchangeQueries::Exchange, NoExchanges()),
+                                          ServerStream<sideband::v1::SubscribeSealedRequest>(
+                                              context, {"Confidential/SubscribeSealed"}, &MakeSealedSubscription),
+                                      });
 }
 
 std::unique_ptr<grpc::Service> NewCountingService(const ServiceContext& context) {
-  using sideband::v1::GetCountingRequest, sideband::v1::GetCountingResponse;
   using sideband::v1::GetRotationRequest, sideband::v1::GetRotationResponse;
   using sideband::v1::LearnRotationRequest, sideband::v1::LearnRotationResponse;
-  using sideband::v1::SetCountingRequest, sideband::v1::SetCountingResponse;
   using sideband::v1::SetRotationRequest, sideband::v1::SetRotationResponse;
   return std::make_unique<RawService>(
       "sideband.v1.Counting",
       std::vector<RawService::Method>{
-          Unary<GetCountingRequest, GetCountingResponse>(context, {"Counting/GetCounting"}, GetCountingQuery(context)),
-          Unary<SetCountingRequest, SetCountingResponse>(context, {"Counting/SetCounting"}, SetCountingQuery(context)),
+          Unary(context, {"Counting/GetCounting"}, context.parts.counting, &CountingQueries::Get, NoCounting()),
+          Unary(context, {"Counting/SetCounting"}, context.parts.counting, &CountingQueries::Set, NoCounting()),
           Unary<GetRotationRequest, GetRotationResponse>(context, {"Counting/GetRotation"}, &GetRotation),
           LateUnary<SetRotationRequest, SetRotationResponse>(context, {"Counting/SetRotation"},
                                                              LateSetRotation(context)),
@@ -489,15 +489,12 @@ std::unique_ptr<grpc::Service> NewCountingService(const ServiceContext& context)
 }
 
 std::unique_ptr<grpc::Service> NewAdminService(const ServiceContext& context) {
-  using sideband::v1::ReloadRequest, sideband::v1::ReloadResponse;
-  using sideband::v1::RotateKeysRequest, sideband::v1::RotateKeysResponse;
-  using sideband::v1::TriggerRequest, sideband::v1::TriggerResponse;
   return std::make_unique<RawService>(
       "sideband.v1.Admin",
       std::vector<RawService::Method>{
-          LateUnary<ReloadRequest, ReloadResponse>(context, {"Admin/Reload"}, LateReload(context)),
-          LateUnary<TriggerRequest, TriggerResponse>(context, {"Admin/Trigger"}, LateTrigger(context)),
-          LateUnary<RotateKeysRequest, RotateKeysResponse>(context, {"Admin/RotateKeys"}, LateRotateKeys(context)),
+          LateUnary(context, {"Admin/Reload"}, context.parts.admin, &Admin::Reload, NoAdmin()),
+          LateUnary(context, {"Admin/Trigger"}, context.parts.admin, &Admin::Trigger, NoAdmin()),
+          LateUnary(context, {"Admin/RotateKeys"}, context.parts.admin, &Admin::RotateKeys, NoAdmin()),
       });
 }
 

@@ -21,15 +21,57 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "daemon/base/clock.h"
 #include "daemon/grpc/calls_under_way.h"
 #include "daemon/grpc/grpc_status.h"
 #include "daemon/grpc/message_bytes.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/grpc/stream_step.h"
-#include "daemon/grpc/write_watch.h"
 #include "daemon/identity/connection_standing.h"
 
 namespace sideband::daemon {
+
+// For how long a stream's reader has not taken the message that is being written.
+inline absl::Status ReaderTooSlowError() {
+  return absl::DeadlineExceededError("the reader has taken nothing for two heartbeats");
+}
+
+// Not thread-safe. The clock must outlive it.
+class WriteWatch {
+ public:
+  enum class Verdict {
+    kGood,
+    kFinish,  // the patience is over
+    kCancel,  // and so much time again: the reader does not even take the status
+  };
+
+  // Without a clock (nullptr) the patience is endless.
+  WriteWatch(const Clock* clock, absl::Duration patience) : clock_(clock), patience_(patience) {}
+
+  void Begin() {
+    if (clock_ != nullptr && patience_ != absl::InfiniteDuration()) since_ = clock_->Steady();
+  }
+  void End() { since_.reset(); }
+  // Each of the other verdicts comes once for a write, in their order.
+  Verdict Check() {
+    if (!since_) return Verdict::kGood;
+    const absl::Duration waited = clock_->Steady() - *since_;
+    if (waited < patience_) return Verdict::kGood;
+    if (!std::exchange(is_finished_, true)) return Verdict::kFinish;
+    if (waited < 2 * patience_ || std::exchange(is_cancelled_, true)) return Verdict::kGood;
+    return Verdict::kCancel;
+  }
+  // A stream that was finished writes no more.
+  bool is_finished() const { return is_finished_; }
+
+ private:
+  const Clock* clock_;
+  absl::Duration patience_;
+  std::optional<absl::Duration> since_;
+  bool is_finished_ = false;
+  bool is_cancelled_ = false;
+};
 
 // Thread-safe. The registry owns it until gRPC calls OnDone.
 //

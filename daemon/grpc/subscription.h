@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,16 +20,21 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/grpc/stream_step.h"
+#include "daemon/identity/credentials.h"
+#include "daemon/sealing/exchange_book.h"
+#include "daemon/sealing/sealer_set.h"
 #include "daemon/stream/heartbeat.h"
 #include "daemon/stream/resume_token.h"
 #include "daemon/stream/stream_content.h"
 #include "daemon/stream/stream_message.h"
 #include "daemon/stream/stream_request.h"
+#include "daemon/view/board_event_cursor.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/sensor_queries.h"
 #include "daemon/view/snapshot_bodies.h"
+#include "sideband/v1/sensors.pb.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
@@ -92,6 +98,83 @@ class Subscription {
   bool is_in_round_ = true;            // the whole state is being sent
   bool synced_ = false;
   uint64_t sequence_ = 0;
+};
+
+// One WatchBoardEvents stream: what the daemon holds, a sync_response, then what happens.
+//
+// Not thread-safe. The queries must outlive it.
+class BoardEventSubscription {
+ public:
+  using Message = sideband::v1::WatchBoardEventsResponse;
+
+  BoardEventSubscription(const SensorQueries& sensors, Credentials credentials,
+                         const sideband::v1::WatchBoardEventsRequest& request)
+      : sensors_(&sensors), credentials_(std::move(credentials)), device_(request.device()) {}
+
+  // Evaluates the policy at each call. Ends with UNAUTHENTICATED for an unknown caller, NotFound() where the request
+  // names a device of which the caller may not see everything.
+  StreamStep<Message> Next();
+  // Replaces Next() while the identity is at its limit of unread bytes.
+  StreamStep<Message> Wait() const;
+
+ private:
+  std::optional<Message> NextEvent(const std::vector<VisibleBoard>& boards);
+
+  const SensorQueries* sensors_;
+  Credentials credentials_;
+  std::string device_;
+  bool is_synced_ = false;
+  std::map<std::string, BoardEventCursor> cursors_;  // by device name, of devices that were seen at the last call
+};
+
+// One SubscribeSealed stream: the newest sealed record of a confidential VM, then each new one. A slow reader misses
+// records, and detects that by their sequence numbers. With the nonce of an exchange of keys the records are those of
+// the exchange; with another they are sealed for this stream alone, starting with the next snapshot.
+//
+// Not thread-safe. The reader and the sealers must outlive it.
+class SealedSubscription {
+ public:
+  using Message = sideband::v1::SealedRecord;
+
+  // Where `sealers` is nullptr a nonce is UNIMPLEMENTED; where `exchanges` is nullptr there are none.
+  SealedSubscription(Reader& reader, SealerSet* sealers, ExchangeBook* exchanges, Credentials credentials,
+                     const sideband::v1::SubscribeSealedRequest& request);
+
+  // Evaluates the policy at each call. Ends with UNAUTHENTICATED for an unknown caller, NotFound() where the caller may
+  // not read sealed records of such a VM, INVALID_ARGUMENT for a malformed nonce, FAILED_PRECONDITION for a VM
+  // without a key and when the exchange has ended, and RESOURCE_EXHAUSTED beyond kNonceStreamsPerVmMax. Waits while the
+  // VM has no new record.
+  StreamStep<Message> Next();
+  // Replaces Next() while the identity is at its limit of unread bytes: waits, or ends with UNAUTHENTICATED where the
+  // policy no longer lists the caller.
+  StreamStep<Message> Wait() const;
+
+ private:
+  absl::Status CheckNonce() const;
+  // The nonce, which CheckNonce has accepted.
+  envelope::GuestNonce Nonce() const;
+  // Finds the exchange of the nonce, if it is of one. FAILED_PRECONDITION once it has ended.
+  absl::Status FollowExchange(const Uuid& device, const Uuid& vm);
+  // The VM's newest record for this stream; nullptr: none. FAILED_PRECONDITION and RESOURCE_EXHAUSTED as of Next().
+  absl::StatusOr<const Bytes*> RecordOf(const DeviceSnapshot& snapshot, const Uuid& vm);
+  // Likewise of a VM that its device seals.
+  absl::StatusOr<const Bytes*> RecordOfDevice(const DeviceSnapshot& snapshot, const Uuid& vm);
+  // Starts the sealing of the stream's own records. Does nothing without a nonce or when already started.
+  absl::Status OpenOwnStream(const Uuid& device, const Uuid& vm);
+
+  Reader* reader_;
+  SealerSet* sealers_;
+  ExchangeBook* exchanges_;
+  Credentials credentials_;
+  std::string nonce_;                               // empty: the shared stream
+  std::unique_ptr<SealerSet::NonceStream> stream_;  // nullptr without a nonce, or before OpenOwnStream
+  std::string device_;
+  std::optional<size_t> index_;  // device index in the store
+  std::string vm_;
+  bool is_exchanged_ = false;                  // the nonce is that of an exchange
+  std::optional<uint64_t> first_publication_;  // seen, of a VM that its device seals
+  uint64_t sent_ = 0;                          // publication number of the last record sent
+  Bytes last_;                                 // that record
 };
 
 }  // namespace sideband::daemon

@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 
-#include "daemon/history/footprint.h"
 #include "daemon/history/frame.h"
-#include "daemon/history/thin.h"
 
 namespace sideband::daemon {
 namespace {
@@ -27,6 +26,72 @@ size_t SizeOfFirst(const DeviceSnapshot& snapshot) {
   EncodeFrame(nullptr, snapshot, size);
   return size.size();
 }
+
+// Heap memory of a string, including the allocation's header.
+size_t Heap(const std::string& text) { return text.capacity() < sizeof(std::string) / 2 ? 0 : text.capacity() + 17; }
+
+// One entry of a flat_hash_map with its share of free slots, which are between 1/8 and 9/16 of all slots.
+template <typename Key>
+constexpr size_t kMapEntry = (sizeof(Key) + sizeof(void*) + 8) * 16 / 7;
+
+// Decodes and encodes with one array of values: it is reset to zero after each kept frame, so that decoding accumulates
+// exactly the differences that the next kept frame needs.
+class Thinner {
+ public:
+  Thinner(const ChunkView* tail, const ChunkView& source, uint32_t every)
+      : source_(source),
+        every_(every),
+        out_(tail == nullptr ? ByteSpan() : tail->written()),
+        differences_(source.layout().values(), 0) {
+    if (tail != nullptr) StartFrom(*tail);
+    result_.every = every;
+  }
+
+  std::optional<ChunkView> Run() && {
+    ByteSpan left = source_.written();
+    FrameHeader header;
+    for (uint32_t frame = 1; frame <= source_.frames && DecodeFrame(left, header, differences_); ++frame) {
+      const bool is_end = source_.is_final && frame == source_.frames;
+      // By publication, not by place: repeated thinning of any pieces keeps the same snapshots.
+      if (header.publication % every_ == 0 || is_end) Keep(header);
+      result_.is_final = is_end;
+    }
+    if (result_.frames == 0) return std::nullopt;
+    return std::move(*this).Result();
+  }
+
+ private:
+  void StartFrom(const ChunkView& tail) {
+    result_ = tail;
+    ByteSpan left = tail.written();
+    while (DecodeFrame(left, kept_, differences_)) {
+    }
+    // Frames of `source` start from zero, those appended to `tail` from its last frame: its negated values make up for
+    // this.
+    for (uint64_t& value : differences_) value = 0 - value;
+  }
+
+  void Keep(const FrameHeader& header) {
+    EncodeDifferences(kept_, header, differences_, out_);
+    std::fill(differences_.begin(), differences_.end(), 0);
+    kept_ = header;
+    result_.Add(header, out_.written().size());
+  }
+
+  ChunkView Result() && {
+    const auto chunk = std::make_shared<Chunk>(source_.layout(), out_.written().size());
+    std::copy(out_.written().begin(), out_.written().end(), chunk->bytes.get());
+    result_.chunk = chunk;
+    return std::move(result_);
+  }
+
+  const ChunkView& source_;
+  const uint32_t every_;
+  GrowingSink out_;
+  std::vector<uint64_t> differences_;
+  FrameHeader kept_;
+  ChunkView result_;
+};
 
 }  // namespace
 
@@ -237,6 +302,24 @@ absl::Duration History::Span(size_t device) const {
     newest = std::max(newest, view.last);
   }
   return newest < oldest ? absl::ZeroDuration() : newest - oldest;
+}
+
+size_t Footprint(const Topology& topology) {
+  const mailbox::Catalog& catalog = topology.catalog();
+  size_t bytes = sizeof(Topology) + 64;
+  for (const auto& event : catalog.events) {
+    bytes += sizeof(event) + Heap(event.name) + Heap(event.unit) + Heap(event.description);
+  }
+  for (const auto& slice : catalog.slices) bytes += sizeof(slice) + Heap(slice.name);
+  for (const auto& vm : catalog.vms) bytes += sizeof(vm) + Heap(vm.name) + kMapEntry<uint16_t>;
+  for (const auto& context : catalog.contexts) {
+    bytes += sizeof(context) + Heap(context.name) + kMapEntry<std::pair<uint16_t, uint16_t>>;
+  }
+  return bytes;
+}
+
+std::optional<ChunkView> Thin(const ChunkView* tail, const ChunkView& source, uint32_t every) {
+  return Thinner(tail, source, every).Run();
 }
 
 }  // namespace sideband::daemon

@@ -24,6 +24,7 @@
 #include "absl/time/time.h"
 #include "daemon/history/chunk.h"
 #include "daemon/snapshot/store.h"
+#include "daemon/snapshot/topology.h"
 
 namespace sideband::daemon {
 
@@ -108,6 +109,16 @@ class History final : public PublicationListener {
   size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;
   std::map<size_t, Device> devices_ ABSL_GUARDED_BY(mu_);  // by id; references stay valid when others are erased
 };
+
+// The memory used by a topology in bytes, for accounting against a bound: too high rather than too low.
+size_t Footprint(const Topology& topology);
+
+// Reduces the resolution of a chunk. Counters are cumulative, so dropping frames loses resolution and no counts.
+//
+// Returns `tail` extended by the frames of `source` whose publication is a multiple of `every`. If `source` is final,
+// its last frame is included, too, since it has the final counts. `tail` is a chunk of the same layout, or nullptr.
+// nullopt if the result has no frames. Needs one decoded frame of memory.
+std::optional<ChunkView> Thin(const ChunkView* tail, const ChunkView& source, uint32_t every);
 
 }  // namespace sideband::daemon
 

@@ -242,4 +242,5 @@ TEST(HistoryTest, ItsBoundMayChange) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

@@ -48,8 +48,8 @@ class HttpServer {
     absl::Duration header_timeout = absl::Seconds(10);  // from the first byte to the last
     absl::Duration write_timeout = absl::Seconds(30);   // of a whole answer
     ConnectionLimits limits;
-    WorkQueue* work = nullptr;           // makes what takes more than a moment; nullptr: the server's threads do
-    HolderThrottle* throttle = nullptr;  // counts requests as streams; nullptr: their number is not bounded
+    WorkQueue* work = nullptr;  // makes what takes more than a moment, but operators' scrapes; nullptr: the threads do
+    HolderThrottle* throttle = nullptr;            // counts requests as streams; nullptr: their number is not bounded
     absl::Duration stop_grace = absl::Seconds(2);  // for answers under way when Stop() is called
   };
 

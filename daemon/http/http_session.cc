@@ -199,7 +199,8 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     if (!context_.owner.MayStay(id_, holder_)) return Shutdown();
     exchange_.emplace(link_.credentials(), context_.handler);
     UseShare();
-    GoOn(0);
+    // Others at the address may have run up its debt: the first request may show a token.
+    shows_by_request_ ? AnswerNext() : GoOn(0);
   }
 
   // Answers a buffered request, or waits for more bytes.
@@ -245,10 +246,12 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     // The answer's deadline begins when it has been made.
     lowest().expires_never();
     const std::shared_ptr<const HttpWork> work = std::move(answer.work);
-    if (context_.options.work == nullptr) return OnMade(work->make(absl::OkStatus()));
+    // An operator's scrape is mostly rendered already: two hops to another thread and back would take longer.
+    const bool is_at_once = work->is_operator && work->lane == WorkQueue::Lane::kScrapes;
+    if (context_.options.work == nullptr || is_at_once) return OnMade(work->make(absl::OkStatus()));
     context_.options.work->Add(work->lane, {.name = answer.identity, .is_operator = work->is_operator},
                                [self = this->shared_from_this(), work](const absl::Status& may) {
-                                 // Nobody reads it any more.
+                                 // The connection is closed: the answer would have no reader.
                                  if (self->is_aborted_) return;
                                  auto response = std::make_shared<HttpResponse>(work->make(may));
                                  asio::post(self->stream().get_executor(),

@@ -10,13 +10,10 @@
 #include "absl/strings/str_format.h"
 #include "daemon/base/retry_after.h"
 #include "daemon/exposition/board_families.h"
-#include "daemon/http/audit_query.h"
-#include "daemon/http/history_query.h"
-#include "daemon/http/negotiation.h"
-#include "daemon/http/redfish_response.h"
-#include "daemon/http/scrape_query.h"
+#include "daemon/http/queries.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/status_page.h"
+#include "daemon/redfish/error_document.h"
 #include "daemon/redfish/public_documents.h"
 #include "daemon/redfish/request_target.h"
 #include "daemon/view/access_entry.h"
@@ -25,6 +22,16 @@
 
 namespace sideband::daemon {
 namespace {
+
+constexpr char kVersion[] = "4.0";
+
+HttpResponse ErrorResponse(const RedfishError& error) {
+  const RedfishDocument document = DocumentOf(error.document);
+  return {.status = error.http_status,
+          .content_type = document.content_type,
+          .fields = {{"OData-Version", kVersion}},
+          .body = Body::Of(document.text)};
+}
 
 constexpr char kHtmlType[] = "text/html; charset=utf-8";
 constexpr char kJsonType[] = "application/json";
@@ -65,6 +72,8 @@ HttpResponse JsonOrError(absl::StatusOr<std::string> json) {
 absl::string_view PathOf(absl::string_view target) { return target.substr(0, target.find('?')); }
 
 bool IsRead(const HttpRequest& request) { return request.method == "GET" || request.method == "HEAD"; }
+
+bool IsOperator(const Caller& caller) { return caller.May(Resource::SelfMetrics(), Right::kRead); }
 
 bool IsFresh(const VisibleDevice& device) { return device.state == VisibleDevice::State::kFresh; }
 
@@ -117,6 +126,43 @@ HttpResponse ReadinessOf(const std::vector<VisibleDevice>& devices) {
 }
 
 }  // namespace
+
+bool PollAudit::IsDue(const std::string& identity, absl::Duration now) {
+  absl::MutexLock lock(&mu_);
+  if (last_.size() >= kIdentitiesMax && !last_.contains(identity)) last_.clear();
+  const auto [last, is_new] = last_.try_emplace(identity, now);
+  if (!is_new && now - last->second < kInterval) return false;
+  last->second = now;
+  return true;
+}
+
+std::optional<std::string> BearerTokenOf(const HttpRequest& request) {
+  const std::optional<std::string>& bearer = request.credentials.bearer_token;
+  if (!request.session_token) return bearer;
+  if (bearer && *bearer != *request.session_token) return "";
+  return request.session_token;
+}
+
+absl::StatusOr<RedfishDocument> CheckedVersion(const HttpRequest& request, absl::StatusOr<RedfishDocument> answer) {
+  if (request.odata_version.empty() || request.odata_version == kVersion) return answer;
+  return absl::FailedPreconditionError("");
+}
+
+HttpResponse RedfishResponse(absl::StatusOr<RedfishDocument> answer, absl::string_view path) {
+  if (!answer.ok()) return ErrorResponse(RedfishErrorOf(answer.status(), path));
+  HttpResponse response = {.content_type = std::move(answer->content_type),
+                           .fields = {{"OData-Version", kVersion}, {"Allow", "GET, HEAD"}},
+                           .body = Body::Of(std::move(answer->text))};
+  if (!answer->schema.empty()) {
+    response.fields.emplace_back("Link", absl::StrCat("<", answer->schema, ">; rel=describedby"));
+  }
+  return response;
+}
+
+HttpResponse RedfishBusyResponse(int64_t retry_after_s) { return ErrorResponse(RedfishBusyError(retry_after_s)); }
+
+// The server adds the field Allow.
+HttpResponse RedfishMethodResponse() { return ErrorResponse(RedfishMethodError()); }
 
 const Site::Data Site::kData[] = {
     {"/", &Site::Page, std::nullopt},
@@ -187,7 +233,7 @@ HttpResponse Site::Later(const HttpRequest& request, absl::string_view path, con
   const absl::Duration start = clock_.Steady();
   auto work = std::make_shared<HttpWork>();
   work->lane = lane;
-  work->is_operator = caller.May(Resource::SelfMetrics(), Right::kRead);
+  work->is_operator = IsOperator(caller);
   work->make = [this, request, path, caller, start, make = std::move(make)](const absl::Status& may) {
     HttpResponse response =
         may.ok() ? make(reader_.Authenticate(request.credentials)) : TooMuch(request, path, caller, may);
@@ -278,7 +324,7 @@ HttpResponse Site::PageHistory(const HttpRequest& request, const Caller& caller)
 
 // The hosts of a fleet are the operators' knowledge.
 HttpResponse Site::Targets(const HttpRequest& request, const Caller& caller) {
-  if (sources_.targets == nullptr || !caller.May(Resource::SelfMetrics(), Right::kRead)) return Absent();
+  if (sources_.targets == nullptr || !IsOperator(caller)) return Absent();
   return Typed(kJsonType, sources_.targets->Json(request.host));
 }
 
@@ -310,7 +356,7 @@ HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {
   // Sensors and the daemon's own metrics are not events: a query that selects events or scopes excludes them.
   const auto others = [&] {
     std::string text = BoardFamilies(caller, devices, scrape.format);
-    if (caller.May(Resource::SelfMetrics(), Right::kRead)) text += metrics_.Serialize(scrape.format);
+    if (IsOperator(caller)) text += metrics_.Serialize(scrape.format);
     return text;
   };
   HttpResponse response{.content_type = std::string(ContentTypeOf(scrape.format)),

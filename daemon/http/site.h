@@ -16,23 +16,62 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "daemon/base/clock.h"
 #include "daemon/board/board_store.h"
 #include "daemon/exposition/exposition_cache.h"
 #include "daemon/http/http_message.h"
-#include "daemon/http/poll_audit.h"
 #include "daemon/http/target_list.h"
 #include "daemon/listen/work_queue.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/page_data.h"
+#include "daemon/redfish/document.h"
 #include "daemon/redfish/redfish_service.h"
 #include "daemon/redfish/request_target.h"
 #include "daemon/view/reader.h"
 
 namespace sideband::daemon {
+
+// Which of the polls of a page are audited: one a minute for each identity, so that a page that stays open does not
+// displace the rest of the audit log.
+//
+// Thread-safe.
+class PollAudit {
+ public:
+  static constexpr absl::Duration kInterval = absl::Minutes(1);
+  // More identities than this within a minute are forgotten, and then audited once more.
+  static constexpr size_t kIdentitiesMax = 4096;
+
+  // Whether the last poll of the identity for which this was true is a minute ago, at `now` of the steady clock.
+  bool IsDue(const std::string& identity, absl::Duration now) ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  absl::Mutex mu_;
+  absl::flat_hash_map<std::string, absl::Duration> last_ ABSL_GUARDED_BY(mu_);  // by identity
+};
+
+// HTTP for the Redfish service: its documents and errors with the fields that DSP0266 demands, and its own field for
+// tokens.
+
+// That of Authorization or of X-Auth-Token. Two that differ make the caller ambiguous: they are an empty token, which
+// is rejected.
+std::optional<std::string> BearerTokenOf(const HttpRequest& request);
+
+// FAILED_PRECONDITION where the request wants another version of OData than 4.0; else the answer.
+absl::StatusOr<RedfishDocument> CheckedVersion(const HttpRequest& request, absl::StatusOr<RedfishDocument> answer);
+
+// `path` is the request's; an error is described as by RedfishErrorOf.
+HttpResponse RedfishResponse(absl::StatusOr<RedfishDocument> answer, absl::string_view path);
+// 429.
+HttpResponse RedfishBusyResponse(int64_t retry_after_s);
+// 405.
+HttpResponse RedfishMethodResponse();
 
 // Thread-safe. The constructor's arguments must outlive it.
 class Site {

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/identity/key_set.h"
 
+#include <cjose/jws.h>
+#include <openssl/err.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/identity/base64url.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -14,6 +23,17 @@
 
 namespace sideband::daemon {
 namespace {
+
+constexpr size_t kP256CoordinateBytes = 32;
+
+// RFC 7518, 6.2.2, 6.3.2 and 6.4.1: the members of keys that can sign.
+constexpr const char* kPrivateMembers[] = {"d", "p", "q", "dp", "dq", "qi", "oth", "k"};
+
+size_t BitsOf(const std::string& number) {
+  return number.empty() ? 0 : 8 * number.size() - std::countl_zero(static_cast<uint8_t>(number[0]));
+}
+
+bool IsOdd(const std::string& number) { return (static_cast<uint8_t>(number.back()) & 1) != 0; }
 
 constexpr size_t kKeySetBytesMax = 1 << 20;
 // Sized for kKeysMax keys, each with certificates and members that other issuers add.
@@ -39,6 +59,159 @@ absl::Status CheckIsJsonObject(const std::string& text, const std::string& path)
 }
 
 }  // namespace
+
+// Checks a JWK and passes only the key itself on to cjose.
+class VerificationKey::JwkReader {
+ public:
+  explicit JwkReader(const YamlNode& node) : node_(node) {}
+
+  absl::StatusOr<std::unique_ptr<const VerificationKey>> Read();
+
+ private:
+  // At the line of the member if it exists, else of the key.
+  absl::Status Error(const std::string& member, absl::string_view what) const;
+  absl::StatusOr<std::string> Text(const std::string& member) const;
+  // Returns the member's bytes, decoded from base64url.
+  absl::StatusOr<std::string> Number(const std::string& member) const;
+  absl::Status CheckMembers() const;
+  absl::Status CheckUse() const;
+  absl::Status CheckOperations() const;
+  absl::Status Ec();
+  absl::Status Rsa();
+  absl::Status Import(const nlohmann::json& jwk);
+
+  const YamlNode& node_;
+  std::map<std::string, YamlNode> members_;
+  std::unique_ptr<VerificationKey> key_{new VerificationKey};
+};
+
+absl::Status VerificationKey::JwkReader::Error(const std::string& member, absl::string_view what) const {
+  const auto found = members_.find(member);
+  const std::string whose = key_->id_.empty() ? "key: " : absl::StrCat("key '", key_->id_, "': ");
+  return (found == members_.end() ? node_ : found->second).Error(absl::StrCat(whose, what));
+}
+
+absl::StatusOr<std::string> VerificationKey::JwkReader::Text(const std::string& member) const {
+  const auto found = members_.find(member);
+  if (found == members_.end()) return Error(member, absl::StrCat("'", member, "' is missing"));
+  return found->second.String();
+}
+
+absl::StatusOr<std::string> VerificationKey::JwkReader::Number(const std::string& member) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, Text(member));
+  auto bytes = DecodeBase64Url(text);
+  if (!bytes) return Error(member, absl::StrCat("'", member, "' is not base64url"));
+  return *std::move(bytes);
+}
+
+absl::Status VerificationKey::JwkReader::CheckMembers() const {
+  for (const char* member : kPrivateMembers) {
+    if (!members_.contains(member)) continue;
+    return Error(member, absl::StrCat("'", member, "' is of a private or symmetric key; only public keys are allowed"));
+  }
+  if (!members_.contains("alg")) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string algorithm, Text("alg"));
+  if (algorithm == key_->algorithm_) return absl::OkStatus();
+  return Error("alg", absl::StrCat("alg is '", algorithm, "', but such a key is for ", key_->algorithm_));
+}
+
+absl::Status VerificationKey::JwkReader::CheckUse() const {
+  if (!members_.contains("use")) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string use, Text("use"));
+  // SPIFFE trust bundles have "jwt-svid" in place of "sig".
+  if (use == "sig" || use == "jwt-svid") return absl::OkStatus();
+  return Error("use", absl::StrCat("use is '", use, "', not 'sig' or 'jwt-svid'"));
+}
+
+absl::Status VerificationKey::JwkReader::CheckOperations() const {
+  const auto found = members_.find("key_ops");
+  if (found == members_.end()) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<std::string> operations, found->second.StringList());
+  if (operations == std::vector<std::string>{"verify"}) return absl::OkStatus();
+  return Error("key_ops", "key_ops is not [\"verify\"]");
+}
+
+absl::Status VerificationKey::JwkReader::Import(const nlohmann::json& jwk) {
+  const std::string text = jwk.dump();
+  cjose_err error{};
+  key_->jwk_.reset(cjose_jwk_import(text.data(), text.size(), &error));
+  // cjose leaves its errors in OpenSSL's queue of the thread.
+  ERR_clear_error();
+  return key_->jwk_ != nullptr ? absl::OkStatus() : Error("kty", "not a valid public key");
+}
+
+absl::Status VerificationKey::JwkReader::Ec() {
+  key_->algorithm_ = "ES256";
+  key_->signature_bytes_ = 2 * kP256CoordinateBytes;
+  SIDEBAND_RETURN_IF_ERROR(CheckMembers());
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string curve, Text("crv"));
+  if (curve != "P-256") return Error("crv", absl::StrCat("curve '", curve, "' is not P-256"));
+  nlohmann::json jwk = {{"kty", "EC"}, {"crv", "P-256"}};
+  for (const char* member : {"x", "y"}) {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string coordinate, Number(member));
+    // Coordinates have their full length, with leading zeros (RFC 7518, section 6.2.1.2).
+    if (coordinate.size() != kP256CoordinateBytes) {
+      return Error(member, absl::StrCat("'", member, "' is not of ", kP256CoordinateBytes, " bytes"));
+    }
+    jwk[member] = EncodeBase64Url(coordinate);
+  }
+  return Import(jwk);
+}
+
+absl::Status VerificationKey::JwkReader::Rsa() {
+  constexpr size_t kExponentBytesMax = 8;
+  key_->algorithm_ = "RS256";
+  SIDEBAND_RETURN_IF_ERROR(CheckMembers());
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string modulus, Number("n"));
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string exponent, Number("e"));
+  const size_t bits = BitsOf(modulus);
+  if (bits < kRsaBitsMin || bits > kRsaBitsMax) {
+    return Error("n", absl::StrCat("RSA of ", bits, " bits is not of ", kRsaBitsMin, " to ", kRsaBitsMax, " bits"));
+  }
+  // A modulus is a product of odd primes, and its encoding has no leading zero (RFC 7518, section 6.3.1.1).
+  const bool canonical = modulus[0] != 0 && IsOdd(modulus);
+  if (!canonical) return Error("n", "'n' is no RSA modulus");
+  // With an exponent of 1 every message would be its own signature.
+  if (exponent.empty() || exponent.size() > kExponentBytesMax || exponent[0] == 0 || !IsOdd(exponent) ||
+      BitsOf(exponent) < 2) {
+    return Error("e", "'e' is no RSA exponent");
+  }
+  key_->signature_bytes_ = modulus.size();
+  return Import({{"kty", "RSA"}, {"n", EncodeBase64Url(modulus)}, {"e", EncodeBase64Url(exponent)}});
+}
+
+absl::StatusOr<std::unique_ptr<const VerificationKey>> VerificationKey::JwkReader::Read() {
+  SIDEBAND_ASSIGN_OR_RETURN(auto entries, node_.Entries());
+  members_ = std::map<std::string, YamlNode>(entries.begin(), entries.end());
+  SIDEBAND_ASSIGN_OR_RETURN(std::string id, Text("kid"));
+  if (id.size() > kKeyIdBytesMax) return Error("kid", absl::StrCat("kid is longer than ", kKeyIdBytesMax, " bytes"));
+  key_->id_ = std::move(id);
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string type, Text("kty"));
+  SIDEBAND_RETURN_IF_ERROR(CheckUse());
+  SIDEBAND_RETURN_IF_ERROR(CheckOperations());
+  if (type != "EC" && type != "RSA") return Error("kty", absl::StrCat("kty '", type, "' is neither EC nor RSA"));
+  SIDEBAND_RETURN_IF_ERROR(type == "EC" ? Ec() : Rsa());
+  return std::unique_ptr<const VerificationKey>(std::move(key_));
+}
+
+absl::StatusOr<std::unique_ptr<const VerificationKey>> VerificationKey::FromJwk(const YamlNode& node) {
+  return JwkReader(node).Read();
+}
+
+absl::Status VerificationKey::Verify(absl::string_view token, const CompactJws& jws) const {
+  if (jws.algorithm != algorithm_) {
+    return BadToken(absl::StrCat("alg '", jws.algorithm, "' is not the key's, which is ", algorithm_));
+  }
+  // cjose splits an ES256 signature of any even length into halves.
+  if (jws.signature.size() != signature_bytes_) return BadToken("the signature is of the wrong length");
+  cjose_err error{};
+  cjose_jws_t* const imported = cjose_jws_import(token.data(), token.size(), &error);
+  const bool good = imported != nullptr && cjose_jws_verify(imported, jwk_.get(), &error);
+  cjose_jws_release(imported);
+  // As after the import: no error may stay in OpenSSL's queue.
+  ERR_clear_error();
+  return good ? absl::OkStatus() : BadToken("the signature is wrong");
+}
 
 std::shared_ptr<const KeySet> KeySet::Parse(const std::string& text, const std::string& path, ErrorList& errors) {
   // `errors` may have errors of other files.

@@ -6,11 +6,11 @@
 namespace sideband::daemon {
 
 template <typename Matches>
-std::optional<ConnectionTable::Id> ConnectionTable::Oldest(Matches matches) const {
+std::optional<ConnectionTable::Id> ConnectionTable::Oldest(Matches matches, uint64_t Entry::*number) const {
   const Entries::value_type* oldest = nullptr;
   for (const auto& candidate : entries_) {
     if (!matches(candidate.second)) continue;
-    if (oldest == nullptr || candidate.second.since < oldest->second.since) oldest = &candidate;
+    if (oldest == nullptr || candidate.second.*number < oldest->second.*number) oldest = &candidate;
   }
   if (oldest == nullptr) return std::nullopt;
   return oldest->first;
@@ -37,6 +37,13 @@ ConnectionTable::Verdict ConnectionTable::Add(Id id) {
 std::optional<ConnectionTable::Id> ConnectionTable::LongestIdle(const Holder& holder) const {
   const auto id = Oldest([&](const Entry& entry) { return IsIdle(entry) && entry.holder == holder; });
   return id ? id : Oldest([&](const Entry& entry) { return IsArriving(entry) && entry.holder == holder; });
+}
+
+std::optional<ConnectionTable::Id> ConnectionTable::OwnDispensable(const Holder& holder) const {
+  if (!holder.is_address) return LongestIdle(holder);
+  // Many callers may share an address. One that is about to show a token must not wait for those that show none,
+  // whatever they do: the last that came have not had the time yet.
+  return Oldest([&](const Entry& entry) { return entry.is_known && entry.holder == holder; }, &Entry::admitted);
 }
 
 std::optional<ConnectionTable::Id> ConnectionTable::MostDispensable() const {
@@ -68,11 +75,11 @@ ConnectionTable::Verdict ConnectionTable::Admit(Id id, const Holder& holder) {
   // A holder at its limit evicts its own connections only.
   const bool own_are_full = CountOf(holder) >= limits_.per_identity_max;
   if (own_are_full || known_ >= limits_.known_max) {
-    verdict = Replace(id, own_are_full ? LongestIdle(holder) : MostDispensable());
+    verdict = Replace(id, own_are_full ? OwnDispensable(holder) : MostDispensable());
     if (!verdict.admitted) return verdict;
   }
   // A map keeps `found` valid while another entry is erased.
-  found->second = {.is_known = true, .since = ++now_, .holder = holder};
+  found->second = {.is_known = true, .since = ++now_, .admitted = now_, .holder = holder};
   ++known_;
   return verdict;
 }
@@ -87,6 +94,18 @@ ConnectionTable::Verdict ConnectionTable::Recount(Id id, const Holder& holder) {
   }
   found->second.holder = holder;
   return verdict;
+}
+
+std::optional<ConnectionTable::Id> ConnectionTable::TakeOlderOfAddress(Id id) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end() || !found->second.holder.is_address) return std::nullopt;
+  const Entry& self = found->second;
+  const auto is_older = [&](const Entry& entry) {
+    return entry.is_busy && entry.holder == self.holder && entry.admitted < self.admitted;
+  };
+  const auto older = Oldest(is_older, &Entry::admitted);
+  if (older) Remove(*older);
+  return older;
 }
 
 void ConnectionTable::SetSpeaking(Id id) {

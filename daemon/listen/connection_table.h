@@ -7,7 +7,8 @@
 //   if (!verdict.admitted) Close(id);
 //
 // Connections in their handshake are counted apart from known ones, those after it. Of the known ones, those that have
-// not shown an identity are evicted first: a peer without a certificate or token cannot cost another peer its place.
+// not shown an identity are evicted first: a peer without a certificate or token cannot cost another peer its place,
+// also where both come from one address.
 #ifndef SIDEBAND_DAEMON_LISTEN_CONNECTION_TABLE_H_
 #define SIDEBAND_DAEMON_LISTEN_CONNECTION_TABLE_H_
 
@@ -25,9 +26,10 @@ class ConnectionTable {
   using Id = uint64_t;
 
   struct Limits {
-    size_t handshakes_max = 0;    // evicted at the limit: the oldest silent one, else the oldest
-    size_t known_max = 0;         // after it; evicted: without an identity, even if busy; else the longest idle
-    size_t per_identity_max = 0;  // known ones of one holder; evicted: its own longest idle
+    size_t handshakes_max = 0;  // evicted at the limit: the oldest silent one, else the oldest
+    size_t known_max = 0;       // after it; evicted: without an identity, even if busy; else the longest idle
+    // Known ones of one holder. Evicted: its own longest idle; of an address, the first that came.
+    size_t per_identity_max = 0;
   };
   // The holder for which a connection counts: an identity, or the peer's address until an identity is shown.
   struct Holder {
@@ -54,6 +56,9 @@ class ConnectionTable {
   // A request has shown the identity of the connection, which counted for another holder. At the new holder's limit,
   // its longest idle connection is evicted; rejected where all of them are busy.
   Verdict Recount(Id id, const Holder& holder);
+  // Evicts the first busy connection of the address for which `id` counts, if it came before `id`; nullopt where there
+  // is none, and where `id` has shown an identity. For use when the address has used up its streams.
+  std::optional<Id> TakeOlderOfAddress(Id id);
   // Whether a request is being answered.
   void SetBusy(Id id, bool busy);
   // A part of a request has arrived: evicted only where no connection is idle. Ends with SetBusy.
@@ -72,19 +77,22 @@ class ConnectionTable {
     bool is_known = false;
     bool is_busy = false;
     bool is_arriving = false;
-    uint64_t since = 0;  // order of the last change of state: larger is later
+    uint64_t since = 0;     // order of the last change of state: larger is later
+    uint64_t admitted = 0;  // likewise of the end of the handshake
     Holder holder;
   };
   using Entries = std::map<Id, Entry>;
 
-  // The connection with the smallest `since` of those that match.
+  // The connection with the smallest number of those that match.
   template <typename Matches>
-  std::optional<Id> Oldest(Matches matches) const;
+  std::optional<Id> Oldest(Matches matches, uint64_t Entry::*number = &Entry::since) const;
   static bool IsIdle(const Entry& entry) { return entry.is_known && !entry.is_busy && !entry.is_arriving; }
   static bool IsArriving(const Entry& entry) { return entry.is_known && !entry.is_busy && entry.is_arriving; }
   size_t CountOf(const Holder& holder) const;
   // The holder's longest idle connection, else the one whose request has been arriving for longest.
   std::optional<Id> LongestIdle(const Holder& holder) const;
+  // The connection of the holder's own to evict.
+  std::optional<Id> OwnDispensable(const Holder& holder) const;
   // The connection to evict of all: the longest idle without an identity, else the longest busy without an identity,
   // else the longest idle, else the one whose request has been arriving for longest.
   std::optional<Id> MostDispensable() const;

@@ -144,6 +144,38 @@ TEST_F(ConnectionTableTest, AnAddressHasItsShareOnly) {
   EXPECT_EQ(EnterFrom(6, "10.0.0.1").evicted, 3u);
 }
 
+TEST_F(ConnectionTableTest, AnAddressHasAlwaysRoomForWhoMayShowAToken) {
+  for (int i = 1; i <= 3; ++i) {
+    EnterFrom(i, "10.0.0.1");
+    table_.SetBusy(i, true);
+  }
+  const auto verdict = EnterFrom(4, "10.0.0.1");
+  EXPECT_EQ(verdict.evicted, 1u) << "all have shown nothing, this one for longest";
+  EXPECT_TRUE(verdict.evicted_is_busy);
+  EXPECT_FALSE(table_.Recount(4, {.name = "scraper"}).evicted);
+  table_.SetBusy(4, true);
+  EnterFrom(5, "10.0.0.1");
+  table_.SetBusy(5, true);
+  table_.SetBusy(2, false);
+  table_.SetBusy(2, true);
+  EXPECT_EQ(EnterFrom(6, "10.0.0.1").evicted, 2u) << "not 4, which has shown a token; work makes nobody younger";
+}
+
+TEST_F(ConnectionTableTest, WhoeverOfAnAddressIsOlderMakesRoom) {
+  for (int i = 1; i <= 3; ++i) {
+    EnterFrom(i, "10.0.0.1");
+    table_.SetBusy(i, true);
+  }
+  EnterFrom(4, "10.0.0.2");
+  table_.SetBusy(1, false);
+  EXPECT_EQ(table_.TakeOlderOfAddress(3), 2u) << "1 has no stream to give";
+  EXPECT_FALSE(table_.TakeOlderOfAddress(3)) << "it is the first that has one itself";
+  table_.Recount(3, {.name = "scraper"});
+  EXPECT_FALSE(table_.TakeOlderOfAddress(3)) << "it is somebody's";
+  EXPECT_FALSE(table_.TakeOlderOfAddress(99)) << "long gone";
+  EXPECT_EQ(table_.known(), 3u);
+}
+
 TEST_F(ConnectionTableTest, AnIdentityAndAnAddressOfOneNameAreTwo) {
   Enter(1, "x");
   for (int i = 2; i <= 3; ++i) EnterFrom(i, "x");

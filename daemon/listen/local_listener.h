@@ -8,20 +8,90 @@
 #ifndef SIDEBAND_DAEMON_LISTEN_LOCAL_LISTENER_H_
 #define SIDEBAND_DAEMON_LISTEN_LOCAL_LISTENER_H_
 
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "daemon/config/local_operators.h"
-#include "daemon/listen/socket_peer.h"
-#include "daemon/listen/unix_socket_file.h"
+#include "daemon/config/listener_config.h"
 #include "daemon/metrics/listener_metrics.h"
 #include "proto/base/descriptor.h"
 
 namespace sideband::daemon {
+
+// A listening Unix socket and its file. A stale file of an ended daemon is replaced; a socket in use, or any other
+// file, is not.
+class UnixSocketFile {
+ public:
+  struct Options {
+    mode_t mode = 0600;             // independent of the umask; never wider, not even briefly
+    std::optional<uint32_t> group;  // of the file; absent: the group of the process
+  };
+  // Binds and listens. UNAVAILABLE "PATH: why".
+  static absl::StatusOr<std::unique_ptr<UnixSocketFile>> Listen(const std::string& path, const Options& options);
+  // Closes the socket, and removes the file unless it was replaced.
+  ~UnixSocketFile();
+  UnixSocketFile(const UnixSocketFile&) = delete;
+  UnixSocketFile& operator=(const UnixSocketFile&) = delete;
+
+  // Non-blocking.
+  int fd() const { return fd_.get(); }
+
+ private:
+  UnixSocketFile(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  // Binds the socket to the path. Returns 0 or the errno value.
+  int Bind();
+  // Whether the path is a socket on which no process listens.
+  bool IsStale() const;
+  absl::Status Open(const Options& options);
+  absl::Status Error(int error) const;
+
+  const Descriptor fd_;
+  const std::string path_;
+  // The created file; 0 before.
+  uint64_t device_ = 0;
+  uint64_t inode_ = 0;
+};
+
+// The peer of a Unix socket as reported by the kernel (SO_PEERCRED, SO_PEERGROUPS), and whether it may operate the
+// daemon.
+struct SocketPeer {
+  int64_t process = 0;  // for the log only: the process may have ended, its pid been reused
+  uint32_t user = 0;
+  std::vector<uint32_t> groups;  // the primary group first, then the supplementary ones
+};
+
+// The credentials at the time of connect(). The error is that of getsockopt.
+absl::StatusOr<SocketPeer> PeerOfSocket(int fd);
+
+// True for root, the daemon's own user (`own_user`), and the configured users and groups.
+bool MayOperate(const SocketPeer& peer, const LocalOperators& operators, uint32_t own_user);
+
+// Descriptors held in reserve for the moment when the process cannot open more.
+//
+// Not thread-safe. Initially full, as far as descriptors are available.
+class DescriptorReserve {
+ public:
+  DescriptorReserve() { Refill(); }
+
+  // Closes the reserve, so that as many descriptors can be opened. False where it was empty.
+  bool Release();
+  // Fills the reserve as far as descriptors are available.
+  void Refill();
+
+ private:
+  // The number of descriptors of a gRPC connection (daemon/gate).
+  std::array<Descriptor, 3> kept_;
+};
 
 // Start and Stop must be called from one thread.
 class LocalListener {

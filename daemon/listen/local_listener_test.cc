@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,121 @@
 
 namespace sideband::daemon {
 namespace {
+
+namespace fs = std::filesystem;
+
+class UnixSocketFileTest : public testing::Test {
+ protected:
+  mode_t Mode() const {
+    struct stat file {};
+    lstat(path_.c_str(), &file);
+    return file.st_mode & 07777;
+  }
+
+  // Leaves a socket file behind, as a killed daemon does.
+  void LeaveBehind() const {
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un address{.sun_family = AF_UNIX};
+    std::strcpy(address.sun_path, path_.c_str());
+    ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    close(fd);
+  }
+
+  std::string Error() const { return std::string(UnixSocketFile::Listen(path_, {}).status().message()); }
+
+  const SocketFolder folder_;
+  const std::string path_ = folder_.path() + "/s";
+};
+
+TEST_F(UnixSocketFileTest, HasItsModeWhateverTheUmask) {
+  const mode_t before = umask(0077);
+  const auto socket = UnixSocketFile::Listen(path_, {.mode = 0660});
+  umask(before);
+  ASSERT_TRUE(socket.ok()) << socket.status();
+  EXPECT_EQ(Mode(), 0660u);
+  EXPECT_TRUE(UnixSocketFile::Listen(folder_.path() + "/t", {.group = getegid()}).ok());
+}
+
+TEST_F(UnixSocketFileTest, IsRemovedAtTheEnd) {
+  UnixSocketFile::Listen(path_, {}).IgnoreError();
+  EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_F(UnixSocketFileTest, AnothersNameIsNotRemoved) {
+  auto first = UnixSocketFile::Listen(path_, {});
+  fs::remove(path_);
+  const auto second = UnixSocketFile::Listen(path_, {});
+  ASSERT_TRUE(second.ok());
+  first->reset();
+  EXPECT_TRUE(fs::exists(path_));
+}
+
+TEST_F(UnixSocketFileTest, AStaleOneIsReplaced) {
+  LeaveBehind();
+  EXPECT_TRUE(UnixSocketFile::Listen(path_, {}).ok());
+}
+
+TEST_F(UnixSocketFileTest, OneInUseIsRefused) {
+  const auto first = UnixSocketFile::Listen(path_, {});
+  EXPECT_EQ(Error(), path_ + ": Address already in use");
+  EXPECT_EQ(UnixSocketFile::Listen(path_, {}).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(UnixSocketFileTest, WhatIsNoSocketIsLeftAlone) {
+  std::ofstream(path_) << "mine";
+  EXPECT_EQ(Error(), path_ + ": Address already in use");
+  EXPECT_TRUE(fs::exists(path_));
+  fs::remove(path_);
+  fs::create_symlink(folder_.path() + "/elsewhere", path_);
+  EXPECT_EQ(Error(), path_ + ": Address already in use");
+}
+
+TEST_F(UnixSocketFileTest, ErrorsNameThePath) {
+  EXPECT_EQ(UnixSocketFile::Listen(folder_.path() + "/no/s", {}).status().message(),
+            folder_.path() + "/no/s: No such file or directory");
+  EXPECT_EQ(UnixSocketFile::Listen("/" + std::string(108, 'x'), {}).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(SocketPeerTest, OnesOwnProcess) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const auto peer = PeerOfSocket(ends[0]);
+  ASSERT_TRUE(peer.ok()) << peer.status();
+  EXPECT_EQ(peer->process, getpid());
+  EXPECT_EQ(peer->user, geteuid());
+  ASSERT_FALSE(peer->groups.empty());
+  EXPECT_EQ(peer->groups[0], getegid());
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(SocketPeerTest, WhatIsNoSocketHasNoPeer) { EXPECT_FALSE(PeerOfSocket(-1).ok()); }
+
+TEST(SocketPeerTest, WhoMayOperate) {
+  const LocalOperators operators{.users = {1000}, .groups = {50}};
+  constexpr uint32_t kOwn = 77;
+  struct Case {
+    SocketPeer peer;
+    bool may;
+  };
+  for (const Case& c : {
+           Case{{.user = 0, .groups = {0}}, true},            // root
+           Case{{.user = kOwn, .groups = {kOwn}}, true},      // the daemon's own user
+           Case{{.user = 1000, .groups = {1000}}, true},      // a configured user
+           Case{{.user = 1001, .groups = {1001, 50}}, true},  // a supplementary group that is configured
+           Case{{.user = 1001, .groups = {50}}, true},        // a primary group that is configured
+           Case{{.user = 1001, .groups = {1001}}, false},     // neither user nor group is configured
+           Case{{.user = 50, .groups = {1000}}, false},       // numbers of users and groups are separate
+           Case{{.user = 1001, .groups = {0}}, false},        // the group of root is not root
+           Case{{.user = 4294967295u, .groups = {}}, false},  // the invalid uid (-1)
+           Case{{.user = 65534, .groups = {65534}}, false},   // the overflow uid: a user of another user namespace
+       }) {
+    EXPECT_EQ(MayOperate(c.peer, operators, kOwn), c.may) << c.peer.user;
+    if (c.peer.user != 0 && c.peer.user != kOwn) {
+      EXPECT_FALSE(MayOperate(c.peer, {}, kOwn)) << c.peer.user;
+    }
+  }
+}
 
 using testing::HasSubstr;
 
@@ -157,4 +273,5 @@ TEST_F(LocalListenerTest, WhatCannotBeListenedOnIsSaidPlainly) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "daemon/config/listen_address.h"
+#include "daemon/config/listener_config.h"
 #include "proto/base/descriptor.h"
 
 namespace sideband::daemon {

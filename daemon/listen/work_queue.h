@@ -40,8 +40,8 @@ class WorkQueue {
   enum class Lane { kScrapes, kQueries, kHistories };
   struct Holder {
     std::string name;
-    bool is_operator =
-        false;  // has a thread for scrapes and queries, precedes all others' histories, and has no budget
+    // Has a thread for queries, precedes all others' histories, and has no budget.
+    bool is_operator = false;
   };
   // Called once, with OK, or with RESOURCE_EXHAUSTED and a time (daemon/base/retry_after.h) where the holder has used
   // up its processor time.
@@ -86,7 +86,7 @@ class WorkQueue {
   };
 
   static Row RowOf(Lane lane, const Holder& holder);
-  // Until the queue stops. `has_work` holds where there is work for the thread.
+  // Until the queue stops.
   void ServeOperators();
   void ServeOthers();
   void RunOne(Job job);

@@ -8,10 +8,13 @@
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/snapshot_cost.h"
+#include "proto/mailbox/word.h"
 
 namespace sideband::daemon {
 namespace {
 
+using mailbox::CommandWord;
+using mailbox::Opcode;
 using mailbox::PeekAnswer;
 using mailbox::PeekQuestion;
 
@@ -42,6 +45,44 @@ absl::Status CheckIdentity(const PeekAnswer& answer, const PeekQuery& query) {
   if (answer.boot_id != query.boot_id) return absl::AbortedError("PEEK: the device has restarted");
   if (answer.generation != query.generation) return absl::AbortedError("PEEK: the counters have begun anew");
   return absl::OkStatus();
+}
+
+// The three steps of a peek, each of which runs once: after interference, ABORTED, all of them have to be repeated.
+// NOT_FOUND if the device does not have the block or an event, as far as the step names it.
+absl::StatusOr<MailboxReply> RunPeek(MailboxSession& session, const MailboxRequest& request) {
+  auto reply = session.RunOnce(request);
+  if (!absl::IsInvalidArgument(reply.status())) return reply;
+  return absl::NotFoundError("PEEK: the device does not have the block, or not with these events");
+}
+
+absl::Status SetPeekScope(MailboxSession& session, const PeekQuestion& question) {
+  return RunPeek(session, {.command = ExtensionCommand(Opcode::kPeek, static_cast<uint8_t>(mailbox::PeekStep::kScope)),
+                           .data = question.manager,
+                           .extended_data = uint32_t{question.context} << 16 | question.vm,
+                           .output = MailboxOutput::kNothing})
+      .status();
+}
+
+absl::StatusOr<uint32_t> LatchPeek(MailboxSession& session, uint64_t bitmap) {
+  const CommandWord command = session.StreamCommand(Opcode::kPeek, static_cast<uint8_t>(mailbox::PeekStep::kGo));
+  // The length of the stream is not read, since it follows from the bitmap.
+  SIDEBAND_ASSIGN_OR_RETURN(const MailboxReply reply,
+                            RunPeek(session, {.command = command,
+                                              .data = static_cast<uint32_t>(bitmap),
+                                              .extended_data = static_cast<uint32_t>(bitmap >> 32),
+                                              .output = MailboxOutput::kExtendedData}));
+  return reply.extended_data;
+}
+
+absl::StatusOr<PeekAnswer> ReadPeek(MailboxSession& session, const PeekQuestion& question, uint32_t tag) {
+  const size_t counters = static_cast<size_t>(std::popcount(question.bitmap));
+  SecretBytes bytes;
+  SIDEBAND_RETURN_IF_ERROR(session.ReadSpan(static_cast<uint32_t>(mailbox::PeekStreamBytes(counters)), bytes));
+  auto answer = mailbox::DecodePeekStream(bytes);
+  if (!answer.ok()) return absl::DataLossError(answer.status().message());
+  // Another controller's scope, bitmap or GO has come in between.
+  if (answer->question != question || answer->tag != tag) return session.Interference();
+  return answer;
 }
 
 }  // namespace
@@ -78,7 +119,7 @@ absl::Status GaveWay() { return absl::CancelledError("PEEK: a snapshot is due");
 absl::StatusOr<uint32_t> BlockPeeker::Latch(uint64_t bitmap, Reading& reading) {
   const absl::Duration start = clock_.Steady();
   // An answer with the tag was latched before the tag was read, also if another controller asked for it.
-  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t tag, session_.LatchPeek(bitmap));
+  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t tag, LatchPeek(session_, bitmap));
   const absl::Duration end = clock_.Steady();
   // Read after the latch: if the wall clock is set meanwhile, the new time is used.
   reading.latched = PlaceBySteady(ReadWall(clock_), start, end);
@@ -91,10 +132,10 @@ absl::StatusOr<BlockPeeker::Reading> BlockPeeker::ReadOnce(const std::vector<Pee
   for (const PeekQuestion& question : questions) {
     const bool is_first = reading.answers.empty();
     if (!is_first && IsDue(due)) return GaveWay();
-    SIDEBAND_RETURN_IF_ERROR(session_.SetPeekScope(question));
+    SIDEBAND_RETURN_IF_ERROR(SetPeekScope(session_, question));
     SIDEBAND_ASSIGN_OR_RETURN(const uint32_t tag,
-                              is_first ? Latch(question.bitmap, reading) : session_.LatchPeek(question.bitmap));
-    SIDEBAND_ASSIGN_OR_RETURN(PeekAnswer answer, session_.ReadPeek(question, tag));
+                              is_first ? Latch(question.bitmap, reading) : LatchPeek(session_, question.bitmap));
+    SIDEBAND_ASSIGN_OR_RETURN(PeekAnswer answer, ReadPeek(session_, question, tag));
     if (!is_first && !IsOfSameLatch(reading.answers.front(), answer)) {
       return absl::AbortedError("PEEK: the answers are of several instants");
     }
@@ -115,7 +156,7 @@ absl::StatusOr<BlockPeeker::Reading> BlockPeeker::Read(const std::vector<PeekQue
 }
 
 absl::Status BlockPeeker::CheckSupport() const {
-  if (!session_.has_peek()) return absl::UnimplementedError("the device does not answer peeks");
+  if (!session_.Has(mailbox::kPeekFeature)) return absl::UnimplementedError("the device does not answer peeks");
   if (CountersMax(session_.window_bytes()) > 0) return absl::OkStatus();
   return absl::UnimplementedError("the blocks of the bus adapter are too short for a peek");
 }

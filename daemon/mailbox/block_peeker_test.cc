@@ -18,9 +18,7 @@
 #include "daemon/mailbox/pausing_clock.h"
 #include "daemon/mailbox/register_port.h"
 #include "proto/mailbox/extension.h"
-#include "proto/mailbox/features.h"
 #include "proto/mailbox/peek.h"
-#include "proto/mailbox/registers.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::daemon {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "proto/base/status_macros.h"
-#include "proto/mailbox/rotation_layout.h"
+#include "proto/mailbox/catalog.h"
 
 namespace sideband::daemon {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/snapshot/fake_topology.h"
-#include "proto/mailbox/rotation_layout.h"
+#include "proto/mailbox/catalog.h"
 
 namespace sideband::daemon {
 namespace {

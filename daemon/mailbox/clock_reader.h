@@ -16,8 +16,15 @@
 #include "absl/status/statusor.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "proto/mailbox/clocks.h"
+#include "proto/mailbox/extension.h"
 
 namespace sideband::daemon {
+
+// A step of TRIGGER that needs no clock domains; `period` is of kStart, in reference cycles. Returns the number of
+// kOnce. UNIMPLEMENTED if the device does not have the command, INVALID_ARGUMENT if it does not take the period. A
+// repeated step, after an answer that was lost, triggers again. ABORTED if kStart's period was overwritten by another
+// controller: the device then has some other period.
+absl::StatusOr<uint32_t> RunTrigger(MailboxSession& session, mailbox::TriggerStep step, uint64_t period);
 
 // DATA_LOSS unless triggers ascend from the first that was asked for, and neither reference time nor a local clock goes
 // back, nor a packet arrives before its trigger. A number of a trigger is after another one if it is less than 2^31
@@ -38,10 +45,10 @@ class ClockReader {
   // RESOURCE_EXHAUSTED: it has a pending bookmark. FAILED_PRECONDITION: there is no grid. After another error the
   // bookmark may be pending.
   absl::StatusOr<uint64_t> Bookmark(uint16_t vm, uint16_t context, uint32_t bookmark);
-  // What the device remembers of the triggers from one on, of a device with that many domains. Errors are those of the
-  // stream (timeline_stream.h) and of CheckTimeline.
+  // The triggers that the device remembers from one on, of a device with that many domains. Errors are those of the
+  // stream (proto/mailbox/clocks.h) and of CheckTimeline.
   absl::StatusOr<mailbox::Timeline> ReadTimeline(uint32_t first_trigger_id, size_t domains);
-  // The current segments of the domains that have answered a trigger from one on, likewise (hull_stream.h).
+  // The current segments of the domains that have answered a trigger from one on, likewise.
   absl::StatusOr<mailbox::ClockHulls> ReadHulls(uint32_t first_trigger_id, size_t domains);
 
  private:

@@ -17,7 +17,6 @@
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/clocks.h"
 #include "proto/mailbox/extension.h"
-#include "proto/mailbox/features.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::daemon {

@@ -5,12 +5,15 @@
 #include <utility>
 
 #include "proto/base/status_macros.h"
+#include "proto/mailbox/extension.h"
 
 namespace sideband::daemon {
 namespace {
 
+using mailbox::CommandWord;
 using mailbox::ConfigStep;
 using mailbox::ConfigWrite;
+using mailbox::Opcode;
 
 uint32_t Low(uint64_t word) { return static_cast<uint32_t>(word); }
 uint32_t High(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
@@ -24,15 +27,37 @@ std::vector<ConfigWrite> InOrder(const std::vector<ConfigWrite>& writes) {
   return ordered;
 }
 
+absl::StatusOr<uint32_t> OpenConfig(MailboxSession& session, uint32_t offset) {
+  const CommandWord command = session.StreamCommand(Opcode::kConfig, static_cast<uint8_t>(ConfigStep::kDump));
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const MailboxReply reply,
+      session.Run({.command = command, .data = offset, .extended_data = {}, .output = MailboxOutput::kData}));
+  return reply.data;
+}
+
 }  // namespace
+
+absl::StatusOr<mailbox::CountingConfig> ReadConfig(MailboxSession& session) {
+  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t size, OpenConfig(session, 0));
+  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes,
+                            session.ReadStream(size, [&](uint32_t offset) { return OpenConfig(session, offset); }));
+  return mailbox::DecodeConfigStream(bytes);
+}
+
+absl::StatusOr<MailboxReply> RunConfig(MailboxSession& session, ConfigStep step, uint8_t tag, uint32_t data,
+                                       uint32_t extended_data) {
+  CommandWord command = ExtensionCommand(Opcode::kConfig, static_cast<uint8_t>(step));
+  command.arg2 = tag;
+  return session.Run({.command = command, .data = data, .extended_data = extended_data});
+}
 
 absl::Status ConfigWriter::Rebase(const Words& from, std::vector<ConfigWrite>& writes) {
   for (auto& [address, word] : writes) {
     const auto known = from.find(address);
     if (known == from.end() || !mailbox::HasFields(address)) continue;
     SIDEBAND_RETURN_IF_ERROR(
-        session_.RunConfig(ConfigStep::kAddress, tag_, PackAddress(address), PackScope(address)).status());
-    SIDEBAND_ASSIGN_OR_RETURN(const auto now, session_.RunConfig(ConfigStep::kRead, tag_, 0, 0));
+        RunConfig(session_, ConfigStep::kAddress, tag_, PackAddress(address), PackScope(address)).status());
+    SIDEBAND_ASSIGN_OR_RETURN(const auto now, RunConfig(session_, ConfigStep::kRead, tag_, 0, 0));
     word = mailbox::Rebase(address, known->second, word, uint64_t{now.extended_data} << 32 | now.data);
   }
   return absl::OkStatus();
@@ -42,8 +67,8 @@ absl::Status ConfigWriter::Rebase(const Words& from, std::vector<ConfigWrite>& w
 absl::Status ConfigWriter::Write(const std::vector<ConfigWrite>& writes) {
   for (const auto& [address, word] : writes) {
     SIDEBAND_RETURN_IF_ERROR(
-        session_.RunConfig(ConfigStep::kAddress, tag_, PackAddress(address), PackScope(address)).status());
-    SIDEBAND_RETURN_IF_ERROR(session_.RunConfig(ConfigStep::kWrite, tag_, Low(word), High(word)).status());
+        RunConfig(session_, ConfigStep::kAddress, tag_, PackAddress(address), PackScope(address)).status());
+    SIDEBAND_RETURN_IF_ERROR(RunConfig(session_, ConfigStep::kWrite, tag_, Low(word), High(word)).status());
   }
   return absl::OkStatus();
 }
@@ -51,7 +76,7 @@ absl::Status ConfigWriter::Write(const std::vector<ConfigWrite>& writes) {
 // A device that has restarted since has the same revision again, and other VMs at the same numbers.
 absl::Status ConfigWriter::Begin(const ConfigChange& change) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto reply,
-                            session_.RunConfig(ConfigStep::kBegin, tag_, change.revision, Low(change.boot_id)));
+                            RunConfig(session_, ConfigStep::kBegin, tag_, change.revision, Low(change.boot_id)));
   // The device checks the boot, too. Another controller may have overwritten the register with a 0, which names none.
   return reply.extended_data == Low(change.boot_id) ? absl::OkStatus()
                                                     : absl::AbortedError("CONFIG: the device has restarted");
@@ -61,8 +86,8 @@ absl::StatusOr<CommittedConfig> ConfigWriter::Run(ConfigChange change) {
   SIDEBAND_RETURN_IF_ERROR(Begin(change));
   SIDEBAND_RETURN_IF_ERROR(Rebase(change.from, change.writes));
   SIDEBAND_RETURN_IF_ERROR(Write(change.writes));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto reply, session_.RunConfig(ConfigStep::kCommit, tag_,
-                                                                 mailbox::ConfigCrc(change.writes), change.revision));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto reply, RunConfig(session_, ConfigStep::kCommit, tag_,
+                                                        mailbox::ConfigCrc(change.writes), change.revision));
   return CommittedConfig{reply.data, reply.extended_data};
 }
 
@@ -71,7 +96,7 @@ absl::StatusOr<CommittedConfig> ConfigWriter::Commit(ConfigChange change) {
   const auto committed = Run(std::move(change));
   // So that other controllers need not wait for its end. If the bus fails here, too, it ends by itself.
   if (!committed.ok() && !absl::IsCancelled(committed.status())) {
-    session_.RunConfig(ConfigStep::kAbort, tag_, 0, 0).IgnoreError();
+    RunConfig(session_, ConfigStep::kAbort, tag_, 0, 0).IgnoreError();
   }
   return committed;
 }

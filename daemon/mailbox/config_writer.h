@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "proto/mailbox/counting.h"
+#include "proto/mailbox/extension.h"
 
 namespace sideband::daemon {
 
@@ -32,6 +33,12 @@ struct CommittedConfig {
   uint32_t revision = 0;    // in force
   uint32_t closing_id = 0;  // of the closing snapshot
 };
+
+// The configuration in force, of a device with kGateGroupsFeature.
+absl::StatusOr<mailbox::CountingConfig> ReadConfig(MailboxSession& session);
+// A step of a transaction. ABORTED if another controller's transaction, or another revision, is in the way.
+absl::StatusOr<MailboxReply> RunConfig(MailboxSession& session, mailbox::ConfigStep step, uint8_t tag, uint32_t data,
+                                       uint32_t extended_data);
 
 // Used by one thread at a time. `session` must outlive it.
 class ConfigWriter {

@@ -6,11 +6,10 @@
 #include <iterator>
 #include <utility>
 
-#include "proto/mailbox/hull_stream.h"
-#include "proto/mailbox/rotation_layout.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/clocks.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
-#include "proto/mailbox/timeline_stream.h"
 #include "proto/smbus/pec.h"
 
 namespace sideband::daemon {

@@ -9,27 +9,15 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/board_items.h"
-#include "proto/mailbox/bookmark_check.h"
-#include "proto/mailbox/echo.h"
-#include "proto/mailbox/hull_stream.h"
-#include "proto/mailbox/rotation_stream.h"
+#include "proto/mailbox/clocks.h"
+#include "proto/mailbox/memory_links.h"
+#include "proto/mailbox/rotation.h"
+#include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
-#include "proto/mailbox/timeline_stream.h"
 
 namespace sideband::daemon {
 namespace {
-
-absl::Status OfAnotherController() { return absl::UnavailableError("SEAL: another controller is in the way"); }
-
-// Of a challenge or an answer.
-absl::StatusOr<Bytes> ExchangePayload(ByteSpan bytes) {
-  SIDEBAND_ASSIGN_OR_RETURN(const mailbox::Stream stream, mailbox::DecodeStream(bytes));
-  if (stream.header.kind != mailbox::StreamKind::kExchange) {
-    return OfAnotherController();
-  }
-  return Bytes(stream.payload.begin(), stream.payload.end());
-}
 
 using mailbox::CommandWord;
 using mailbox::DiscoverItem;
@@ -41,19 +29,6 @@ constexpr uint32_t kFirstBytes = 64 << 10;
 
 // Status payload that distinguishes interference from other causes of ABORTED.
 constexpr char kInterference[] = "interference";
-
-CommandWord Command(Opcode opcode, uint8_t arg1 = 0) { return {.opcode = opcode, .arg1 = arg1, .execute = true}; }
-
-bool IsInterference(const absl::Status& status) { return status.GetPayload(kInterference).has_value(); }
-
-// What the device means by a refusal of BOOKMARK.
-absl::Status OfBookmark(const absl::Status& status) {
-  if (absl::IsUnavailable(status)) return absl::NotFoundError("BOOKMARK: no such scope");
-  if (absl::IsUnimplemented(status)) return absl::FailedPreconditionError("BOOKMARK: there is no grid of triggers");
-  // Interference is another matter: the command may not have run.
-  if (!absl::IsAborted(status) || IsInterference(status)) return status;
-  return absl::ResourceExhaustedError("BOOKMARK: the scope has a pending one");
-}
 
 // Whether it changes nothing, and either hardly has a result of zero, or few commands are like it.
 bool IsReadAgain(const CommandWord& command) {
@@ -150,6 +125,8 @@ absl::Status StatusFromMailbox(Opcode opcode, MailboxStatus status) {
   return absl::InternalError(absl::StrCat(what, " ", static_cast<int>(status)));
 }
 
+bool MailboxSession::IsInterference(const absl::Status& status) { return status.GetPayload(kInterference).has_value(); }
+
 bool IsFinal(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status) || absl::IsUnimplemented(status);
 }
@@ -176,7 +153,7 @@ absl::Status MailboxSession::AwaitDone(const CommandWord& command) {
   return StatusFromMailbox(command.opcode, reply.status);
 }
 
-absl::Status MailboxSession::Submit(const Request& request) {
+absl::Status MailboxSession::Submit(const MailboxRequest& request) {
   smbus::Outcome outcome = smbus::Outcome::kOk;
   for (int attempt = 0; attempt < RegisterPort::kAttemptsMax; ++attempt) {
     if (request.data) SIDEBAND_RETURN_IF_ERROR(port_.Write(registers_.data, *request.data));
@@ -208,8 +185,8 @@ absl::Status MailboxSession::Explain(const absl::Status& failure) {
   return IsAnswerTo(last_, reply) || IsOfBoot(reply) ? failure : Interference(last_);
 }
 
-absl::StatusOr<MailboxSession::Reply> MailboxSession::Run(const Request& request) {
-  absl::StatusOr<Reply> reply = RunOnce(request);
+absl::StatusOr<MailboxReply> MailboxSession::Run(const MailboxRequest& request) {
+  absl::StatusOr<MailboxReply> reply = RunOnce(request);
   for (int run = 1; run < kRunsMax && IsInterference(reply.status()); ++run) {
     GiveWay();
     reply = RunOnce(request);
@@ -217,15 +194,15 @@ absl::StatusOr<MailboxSession::Reply> MailboxSession::Run(const Request& request
   return reply;
 }
 
-absl::StatusOr<MailboxSession::Reply> MailboxSession::RunOnce(const Request& request) {
+absl::StatusOr<MailboxReply> MailboxSession::RunOnce(const MailboxRequest& request) {
   last_ = request.command;
   SIDEBAND_RETURN_IF_ERROR(Submit(request));
   SIDEBAND_RETURN_IF_ERROR(AwaitDone(request.command));
-  Reply reply;
-  if (request.output == Output::kData || request.output == Output::kBoth) {
+  MailboxReply reply;
+  if (request.output == MailboxOutput::kData || request.output == MailboxOutput::kBoth) {
     SIDEBAND_ASSIGN_OR_RETURN(reply.data, port_.Read(registers_.data));
   }
-  if (request.output == Output::kExtendedData || request.output == Output::kBoth) {
+  if (request.output == MailboxOutput::kExtendedData || request.output == MailboxOutput::kBoth) {
     SIDEBAND_ASSIGN_OR_RETURN(reply.extended_data, port_.Read(registers_.extended_data));
   }
   return reply;
@@ -345,14 +322,15 @@ absl::Status MailboxSession::CheckExtension() {
 }
 
 absl::Status MailboxSession::CheckVersion() {
-  const Request request = {.command = Command(Opcode::kDiscover, static_cast<uint8_t>(DiscoverItem::kVersion))};
+  const MailboxRequest request = {
+      .command = ExtensionCommand(Opcode::kDiscover, static_cast<uint8_t>(DiscoverItem::kVersion))};
   absl::Status interference;
   std::optional<uint32_t> before;
   for (int run = 0; run < kRunsMax; ++run) {
-    const absl::StatusOr<Reply> read = Run(request);
+    const absl::StatusOr<MailboxReply> read = Run(request);
     if (absl::IsUnimplemented(read.status()) && shares_registers()) refusal_ = read.status();
     SIDEBAND_RETURN_IF_ERROR(read.status());
-    const Reply& reply = *read;
+    const MailboxReply& reply = *read;
     // The reply may be another controller's data. A device repeats its version, so two equal replies are its own.
     if (before && before != reply.data) interference = Interference(request.command);
     const absl::Status status = CheckAnswer(reply.data, version_);
@@ -370,7 +348,8 @@ absl::Status MailboxSession::CheckVersion() {
 
 absl::Status MailboxSession::CheckFeatures() {
   SIDEBAND_ASSIGN_OR_RETURN(
-      const Reply reply, Run({.command = Command(Opcode::kDiscover, static_cast<uint8_t>(DiscoverItem::kFeatures))}));
+      const MailboxReply reply,
+      Run({.command = ExtensionCommand(Opcode::kDiscover, static_cast<uint8_t>(DiscoverItem::kFeatures))}));
   const uint64_t features = uint64_t{reply.extended_data} << 32 | reply.data;
   const mailbox::FeatureRow* const lacking = mailbox::FeatureWithoutOpcode(features, opcodes_);
   if (lacking != nullptr) {
@@ -381,9 +360,9 @@ absl::Status MailboxSession::CheckFeatures() {
   return absl::OkStatus();
 }
 
-CommandWord MailboxSession::StreamCommand(Opcode opcode) const {
-  // arg2 is the width of the windows: not every adapter carries 255 bytes in a block.
-  return {.opcode = opcode, .arg2 = port_.block_bytes_max(), .execute = true};
+CommandWord MailboxSession::StreamCommand(Opcode opcode, uint8_t arg1) const {
+  // Not every adapter carries 255 bytes in a block.
+  return {.opcode = opcode, .arg1 = arg1, .arg2 = port_.block_bytes_max(), .execute = true};
 }
 
 absl::Status MailboxSession::ReadSpan(uint32_t size, SecretBytes& bytes) {
@@ -417,9 +396,10 @@ absl::StatusOr<SecretBytes> MailboxSession::ReadStream(uint32_t size, const Reop
 }
 
 absl::StatusOr<uint32_t> MailboxSession::OpenCatalog(uint32_t offset) {
-  SIDEBAND_ASSIGN_OR_RETURN(
-      const Reply reply,
-      Run({.command = StreamCommand(Opcode::kCatalog), .data = offset, .extended_data = {}, .output = Output::kData}));
+  SIDEBAND_ASSIGN_OR_RETURN(const MailboxReply reply, Run({.command = StreamCommand(Opcode::kCatalog),
+                                                           .data = offset,
+                                                           .extended_data = {},
+                                                           .output = MailboxOutput::kData}));
   return reply.data;
 }
 
@@ -427,8 +407,8 @@ absl::StatusOr<uint32_t> MailboxSession::OpenSnapshot(uint32_t snapshot_id, bool
   CommandWord command = StreamCommand(Opcode::kRead);
   if (is_whole) command.arg1 = static_cast<uint8_t>(mailbox::ReadSelector::kWhole);
   SIDEBAND_ASSIGN_OR_RETURN(
-      const Reply reply,
-      Run({.command = command, .data = offset, .extended_data = snapshot_id, .output = Output::kData}));
+      const MailboxReply reply,
+      Run({.command = command, .data = offset, .extended_data = snapshot_id, .output = MailboxOutput::kData}));
   return reply.data;
 }
 
@@ -452,7 +432,7 @@ absl::StatusOr<Latched> MailboxSession::Latch(const HeldSnapshot& base) {
   CommandWord command = StreamCommand(Opcode::kLatch);
   // The mark protects against a data register that another controller has overwritten (proto/mailbox/extension.h).
   if (base.snapshot_id != 0) command.arg1 = mailbox::LatchMark(base.boot_id, base.snapshot_id);
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = base.snapshot_id}));
+  SIDEBAND_ASSIGN_OR_RETURN(const MailboxReply reply, Run({.command = command, .data = base.snapshot_id}));
   return Latched{reply.data, reply.extended_data};
 }
 
@@ -474,115 +454,17 @@ absl::Status MailboxSession::Acknowledge(const HeldSnapshot& snapshot) {
                                .arg2 = static_cast<uint8_t>(mark >> 8),
                                .execute = true};
   SIDEBAND_ASSIGN_OR_RETURN(
-      const Reply reply,
-      Run({.command = command, .data = snapshot.snapshot_id, .extended_data = {}, .output = Output::kData}));
+      const MailboxReply reply,
+      Run({.command = command, .data = snapshot.snapshot_id, .extended_data = {}, .output = MailboxOutput::kData}));
   if (reply.data != snapshot.snapshot_id) return absl::AbortedError("ACK: the reply is for another snapshot");
   return absl::OkStatus();
 }
 
-absl::StatusOr<uint32_t> MailboxSession::Trigger(mailbox::TriggerStep step, uint64_t period) {
-  if (!mailbox::IsOpcodeOf(version_, Opcode::kTrigger)) {
-    return absl::UnimplementedError("TRIGGER: not in version 1 of the extension");
-  }
-  const bool is_start = step == mailbox::TriggerStep::kStart;
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = Command(Opcode::kTrigger, static_cast<uint8_t>(step)),
-                                                    .data = static_cast<uint32_t>(period),
-                                                    .extended_data = static_cast<uint32_t>(period >> 32),
-                                                    .output = is_start ? Output::kBoth : Output::kData}));
-  if (is_start && (uint64_t{reply.extended_data} << 32 | reply.data) != period) {
-    return absl::AbortedError("TRIGGER: another controller's period");
-  }
-  return reply.data;
-}
-
-absl::Status MailboxSession::SelectDomains(uint64_t domains) {
-  SIDEBAND_ASSIGN_OR_RETURN(
-      const Reply reply, Run({.command = Command(Opcode::kTrigger, static_cast<uint8_t>(mailbox::TriggerStep::kSelect)),
-                              .data = static_cast<uint32_t>(domains),
-                              .extended_data = static_cast<uint32_t>(domains >> 32)}));
-  const bool is_meant = (uint64_t{reply.extended_data} << 32 | reply.data) == domains;
-  return is_meant ? absl::OkStatus() : absl::AbortedError("SELECT: another controller's domains");
-}
-
-absl::StatusOr<uint64_t> MailboxSession::SetBookmark(uint32_t scope, uint32_t bookmark) {
-  CommandWord command = Command(Opcode::kTrigger, static_cast<uint8_t>(mailbox::TriggerStep::kBookmark));
-  command.arg2 = mailbox::BookmarkCheck(scope, bookmark);
-  const auto reply = Run({.command = command, .data = scope, .extended_data = bookmark});
-  // The operands were another controller's.
-  if (absl::IsInvalidArgument(reply.status())) return absl::AbortedError("BOOKMARK: another controller's scope");
-  if (!reply.ok()) return OfBookmark(reply.status());
-  return uint64_t{reply->extended_data} << 32 | reply->data;
-}
-
-absl::StatusOr<uint32_t> MailboxSession::OpenPackets(mailbox::TriggerStep step, uint32_t first_trigger_id,
-                                                     uint32_t offset) {
-  CommandWord command = StreamCommand(Opcode::kTrigger);
-  command.arg1 = static_cast<uint8_t>(step);
-  SIDEBAND_ASSIGN_OR_RETURN(
-      const Reply reply,
-      Run({.command = command, .data = first_trigger_id, .extended_data = offset, .output = Output::kData}));
-  return reply.data;
-}
-
-absl::StatusOr<SecretBytes> MailboxSession::ReadPackets(mailbox::TriggerStep step, uint32_t first_trigger_id) {
-  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t size, OpenPackets(step, first_trigger_id, 0));
-  return ReadStream(size, [&](uint32_t offset) { return OpenPackets(step, first_trigger_id, offset); });
-}
-
-absl::StatusOr<mailbox::Timeline> MailboxSession::ReadTimeline(uint32_t first_trigger_id, size_t domains) {
-  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes, ReadPackets(mailbox::TriggerStep::kTimeline, first_trigger_id));
-  return mailbox::DecodeTimelineStream(bytes, first_trigger_id, domains);
-}
-
-absl::StatusOr<mailbox::ClockHulls> MailboxSession::ReadHulls(uint32_t first_trigger_id, size_t domains) {
-  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes, ReadPackets(mailbox::TriggerStep::kHulls, first_trigger_id));
-  return mailbox::DecodeHullStream(bytes, first_trigger_id, domains);
-}
-
-absl::StatusOr<uint32_t> MailboxSession::OpenConfig(uint32_t offset) {
-  CommandWord command = StreamCommand(Opcode::kConfig);
-  command.arg1 = static_cast<uint8_t>(mailbox::ConfigStep::kDump);
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply,
-                            Run({.command = command, .data = offset, .extended_data = {}, .output = Output::kData}));
-  return reply.data;
-}
-
-absl::StatusOr<mailbox::CountingConfig> MailboxSession::ReadConfig() {
-  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t size, OpenConfig(0));
-  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes,
-                            ReadStream(size, [this](uint32_t offset) { return OpenConfig(offset); }));
-  return mailbox::DecodeConfigStream(bytes);
-}
-
-absl::StatusOr<MailboxSession::ConfigReply> MailboxSession::RunConfig(mailbox::ConfigStep step, uint8_t tag,
-                                                                      uint32_t data, uint32_t extended_data) {
-  CommandWord command = Command(Opcode::kConfig, static_cast<uint8_t>(step));
-  command.arg2 = tag;
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = data, .extended_data = extended_data}));
-  return ConfigReply{reply.data, reply.extended_data};
-}
-
-absl::StatusOr<uint32_t> MailboxSession::OpenPlan(uint32_t scope, uint32_t offset) {
-  CommandWord command = StreamCommand(Opcode::kRotate);
-  command.arg1 = static_cast<uint8_t>(mailbox::RotateStep::kPlan);
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply,
-                            Run({.command = command, .data = scope, .extended_data = offset, .output = Output::kData}));
-  return reply.data;
-}
-
-absl::StatusOr<mailbox::RotationPlan> MailboxSession::ReadPlan(uint32_t scope, size_t events) {
-  const absl::StatusOr<uint32_t> size = OpenPlan(scope, 0);
-  if (absl::IsInvalidArgument(size.status())) return absl::NotFoundError("ROTATE: nothing rotates there");
-  SIDEBAND_RETURN_IF_ERROR(size.status());
-  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes,
-                            ReadStream(*size, [&](uint32_t offset) { return OpenPlan(scope, offset); }));
-  return mailbox::DecodePlanStream(bytes, scope, events);
-}
-
 absl::Status MailboxSession::OpenUpload(uint32_t offset) {
-  SIDEBAND_ASSIGN_OR_RETURN(
-      const Reply reply,
-      Run({.command = StreamCommand(Opcode::kUpload), .data = offset, .extended_data = {}, .output = Output::kData}));
+  SIDEBAND_ASSIGN_OR_RETURN(const MailboxReply reply, Run({.command = StreamCommand(Opcode::kUpload),
+                                                           .data = offset,
+                                                           .extended_data = {},
+                                                           .output = MailboxOutput::kData}));
   return reply.data == offset ? absl::OkStatus() : absl::AbortedError("UPLOAD: another controller's offset");
 }
 
@@ -600,83 +482,9 @@ absl::Status MailboxSession::Upload(ByteSpan bytes) {
   return absl::OkStatus();
 }
 
-absl::Status MailboxSession::RunRotate(mailbox::RotateStep step, uint32_t data, uint32_t extended_data) {
-  const CommandWord command = Command(Opcode::kRotate, static_cast<uint8_t>(step));
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = data, .extended_data = extended_data}));
-  const bool is_meant = reply.data == data && reply.extended_data == extended_data;
-  return is_meant ? absl::OkStatus() : absl::AbortedError("ROTATE: another controller's scope or plan");
-}
-
-absl::StatusOr<uint32_t> MailboxSession::OpenSeal(mailbox::SealStep step, uint32_t data, uint32_t extended_data,
-                                                  uint32_t echo) {
-  CommandWord command = StreamCommand(Opcode::kSeal);
-  command.arg1 = static_cast<uint8_t>(step);
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = data, .extended_data = extended_data}));
-  if (reply.extended_data != echo) return OfAnotherController();
-  return reply.data;
-}
-
-absl::StatusOr<Bytes> MailboxSession::ReadChallenge(uint16_t vm) {
-  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t size, OpenSeal(mailbox::SealStep::kChallenge, vm, 0, vm));
-  // Another one would be drawn in its place.
-  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes, ReadStream(size, [](uint32_t) { return OfAnotherController(); }));
-  return ExchangePayload(bytes);
-}
-
-absl::StatusOr<Bytes> MailboxSession::ReadAnswer(uint32_t size, uint32_t crc) {
-  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t stream, OpenSeal(mailbox::SealStep::kExchange, size, crc, crc));
-  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes, ReadStream(stream, [this](uint32_t offset) {
-                              return OpenSeal(mailbox::SealStep::kExchange, 0, offset, offset);
-                            }));
-  return ExchangePayload(bytes);
-}
-
-absl::StatusOr<uint32_t> MailboxSession::BeginEpoch(uint16_t vm) {
-  const CommandWord command = Command(Opcode::kSeal, static_cast<uint8_t>(mailbox::SealStep::kEpoch));
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = vm, .extended_data = {}}));
-  if (reply.extended_data != vm) return OfAnotherController();
-  return reply.data;
-}
-
 absl::StatusOr<Latched> MailboxSession::OpenClosing(uint32_t snapshot_id, bool is_whole) {
   SIDEBAND_ASSIGN_OR_RETURN(const uint32_t bytes, OpenSnapshot(snapshot_id, is_whole, 0));
   return Latched{snapshot_id, bytes, is_whole};
-}
-
-absl::StatusOr<MailboxSession::Reply> MailboxSession::RunPeek(const Request& request) {
-  auto reply = RunOnce(request);
-  if (!absl::IsInvalidArgument(reply.status())) return reply;
-  return absl::NotFoundError("PEEK: the device does not have the block, or not with these events");
-}
-
-absl::Status MailboxSession::SetPeekScope(const mailbox::PeekQuestion& question) {
-  return RunPeek({.command = Command(Opcode::kPeek, static_cast<uint8_t>(mailbox::PeekStep::kScope)),
-                  .data = question.manager,
-                  .extended_data = uint32_t{question.context} << 16 | question.vm,
-                  .output = Output::kNothing})
-      .status();
-}
-
-absl::StatusOr<uint32_t> MailboxSession::LatchPeek(uint64_t bitmap) {
-  CommandWord command = StreamCommand(Opcode::kPeek);
-  command.arg1 = static_cast<uint8_t>(mailbox::PeekStep::kGo);
-  // The length of the stream is not read, since it follows from the bitmap.
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, RunPeek({.command = command,
-                                                        .data = static_cast<uint32_t>(bitmap),
-                                                        .extended_data = static_cast<uint32_t>(bitmap >> 32),
-                                                        .output = Output::kExtendedData}));
-  return reply.extended_data;
-}
-
-absl::StatusOr<mailbox::PeekAnswer> MailboxSession::ReadPeek(const mailbox::PeekQuestion& question, uint32_t tag) {
-  const size_t counters = static_cast<size_t>(std::popcount(question.bitmap));
-  SecretBytes bytes;
-  SIDEBAND_RETURN_IF_ERROR(ReadSpan(static_cast<uint32_t>(mailbox::PeekStreamBytes(counters)), bytes));
-  auto answer = mailbox::DecodePeekStream(bytes);
-  if (!answer.ok()) return absl::DataLossError(answer.status().message());
-  // Another controller's scope, bitmap or GO has come in between.
-  if (answer->question != question || answer->tag != tag) return Interference(last_);
-  return answer;
 }
 
 }  // namespace sideband::daemon

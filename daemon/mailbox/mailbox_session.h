@@ -24,9 +24,7 @@
 #include "proto/mailbox/clocks.h"
 #include "proto/mailbox/counting.h"
 #include "proto/mailbox/extension.h"
-#include "proto/mailbox/features.h"
 #include "proto/mailbox/peek.h"
-#include "proto/mailbox/registers.h"
 #include "proto/mailbox/rotation.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/word.h"
@@ -50,6 +48,24 @@ struct Latched {
   uint32_t snapshot_id = 0;
   uint32_t stream_bytes = 0;
   bool is_whole = false;  // its stream is not relative to a base, even if the device has one
+};
+
+// A command that opens no stream.
+inline mailbox::CommandWord ExtensionCommand(mailbox::Opcode opcode, uint8_t arg1 = 0) {
+  return {.opcode = opcode, .arg1 = arg1, .execute = true};
+}
+
+// A command of the extension, with the inputs that it has; the part of the reply that it has is read.
+enum class MailboxOutput { kNothing, kData, kExtendedData, kBoth };
+struct MailboxRequest {
+  mailbox::CommandWord command;
+  std::optional<uint32_t> data;
+  std::optional<uint32_t> extended_data;
+  MailboxOutput output = MailboxOutput::kBoth;
+};
+struct MailboxReply {
+  uint32_t data = 0;
+  uint32_t extended_data = 0;
 };
 
 struct CatalogOfBoot {
@@ -97,7 +113,7 @@ class MailboxSession {
   // from then on, so that its other clients are left alone: it is asked again after an error, after a restart that its
   // command register shows, and after kUnaskedMax calls.
   absl::Status CheckExtension();
-  // As found by the last successful CheckExtension.
+  // The version that the last successful CheckExtension has found.
   mailbox::ExtensionVersion version() const { return version_; }
   absl::StatusOr<CatalogOfBoot> ReadCatalog();
   // `base` is the snapshot to which the next one may be relative. Naming it acknowledges it.
@@ -106,62 +122,23 @@ class MailboxSession {
   absl::StatusOr<mailbox::Snapshot> ReadSnapshot(const Latched& latched, const mailbox::Snapshot* base);
   absl::Status Acknowledge(const HeldSnapshot& snapshot);
 
-  // Whether the device answers peeks, as found by the last successful CheckExtension.
-  bool has_peek() const { return (features_ & mailbox::kPeekFeature) != 0; }
-  // The three steps of a peek (block_peeker.h), each of which runs once: after interference, ABORTED, all of them have
-  // to be repeated. NOT_FOUND if the device does not have the block or an event, as far as this step names it.
-  absl::Status SetPeekScope(const mailbox::PeekQuestion& question);
-  // Returns the tag of the answer.
-  absl::StatusOr<uint32_t> LatchPeek(uint64_t bitmap);
-  // The answer must fit into the windows. ABORTED if it is another answer, DATA_LOSS if it is damaged.
-  absl::StatusOr<mailbox::PeekAnswer> ReadPeek(const mailbox::PeekQuestion& question, uint32_t tag);
-  // A step of TRIGGER; `period` is of kStart, in reference cycles. Returns the number of kOnce. UNIMPLEMENTED if the
-  // device does not have the command, INVALID_ARGUMENT if it does not take the period. A repeated step, after an answer
-  // that was lost, triggers again. ABORTED if kStart's period was overwritten by another controller: the device then
-  // has some other period.
-  absl::StatusOr<uint32_t> Trigger(mailbox::TriggerStep step, uint64_t period);
-  // Whether the device has clock domains, as found by the last successful CheckExtension.
-  bool has_clocks() const { return (features_ & mailbox::kClocksFeature) != 0; }
-  // The steps of TRIGGER of clock domains (clock_reader.h). ABORTED if another controller has overwritten the domains,
-  // or the streams were opened by another controller.
-  absl::Status SelectDomains(uint64_t domains);
-  // Returns the request's reference time in ns. NOT_FOUND: no such scope; RESOURCE_EXHAUSTED: it has a pending
-  // bookmark; FAILED_PRECONDITION: there is no grid of triggers.
-  absl::StatusOr<uint64_t> SetBookmark(uint32_t scope, uint32_t bookmark);
-  // Of a device with that many domains.
-  absl::StatusOr<mailbox::Timeline> ReadTimeline(uint32_t first_trigger_id, size_t domains);
-  absl::StatusOr<mailbox::ClockHulls> ReadHulls(uint32_t first_trigger_id, size_t domains);
-  // Whether the device's configuration of counting can be read and changed, likewise.
-  bool has_config() const { return (features_ & mailbox::kGateGroupsFeature) != 0; }
-  absl::StatusOr<mailbox::CountingConfig> ReadConfig();
-  // A step of a transaction (config_writer.h) with its inputs; returns data and extended data. ABORTED if another
-  // controller's transaction, or another revision, is in the way.
-  struct ConfigReply {
-    uint32_t data = 0;
-    uint32_t extended_data = 0;
-  };
-  absl::StatusOr<ConfigReply> RunConfig(mailbox::ConfigStep step, uint8_t tag, uint32_t data, uint32_t extended_data);
-  // Whether events rotate, likewise.
-  bool has_rotation() const { return (features_ & mailbox::kRotationFeature) != 0; }
-  // The plan of a scope (rotation_writer.h), of a device with that many events. NOT_FOUND if there is none,
-  // ABORTED if it was read for the scope of another controller.
-  absl::StatusOr<mailbox::RotationPlan> ReadPlan(uint32_t scope, size_t events);
+  // Whether the device has a feature (proto/mailbox/extension.h), as found by the last successful CheckExtension.
+  bool Has(uint64_t feature) const { return (features_ & feature) != 0; }
+  // A command of the extension. Run repeats it after interference, RunOnce does not. This and the streams below are
+  // what the readers and writers of this folder are made of.
+  absl::StatusOr<MailboxReply> Run(const MailboxRequest& request);
+  absl::StatusOr<MailboxReply> RunOnce(const MailboxRequest& request);
+  // The commands that open a stream: arg2 is the width of this bus's windows.
+  mailbox::CommandWord StreamCommand(mailbox::Opcode opcode, uint8_t arg1 = 0) const;
+  // Reads a stream of `size` bytes, whose windows start at offset 0. `reopen` positions them at an offset, and returns
+  // the length of the stream.
+  using Reopen = std::function<absl::StatusOr<uint32_t>(uint32_t offset)>;
+  absl::StatusOr<SecretBytes> ReadStream(uint32_t size, const Reopen& reopen);
+  // Appends to `bytes` as many bytes of such a stream as one command shows.
+  absl::Status ReadSpan(uint32_t size, SecretBytes& bytes);
   // Writes to the upload buffer, whose limit the bytes must not exceed. Other controllers may write there, too: what is
   // done with the bytes names their checksum.
   absl::Status Upload(ByteSpan bytes);
-  // A step of ROTATE but PLAN with its inputs. Of APPLY, INVALID_ARGUMENT also for other bytes in the upload buffer.
-  // ABORTED if another controller has overwritten an input: the step was then taken for what that one wrote.
-  absl::Status RunRotate(mailbox::RotateStep step, uint32_t data, uint32_t extended_data);
-  // Whether the device seals the blocks of its confidential VMs, likewise. The steps of SEAL are used by seal_writer.h.
-  bool has_sealing() const { return (features_ & mailbox::kSealingFeature) != 0; }
-  // INVALID_ARGUMENT: no such VM, or none whose keys are exchanged. ABORTED: too many in too short a time. UNAVAILABLE
-  // also if it was another controller's.
-  absl::StatusOr<Bytes> ReadChallenge(uint16_t vm);
-  // The answer to the request in the upload buffer. INVALID_ARGUMENT: it is refused; ABORTED: other bytes were there;
-  // UNAVAILABLE also if it was another controller's.
-  absl::StatusOr<Bytes> ReadAnswer(uint32_t size, uint32_t crc);
-  // The newest epoch of the VM's keys after EPOCH. ABORTED: none is left. Other errors of ReadChallenge.
-  absl::StatusOr<uint32_t> BeginEpoch(uint16_t vm);
   // The snapshot that a COMMIT has latched, as ReadSnapshot takes it. Not whole, it is relative to the acknowledged
   // one.
   absl::StatusOr<Latched> OpenClosing(uint32_t snapshot_id, bool is_whole);
@@ -191,27 +168,16 @@ class MailboxSession {
   // Gives another controller time to finish.
   void GiveWay() const { wait_(kPauseMax); }
 
+  // ABORTED, and reports the outcome "interference", of the last command.
+  absl::Status Interference() { return Interference(last_); }
+  static bool IsInterference(const absl::Status& status);
   // Returns ABORTED, and reports the outcome "interference", if another controller has run a command since this
   // session's last one, so that its reply may have been read in place of the expected one. Otherwise returns `failure`.
   absl::Status Explain(const absl::Status& failure);
 
  private:
-  struct Reply {
-    uint32_t data = 0;
-    uint32_t extended_data = 0;
-  };
-  // The part of the reply that the command has.
-  enum class Output { kNothing, kData, kExtendedData, kBoth };
-  struct Request {
-    mailbox::CommandWord command;
-    std::optional<uint32_t> data;
-    std::optional<uint32_t> extended_data;
-    Output output = Output::kBoth;
-  };
   // Writes the inputs and the command. After a failed write all of them are written again.
-  absl::Status Submit(const Request& request);
-  absl::StatusOr<Reply> Run(const Request& request);
-  absl::StatusOr<Reply> RunOnce(const Request& request);
+  absl::Status Submit(const MailboxRequest& request);
   // Chooses version_ and registers_ by the device's signature.
   absl::Status FollowSignature();
   // The version in the device's signature, 0 without a signature: the same answer twice in a row.
@@ -230,23 +196,9 @@ class MailboxSession {
                                                const BaseOutputs& outputs, int runs_max);
   absl::StatusOr<BaseReply> RunBaseOnce(const mailbox::CommandWord& command, std::optional<uint32_t> data,
                                         const BaseOutputs& outputs);
-  // Positions the stream's windows at an offset and returns the length of the stream.
-  using Reopen = std::function<absl::StatusOr<uint32_t>(uint32_t offset)>;
   absl::StatusOr<uint32_t> OpenCatalog(uint32_t offset);
-  absl::StatusOr<uint32_t> OpenConfig(uint32_t offset);
   absl::Status OpenUpload(uint32_t offset);
-  // CHALLENGE or EXCHANGE; `echo` is what the device repeats.
-  absl::StatusOr<uint32_t> OpenSeal(mailbox::SealStep step, uint32_t data, uint32_t extended_data, uint32_t echo);
-  absl::StatusOr<uint32_t> OpenPlan(uint32_t scope, uint32_t offset);
-  // Of TIMELINE or HULLS.
-  absl::StatusOr<uint32_t> OpenPackets(mailbox::TriggerStep step, uint32_t first_trigger_id, uint32_t offset);
-  absl::StatusOr<SecretBytes> ReadPackets(mailbox::TriggerStep step, uint32_t first_trigger_id);
   absl::StatusOr<uint32_t> OpenSnapshot(uint32_t snapshot_id, bool is_whole, uint32_t offset);
-  // Reads a stream of `size` bytes, whose windows start at offset 0.
-  absl::StatusOr<SecretBytes> ReadStream(uint32_t size, const Reopen& reopen);
-  absl::Status ReadSpan(uint32_t size, SecretBytes& bytes);
-  mailbox::CommandWord StreamCommand(mailbox::Opcode opcode) const;
-  absl::StatusOr<Reply> RunPeek(const Request& request);
 
   RegisterPort& port_;
   const Wait wait_;

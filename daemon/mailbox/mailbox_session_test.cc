@@ -18,7 +18,6 @@
 #include "daemon/mailbox/register_port.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/extension.h"
-#include "proto/mailbox/registers.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
 #include "proto/smbus/pec.h"

@@ -46,7 +46,7 @@ class RegisterPort {
   // Reads a block of `size` bytes, 1 to 255. A block of another length is DATA_LOSS. The caller must know the length,
   // since Linux takes the length from the count byte only for blocks of up to 32 bytes.
   absl::StatusOr<Bytes> ReadBlock(uint8_t code, uint8_t size);
-  // As ReadBlock, for a block that the device may lack: empty if the device answers with another length. Devices that
+  // Like ReadBlock, for a block that the device may lack: empty if the device answers with another length. Devices that
   // refuse an unknown code give UNAVAILABLE.
   absl::StatusOr<Bytes> Probe(uint8_t code, uint8_t size);
   // Reports an outcome that is not visible in a single transaction.

@@ -54,7 +54,7 @@ class SnapshotReader {
   // Whether the last taken snapshot is acknowledged and of the boot and the catalogue that the change was made from.
   // False after an error of Take.
   bool IsOfBase(const ConfigChange& change) const;
-  // As Take, but the latch is that of a change of the configuration: the result is the last snapshot of the old
+  // Like Take, but the latch is that of a change of the configuration: the result is the last snapshot of the old
   // revision. `committed` is set if the change is in force, even if the snapshot could not be read; its counts are then
   // in the next one. An error of the change leaves everything as it is. FAILED_PRECONDITION unless IsOfBase(change).
   absl::StatusOr<TakenSnapshot> TakeClosing(ConfigWriter& writer, const ConfigChange& change,

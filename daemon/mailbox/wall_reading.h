@@ -36,7 +36,7 @@ struct PlacedTime {
 // The time of an instant between `from` and `to`, both not after the reading. A wall clock that was set before the
 // reading counts as if it always had been.
 PlacedTime PlaceBySteady(const WallReading& reading, absl::Duration from, absl::Duration to);
-// Likewise by Clock::Raw, whose rate is not corrected as the wall clock's is.
+// The same by Clock::Raw, whose rate is not corrected as the wall clock's is.
 PlacedTime PlaceByRaw(const WallReading& reading, absl::Duration from, absl::Duration to);
 
 }  // namespace sideband::daemon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Marks: instants of a VM's or a context's work that a caller has asked for, with what it had counted then. On the
-// mailbox they are bookmarks (proto/mailbox/bookmarks.h).
+// mailbox they are bookmarks (proto/mailbox/snapshot.h).
 #ifndef SIDEBAND_DAEMON_MARKS_MARK_H_
 #define SIDEBAND_DAEMON_MARKS_MARK_H_
 

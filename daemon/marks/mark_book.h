@@ -42,7 +42,7 @@ struct LatchTime {
 // force; of each VM that was ever marked on a device, until the device is forgotten.
 class MarkBook {
  public:
-  // Marks of a scope that were not read yet: the device keeps so many (proto/mailbox/bookmarks.h).
+  // Marks of a scope that were not read yet: the device keeps so many (proto/mailbox/snapshot.h).
   static constexpr size_t kPendingMax = 8;
   // A mark that a snapshot does not have so long after it was asked for was dropped by the device. A grid whose period
   // is longer serves no marks.

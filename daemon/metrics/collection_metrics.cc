@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/metrics/collection_metrics.h"
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "daemon/metrics/families.h"
 
 namespace sideband::daemon {
@@ -91,6 +94,9 @@ struct CollectionMetrics::Families {
   CounterFamily& ratios_over_one =
       Counters(registry, "sideband_ratios_over_one_total",
                "Ratios that were not shown because they exceeded 1: misconfigured, or above the capacity.");
+
+  absl::Mutex mu;
+  Created created ABSL_GUARDED_BY(mu);
 };
 
 CollectionMetrics::CollectionMetrics(prometheus::Registry& registry)
@@ -150,7 +156,12 @@ void CollectionMetrics::CountingChange(absl::string_view device, absl::StatusCod
   families_->counting_changes.Add({{"device", std::string(device)}, {"outcome", CodeName(code)}}).Increment();
 }
 
-void CollectionMetrics::Pipeline(absl::string_view device, const PipelineActivity& activity) {
+void CollectionMetrics::Pipeline(absl::string_view device, const PipelineActivity& activity, absl::Time booted) {
+  {
+    absl::MutexLock lock(&families_->mu);
+    // Later boots go on counting.
+    families_->created.booted_.try_emplace(device, booted);
+  }
   for (size_t i = 0; i < std::size(kPipelineRows); ++i) {
     const uint64_t increment = activity.*kPipelineRows[i].activity;
     families_->pipeline[i]->Add({{"device", std::string(device)}}).Increment(static_cast<double>(increment));
@@ -178,7 +189,24 @@ void CollectionMetrics::RatioOverOne(absl::string_view device) {
   families_->ratios_over_one.Add({{"device", std::string(device)}}).Increment();
 }
 
-void CollectionMetrics::ForgetDevice(absl::string_view device) {
+absl::Time CollectionMetrics::Created::Of(const prometheus::MetricFamily& family,
+                                          const prometheus::ClientMetric& counter) const {
+  const auto device = std::ranges::find(counter.label, "device", &prometheus::ClientMetric::Label::name);
+  if (device == counter.label.end()) return start_;
+  const bool is_pipeline = std::ranges::find(kPipelineRows, family.name, &PipelineRow::name) != std::end(kPipelineRows);
+  const auto& created = is_pipeline ? booted_ : forgotten_;
+  const auto found = created.find(device->value);
+  return found == created.end() ? start_ : found->second;
+}
+
+CollectionMetrics::Created CollectionMetrics::CreatedSince(absl::Time start) const {
+  absl::MutexLock lock(&families_->mu);
+  Created created = families_->created;
+  created.start_ = start;
+  return created;
+}
+
+void CollectionMetrics::ForgetDevice(absl::string_view device, absl::Time at) {
   const std::string name(device);
   RemoveDevice(families_->collect_duration, name, [&](const prometheus::Labels& labels) -> prometheus::Histogram& {
     return families_->collect_duration.Add(labels, kCollectSeconds);
@@ -196,6 +224,9 @@ void CollectionMetrics::ForgetDevice(absl::string_view device) {
   RemoveDevice(families_->conservation_ok, name);
   RemoveDevice(families_->sealing_budget_used, name);
   ForgetCounting(device);
+  absl::MutexLock lock(&families_->mu);
+  families_->created.booted_.erase(name);
+  families_->created.forgotten_[name] = at;
 }
 
 }  // namespace sideband::daemon

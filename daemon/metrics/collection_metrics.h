@@ -8,14 +8,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
 namespace prometheus {
 class Registry;
-}
+struct ClientMetric;
+struct MetricFamily;
+}  // namespace prometheus
 
 namespace sideband::daemon {
 
@@ -60,7 +64,8 @@ class CollectionMetrics {
   void ForgetCounting(absl::string_view device);
   // A change of it.
   void CountingChange(absl::string_view device, absl::StatusCode code);
-  void Pipeline(absl::string_view device, const PipelineActivity& activity);
+  // `booted`: the device's boot, when its statistics were zero.
+  void Pipeline(absl::string_view device, const PipelineActivity& activity, absl::Time booted);
   // A peek, when it was answered or rejected; PeekDuration: how long it used the bus; PeekRetry: it was asked again.
   void Peek(absl::string_view device, absl::StatusCode code);
   void PeekDuration(absl::string_view device, absl::Duration duration);
@@ -75,7 +80,22 @@ class CollectionMetrics {
   explicit CollectionMetrics(prometheus::Registry& registry);
   ~CollectionMetrics();
   // Removes the device's series.
-  void ForgetDevice(absl::string_view device);
+  void ForgetDevice(absl::string_view device, absl::Time at);
+  // When counters, of any area, were zero: at `start`, that of the daemon, but for those of a device that was forgotten
+  // since, and for what a device has counted itself.
+  class Created {
+   public:
+    absl::Time Of(const prometheus::MetricFamily& family, const prometheus::ClientMetric& counter) const;
+
+   private:
+    friend class CollectionMetrics;
+    absl::Time start_;
+    // By device.
+    absl::flat_hash_map<std::string, absl::Time> booted_;     // when the first statistics were zero
+    absl::flat_hash_map<std::string, absl::Time> forgotten_;  // the last time
+  };
+  // As of now. To be taken before the counters, which must not be older than these times.
+  Created CreatedSince(absl::Time start) const;
 
  private:
   struct Families;

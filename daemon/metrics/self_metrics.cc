@@ -1,19 +1,214 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/metrics/self_metrics.h"
 
-#include <prometheus/text_serializer.h>
+#include <dirent.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <exception>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/metrics/families.h"
-#include "daemon/metrics/open_metrics.h"
-#include "daemon/metrics/process_metrics.h"
+#include "proto/base/steady_time.h"
+#include "proto/exposition/text.h"
 
 namespace sideband::daemon {
+namespace {
+
+std::optional<MetricType> TypeOf(const prometheus::MetricFamily& family) {
+  switch (family.type) {
+    case prometheus::MetricType::Counter:
+      return MetricType::kCounter;
+    case prometheus::MetricType::Gauge:
+      return MetricType::kGauge;
+    case prometheus::MetricType::Histogram:
+      return MetricType::kHistogram;
+    default:
+      return std::nullopt;
+  }
+}
+
+// As OpenMetrics demands ("Considerations: Canonical Numbers"): 0.0001, not 1e-04, and 1.0, not 1. In both formats,
+// since a label that differed would make two series of one.
+std::string BoundText(double bound) {
+  if (std::isinf(bound)) return NumberText(bound);
+  char digits[32];
+  std::string text(digits, std::to_chars(digits, digits + sizeof(digits), bound, std::chars_format::general).ptr);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string LabelText(const prometheus::ClientMetric& metric, const std::string& bucket = "") {
+  std::string labels;
+  for (const auto& label : metric.label) AppendLabel(labels, label.name, label.value);
+  if (!bucket.empty()) AppendLabel(labels, "le", bucket);
+  return labels.empty() ? "" : absl::StrCat("{", labels, "}");
+}
+
+void AppendSample(std::string& out, const std::string& name, const prometheus::ClientMetric& metric, double value,
+                  const std::string& bucket = "") {
+  absl::StrAppend(&out, name, LabelText(metric, bucket), " ", ValueText(value), "\n");
+}
+
+void AppendHistogram(std::string& out, const std::string& name, const prometheus::ClientMetric& metric) {
+  for (const auto& bucket : metric.histogram.bucket) {
+    AppendSample(out, name + "_bucket", metric, static_cast<double>(bucket.cumulative_count),
+                 BoundText(bucket.upper_bound));
+  }
+  AppendSample(out, name + "_count", metric, static_cast<double>(metric.histogram.sample_count));
+  AppendSample(out, name + "_sum", metric, metric.histogram.sample_sum);
+}
+
+void AppendMetric(std::string& out, const std::string& name, MetricType type, const prometheus::ClientMetric& metric) {
+  switch (type) {
+    case MetricType::kCounter:
+      return AppendSample(out, name, metric, metric.counter.value);
+    case MetricType::kGauge:
+      return AppendSample(out, name, metric, metric.gauge.value);
+    case MetricType::kHistogram:
+      return AppendHistogram(out, name, metric);
+  }
+}
+
+struct ProcStat {
+  uint64_t start_ticks = 0;  // after the boot of the host
+  uint64_t virtual_bytes = 0;
+  uint64_t resident_pages = 0;
+};
+
+// Fields 22 to 24 of /proc/self/stat. They are counted after the name of the program, which may contain blanks.
+std::optional<ProcStat> ReadStat() {
+  std::ifstream file("/proc/self/stat");
+  const std::string line{std::istreambuf_iterator<char>(file), {}};
+  const size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 22; ++field) fields >> skipped;
+  ProcStat stat;
+  if (!(fields >> stat.start_ticks >> stat.virtual_bytes >> stat.resident_pages)) return std::nullopt;
+  return stat;
+}
+
+double SecondsOf(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// The host's boot, since 1970. The btime of /proc/stat is not there for a service with ProcSubset=pid.
+double BootSeconds() { return SecondsOf(CLOCK_REALTIME) - SecondsOf(CLOCK_BOOTTIME); }
+
+std::optional<int> CountOpenFiles() {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), closedir);
+  if (folder == nullptr) return std::nullopt;
+  // Less ".", ".." and the folder itself.
+  int entries = -3;
+  while (readdir(folder.get()) != nullptr) ++entries;
+  return entries;
+}
+
+}  // namespace
+
+struct HistoryMetrics::Families {
+  explicit Families(prometheus::Registry& to) : registry(to) {}
+
+  prometheus::Registry& registry;
+  GaugeFamily& history_bytes = Gauges(registry, "sideband_history_bytes", "Memory that the history holds.");
+  GaugeFamily& history_max_bytes =
+      Gauges(registry, "sideband_history_max_bytes", "Memory that the history may hold; 0: none is kept.");
+  GaugeFamily& history_span = Gauges(registry, "sideband_history_span_seconds",
+                                     "Time from the oldest snapshot in the device's history to the newest.");
+  GaugeFamily& sensor_bytes =
+      Gauges(registry, "sideband_sensor_history_bytes", "Memory that the history holds of boards' sensors.");
+  GaugeFamily& sensor_span =
+      Gauges(registry, "sideband_sensor_history_span_seconds",
+             "Time from the oldest reading in the history of the device's sensors to the newest.");
+};
+
+HistoryMetrics::HistoryMetrics(prometheus::Registry& registry) : families_(std::make_unique<Families>(registry)) {}
+
+HistoryMetrics::~HistoryMetrics() = default;
+
+void HistoryMetrics::HistoryHeld(size_t bytes, size_t max_bytes) {
+  families_->history_bytes.Add({}).Set(static_cast<double>(bytes));
+  families_->history_max_bytes.Add({}).Set(static_cast<double>(max_bytes));
+}
+
+void HistoryMetrics::SensorHistoryHeld(size_t bytes) {
+  families_->sensor_bytes.Add({}).Set(static_cast<double>(bytes));
+}
+
+void HistoryMetrics::SensorHistorySpan(absl::string_view device, absl::Duration span) {
+  families_->sensor_span.Add({{"device", std::string(device)}}).Set(absl::ToDoubleSeconds(span));
+}
+
+void HistoryMetrics::HistorySpan(absl::string_view device, absl::Duration span) {
+  families_->history_span.Add({{"device", std::string(device)}}).Set(absl::ToDoubleSeconds(span));
+}
+
+void HistoryMetrics::ForgetDevice(absl::string_view device) {
+  RemoveDevice(families_->history_span, std::string(device));
+  RemoveDevice(families_->sensor_span, std::string(device));
+}
+
+std::string MetricsText(MetricsFormat format, const std::vector<prometheus::MetricFamily>& families,
+                        const CreatedOf& created) {
+  std::string out;
+  for (const prometheus::MetricFamily& family : families) {
+    const auto type = TypeOf(family);
+    if (!type) continue;
+    out += FamilyHeader(format, family.name, *type, family.help);
+    for (const prometheus::ClientMetric& metric : family.metric) {
+      AppendMetric(out, family.name, *type, metric);
+      if (*type != MetricType::kCounter || format != MetricsFormat::kOpenMetrics) continue;
+      absl::StrAppend(&out, CreatedName(family.name), LabelText(metric), " ", TimeText(created(family, metric)), "\n");
+    }
+  }
+  return out;
+}
+
+ProcessMetrics::ProcessMetrics(prometheus::Registry& registry, absl::Duration pause)
+    : pause_(pause),
+      cpu_seconds_(&Counters(registry, "process_cpu_seconds_total", "Processor time of the daemon.").Add({})),
+      max_fds_(Gauges(registry, "process_max_fds", "Limit of open files of the daemon.").Add({})),
+      open_fds_(Gauges(registry, "process_open_fds", "Open files of the daemon.").Add({})),
+      resident_memory_(Gauges(registry, "process_resident_memory_bytes", "Resident memory of the daemon.").Add({})),
+      start_time_(Gauges(registry, "process_start_time_seconds", "Start of the daemon, since 1970.").Add({})),
+      virtual_memory_(Gauges(registry, "process_virtual_memory_bytes", "Virtual memory of the daemon.").Add({})) {
+  // Once: a step of the host's clock must not move it.
+  if (const auto stat = ReadStat()) {
+    start_time_.Set(BootSeconds() + static_cast<double>(stat->start_ticks) / static_cast<double>(sysconf(_SC_CLK_TCK)));
+  }
+}
+
+void ProcessMetrics::Update() {
+  absl::MutexLock lock(&mu_);
+  const absl::Duration now = SteadyNow();
+  if (updated_ && now - *updated_ < pause_) return;
+  updated_ = now;
+  if (const auto stat = ReadStat()) {
+    resident_memory_.Set(static_cast<double>(stat->resident_pages) * static_cast<double>(sysconf(_SC_PAGESIZE)));
+    virtual_memory_.Set(static_cast<double>(stat->virtual_bytes));
+  }
+  if (const auto open = CountOpenFiles()) open_fds_.Set(*open);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) max_fds_.Set(static_cast<double>(limit.rlim_cur));
+  cpu_seconds_->Increment(SecondsOf(CLOCK_PROCESS_CPUTIME_ID) - cpu_seconds_->Value());
+}
 
 MetricsRegistry::MetricsRegistry() : registry_(std::make_unique<prometheus::Registry>()) {}
 
@@ -57,9 +252,9 @@ absl::StatusOr<std::unique_ptr<SelfMetrics>> SelfMetrics::Create(Options options
 
 void SelfMetrics::ConfigReloaded(bool successful) { families_->reload_successful.Set(successful ? 1 : 0); }
 
-void SelfMetrics::ForgetDevice(absl::string_view device) {
+void SelfMetrics::ForgetDevice(absl::string_view device, absl::Time at) {
   absl::MutexLock lock(&devices_mu_);
-  CollectionMetrics::ForgetDevice(device);
+  CollectionMetrics::ForgetDevice(device, at);
   HistoryMetrics::ForgetDevice(device);
 }
 
@@ -88,9 +283,8 @@ std::vector<MetricSample> SelfMetrics::Samples(std::span<const absl::string_view
 }
 
 std::string SelfMetrics::Serialize(MetricsFormat format) {
-  const std::vector<prometheus::MetricFamily> collected = Collect();
-  return format == MetricsFormat::kText ? prometheus::TextSerializer().Serialize(collected)
-                                        : SerializeOpenMetrics(collected);
+  const Created created = CreatedSince(families_->process.start_time());
+  return MetricsText(format, Collect(), std::bind_front(&Created::Of, &created));
 }
 
 }  // namespace sideband::daemon

@@ -7,20 +7,26 @@
 #ifndef SIDEBAND_DAEMON_METRICS_SELF_METRICS_H_
 #define SIDEBAND_DAEMON_METRICS_SELF_METRICS_H_
 
+#include <prometheus/metric_family.h>
+
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "daemon/metrics/audit_metrics.h"
 #include "daemon/metrics/collection_metrics.h"
-#include "daemon/metrics/history_metrics.h"
+#include "daemon/metrics/families.h"
 #include "daemon/metrics/listener_metrics.h"
 #include "daemon/metrics/request_metrics.h"
 #include "proto/exposition/text.h"
@@ -31,6 +37,67 @@ struct MetricFamily;
 }  // namespace prometheus
 
 namespace sideband::daemon {
+
+// Metrics of the history.
+//
+// Thread-safe. Label values must come from fixed sets (devices of the configuration, status codes, known paths): each
+// new one is a series that stays.
+class HistoryMetrics {
+ public:
+  void HistoryHeld(size_t bytes, size_t max_bytes);
+  // How much of that is of sensors.
+  void SensorHistoryHeld(size_t bytes);
+  void HistorySpan(absl::string_view device, absl::Duration span);
+  void SensorHistorySpan(absl::string_view device, absl::Duration span);
+
+ protected:
+  // Registers its families; throws what prometheus-cpp does.
+  explicit HistoryMetrics(prometheus::Registry& registry);
+  ~HistoryMetrics();
+  // Removes the device's series.
+  void ForgetDevice(absl::string_view device);
+
+ private:
+  struct Families;
+  const std::unique_ptr<Families> families_;  // locks itself
+};
+
+// prometheus-cpp's metrics as text. Its own serializer has no OpenMetrics, and writes bounds of histograms in another
+// way.
+
+// When a counter was zero.
+using CreatedOf =
+    std::function<absl::Time(const prometheus::MetricFamily& family, const prometheus::ClientMetric& counter)>;
+
+// Of counters (names must end in _total), gauges and histograms. Families of other types are omitted, and so is the
+// final # EOF of OpenMetrics, which also has a _created of each counter.
+std::string MetricsText(MetricsFormat format, const std::vector<prometheus::MetricFamily>& families,
+                        const CreatedOf& created);
+
+// Metrics of the process, with the names that Prometheus' client libraries have for them, from /proc (proc(5)).
+//
+// Thread-safe. A value that cannot be read keeps its last one.
+class ProcessMetrics {
+ public:
+  // `registry` must outlive the object. `pause`: see Update(); to count a thousand open files takes milliseconds.
+  explicit ProcessMetrics(prometheus::Registry& registry, absl::Duration pause = absl::Milliseconds(500));
+
+  // Does nothing within `pause` of the last update.
+  void Update();
+  // Of the process, at most a hundredth of a second too early.
+  absl::Time start_time() const { return absl::UnixEpoch() + absl::Seconds(start_time_.Value()); }
+
+ private:
+  const absl::Duration pause_;
+  absl::Mutex mu_;
+  std::optional<absl::Duration> updated_ ABSL_GUARDED_BY(mu_);
+  prometheus::Counter* const cpu_seconds_ ABSL_PT_GUARDED_BY(mu_);  // set by increments
+  prometheus::Gauge& max_fds_;
+  prometheus::Gauge& open_fds_;
+  prometheus::Gauge& resident_memory_;
+  prometheus::Gauge& start_time_;
+  prometheus::Gauge& virtual_memory_;
+};
 
 // The current value of one series.
 struct MetricSample {
@@ -67,15 +134,16 @@ class SelfMetrics final : private MetricsRegistry,
   ~SelfMetrics();
 
   void ConfigReloaded(bool successful);
-  // Removes the series of a device that is no longer configured.
-  void ForgetDevice(absl::string_view device);
+  // Removes the series of a device that is no longer configured. Should it come again, its counters begin then, or
+  // later.
+  void ForgetDevice(absl::string_view device, absl::Time at);
 
   // `update` is called at the beginning of each Serialize(), by its thread, to tell what is not worth telling all the
   // time. Once, before the first.
   void SetUpdate(std::function<void(SelfMetrics&)> update) { update_ = std::move(update); }
   // The series of the counters and gauges with these names; an unknown name has none.
   std::vector<MetricSample> Samples(std::span<const absl::string_view> names);
-  // In OpenMetrics without the final # EOF, since more families may follow.
+  // In OpenMetrics with the created times of counters, and without the final # EOF, since more families may follow.
   std::string Serialize(MetricsFormat format = MetricsFormat::kText);
 
  private:

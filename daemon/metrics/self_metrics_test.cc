@@ -1,14 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/metrics/self_metrics.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <ctime>
 #include <set>
 #include <sstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
 
 namespace sideband::daemon {
 namespace {
+
+class ProcessMetricsTest : public testing::Test {
+ protected:
+  double Value(const std::string& name) {
+    process_.Update();
+    for (const auto& family : registry_.Collect()) {
+      const auto& metric = family.metric.at(0);
+      if (family.name == name) {
+        return family.type == prometheus::MetricType::Counter ? metric.counter.value : metric.gauge.value;
+      }
+    }
+    ADD_FAILURE() << "no " << name;
+    return 0;
+  }
+
+  prometheus::Registry registry_;
+  ProcessMetrics process_{registry_, absl::ZeroDuration()};
+};
+
+TEST_F(ProcessMetricsTest, CountsOpenFiles) {
+  const double before = Value("process_open_fds");
+  const int more = open("/dev/null", O_RDONLY);
+  EXPECT_EQ(Value("process_open_fds"), before + 1);
+  close(more);
+  EXPECT_EQ(Value("process_open_fds"), before);
+}
+
+TEST_F(ProcessMetricsTest, ReadsTheLimitOfOpenFiles) {
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(Value("process_max_fds"), static_cast<double>(limit.rlim_cur));
+}
+
+TEST_F(ProcessMetricsTest, ProcessorTimeGrowsWithWork) {
+  const double before = Value("process_cpu_seconds_total");
+  const std::clock_t start = std::clock();
+  while (std::clock() - start < CLOCKS_PER_SEC / 20) {
+  }
+  EXPECT_GE(Value("process_cpu_seconds_total"), before + 0.05);
+}
+
+TEST_F(ProcessMetricsTest, TheProcessStartedLittleAgo) {
+  const double now = static_cast<double>(std::time(nullptr));
+  EXPECT_LE(Value("process_start_time_seconds"), now + 1);
+  EXPECT_GT(Value("process_start_time_seconds"), now - 3600);
+}
+
+TEST_F(ProcessMetricsTest, ResidentMemoryIsPartOfVirtualMemory) {
+  EXPECT_GT(Value("process_resident_memory_bytes"), 100'000);
+  EXPECT_GT(Value("process_virtual_memory_bytes"), Value("process_resident_memory_bytes"));
+}
 
 using testing::HasSubstr;
 
@@ -41,13 +99,15 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
   metrics->TlsReload("http", true);
   metrics->TlsReload("grpc", false);
   metrics->ConnectionRefused("http", "idle");
-  metrics->Pipeline("gpu0", {.stall_cycles = 1,
-                             .trigger_overruns = 2,
-                             .commit_wait_cycles = 3,
-                             .mmu_faults = 4,
-                             .switches = 5,
-                             .switch_cycles = 6,
-                             .rotation_inconsistencies = 7});
+  metrics->Pipeline("gpu0",
+                    {.stall_cycles = 1,
+                     .trigger_overruns = 2,
+                     .commit_wait_cycles = 3,
+                     .mmu_faults = 4,
+                     .switches = 5,
+                     .switch_cycles = 6,
+                     .rotation_inconsistencies = 7},
+                    absl::UnixEpoch());
   metrics->HttpConnections(3);
   metrics->ConfigReloaded(false);
   metrics->AuditWritten(3);
@@ -134,7 +194,7 @@ TEST(SelfMetricsTest, AForgottenDeviceHasNoSeries) {
     metrics->Counting(device, {.revision = 1});
     metrics->CountingChange(device, absl::StatusCode::kOk);
   }
-  metrics->ForgetDevice("gpu0");
+  metrics->ForgetDevice("gpu0", absl::UnixEpoch());
   const std::string text = metrics->Serialize();
   EXPECT_EQ(text.find("gpu0"), std::string::npos) << text;
   EXPECT_NE(text.find("sideband_collect_errors_total{code=\"DATA_LOSS\",device=\"gpu1\"} 1"), std::string::npos)
@@ -155,11 +215,40 @@ TEST(SelfMetricsTest, ADeviceWithoutGateGroupsHasNoStateOfCounting) {
 TEST(SelfMetricsTest, BoundsOfHistogramsAreTheSameInBothFormats) {
   const auto metrics = Metrics();
   metrics->RenderDuration(absl::Microseconds(200));
+  metrics->CollectDuration("gpu0", absl::Milliseconds(900));
   for (const MetricsFormat format : kMetricsFormats) {
-    EXPECT_THAT(metrics->Serialize(format),
-                testing::HasSubstr("sideband_render_duration_seconds_bucket{le=\"0.0005\"} 1\n"));
+    const std::string text = metrics->Serialize(format);
+    EXPECT_THAT(text, HasSubstr("sideband_render_duration_seconds_bucket{le=\"0.0005\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("sideband_collect_duration_seconds_bucket{device=\"gpu0\",le=\"1.0\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("sideband_collect_duration_seconds_bucket{device=\"gpu0\",le=\"+Inf\"} 1\n"));
   }
 }
 
+TEST(SelfMetricsTest, OpenMetricsSaysSinceWhenACounterCounts) {
+  const auto metrics = Metrics();
+  const absl::Time boot = absl::FromUnixSeconds(1'000), removal = absl::FromUnixSeconds(2'000);
+  const auto text = [&] { return metrics->Serialize(MetricsFormat::kOpenMetrics); };
+  const auto of_device = [](const std::string& name, const char* time) {
+    return absl::StrCat("\nsideband_", name, "_created{device=\"gpu0\"} ", time, "\n");
+  };
+  metrics->SnapshotPublished("gpu0");
+  metrics->Pipeline("gpu0", {.switches = 5}, boot);
+  metrics->Pipeline("gpu0", {.switches = 5}, boot + absl::Seconds(9));
+  EXPECT_THAT(text(), HasSubstr(of_device("pipeline_switches", "1000.000"))) << "the first boot: others add to it";
+  const std::string before = text();
+  const size_t start = before.find("\nprocess_cpu_seconds_created ");
+  ASSERT_NE(start, std::string::npos) << before;
+  const std::string start_time = before.substr(start + 29, before.find('\n', start + 1) - start - 29);
+  EXPECT_THAT(before, HasSubstr(of_device("snapshots", start_time.c_str()))) << "zero when the daemon started";
+
+  metrics->ForgetDevice("gpu0", removal);
+  metrics->SnapshotPublished("gpu0");
+  metrics->Pipeline("gpu0", {.switches = 1}, boot + absl::Seconds(9));
+  EXPECT_THAT(text(), HasSubstr(of_device("snapshots", "2000.000")));
+  EXPECT_THAT(text(), HasSubstr(of_device("pipeline_switches", "1009.000")));
+  EXPECT_EQ(metrics->Serialize().find("_created"), std::string::npos) << "the text format has none";
+}
+
 }  // namespace
+
 }  // namespace sideband::daemon

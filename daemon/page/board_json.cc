@@ -15,10 +15,7 @@
 #include "absl/strings/strip.h"
 #include "daemon/board/board_groups.h"
 #include "proto/mailbox/board_items.h"
-#include "proto/mailbox/ecc.h"
-#include "proto/mailbox/link_info.h"
-#include "proto/mailbox/performance_metric.h"
-#include "proto/mailbox/sys_id.h"
+#include "proto/mailbox/memory_links.h"
 
 namespace sideband::daemon {
 namespace {

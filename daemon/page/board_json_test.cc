@@ -6,9 +6,7 @@
 #include <string>
 
 #include "proto/mailbox/board_items.h"
-#include "proto/mailbox/ecc.h"
-#include "proto/mailbox/performance_metric.h"
-#include "proto/mailbox/sys_id.h"
+#include "proto/mailbox/memory_links.h"
 
 namespace sideband::daemon {
 namespace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/page/page_data.h"
 
+#include <google/protobuf/util/json_util.h>
+
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,13 +15,43 @@
 #include "absl/time/time.h"
 #include "daemon/authz/role_name.h"
 #include "daemon/page/board_json.h"
-#include "daemon/page/message_json.h"
+#include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
 #include "daemon/view/visible_boards.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
+std::string MessageJson(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  options.always_print_primitive_fields = true;
+  std::string json;
+  // Fails only for messages of unknown types, which the API has not.
+  if (!google::protobuf::util::MessageToJsonString(message, &json, options).ok()) return "{}";
+  return json;
+}
+
 namespace {
+
+std::string Member(absl::string_view name, const std::vector<std::string>& items) {
+  return absl::StrCat("\"", name, "\":[", absl::StrJoin(items, ","), "]");
+}
+
+std::string RowsJson(const std::vector<VisibleDevice>& devices) {
+  std::vector<std::string> scopes, snapshots;
+  for (const VisibleDevice& device : devices) {
+    if (device.snapshot == nullptr) continue;
+    for (const sideband::v1::Scope& scope : ScopeMessages(*device.info, *device.view)) {
+      if (scope.confidential()) scopes.push_back(MessageJson(scope));
+    }
+    sideband::v1::Snapshot snapshot = SnapshotMessage(device, RowFilter());
+    if (snapshot.scopes_size() == 0) continue;  // as in GetSnapshot
+    // The rows are shown until the next snapshot; their age grows meanwhile.
+    snapshot.clear_age();
+    snapshots.push_back(MessageJson(snapshot));
+  }
+  return absl::StrCat(Member("scopes", scopes), ",", Member("snapshots", snapshots));
+}
 
 // What the page says of the bus, of the pipeline and of the daemon. docs/metrics.md describes them.
 constexpr absl::string_view kOwnMetrics[] = {
@@ -63,6 +95,19 @@ std::optional<nlohmann::json> BoardsOf(const PageData::Sources& sources, const C
 }
 
 }  // namespace
+
+std::shared_ptr<const std::string> SharedRows::JsonOf(const Caller& caller, const std::vector<VisibleDevice>& devices) {
+  std::vector<Shown> shown;
+  for (const VisibleDevice& device : devices) {
+    shown.push_back({device.info, device.snapshot, device.view, device.state});
+  }
+  const std::shared_ptr<Group> group = groups_.Find(caller);
+  absl::MutexLock lock(&group->mu);
+  if (group->json != nullptr && group->shown == shown) return group->json;
+  group->json = std::make_shared<const std::string>(RowsJson(devices));
+  group->shown = std::move(shown);
+  return group->json;
+}
 
 // Everything that differs between two answers from one snapshot. Ends after a member and its comma.
 std::string PageData::Head(const Caller& caller, const std::vector<VisibleDevice>& devices) const {

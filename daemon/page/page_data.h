@@ -1,25 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data of the status page, as JSON: the API's own messages (message_json.h), and metrics of the daemon itself.
+// The data of the status page, as JSON: the API's own messages, and metrics of the daemon itself.
 //   PageData data({.reader = reader, .history = history, .metrics = metrics, .version = "0.2.0"});
 //   response.body = data.Status(caller);
 #ifndef SIDEBAND_DAEMON_PAGE_PAGE_DATA_H_
 #define SIDEBAND_DAEMON_PAGE_PAGE_DATA_H_
 
+#include <google/protobuf/message.h>
+
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "daemon/base/body.h"
 #include "daemon/board/board_store.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/page/shared_rows.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/view_groups.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
+
+// Messages of the API in the JSON form of Protocol Buffers, with the names of the .proto file. Fields that have their
+// defaults are there, too, so that a reader finds what it reads.
+std::string MessageJson(const google::protobuf::Message& message);
+
+// The rows that a view shows, as JSON, made once per snapshot for all who ask for them.
+//
+// Thread-safe.
+class SharedRows {
+ public:
+  // The members "scopes", the confidential VMs, and "snapshots", without ages, of an object: messages of the API.
+  // `devices` are the caller's.
+  std::shared_ptr<const std::string> JsonOf(const Caller& caller, const std::vector<VisibleDevice>& devices);
+
+ private:
+  // What the rows of a device follow from. Held, so that an equal address means equal content.
+  struct Shown {
+    std::shared_ptr<const DeviceInfo> info;
+    std::shared_ptr<const DeviceSnapshot> snapshot;
+    std::shared_ptr<const View> view;
+    VisibleDevice::State state = VisibleDevice::State::kAway;
+    bool operator==(const Shown&) const = default;
+  };
+  struct Group {
+    explicit Group(const Caller&) {}
+
+    absl::Mutex mu;  // held while the rows are made, so that they are made once
+    std::vector<Shown> shown ABSL_GUARDED_BY(mu);
+    std::shared_ptr<const std::string> json ABSL_GUARDED_BY(mu);
+  };
+
+  ViewGroups<Group> groups_;
+};
 
 // Thread-safe.
 class PageData {

@@ -2,25 +2,158 @@
 #include "daemon/redfish/redfish_service.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
 #include <set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "daemon/redfish/chassis_resource.h"
 #include "daemon/redfish/collection.h"
 #include "daemon/redfish/identifiers.h"
-#include "daemon/redfish/metric_value.h"
 #include "daemon/redfish/sensor_resource.h"
 #include "daemon/sensors/sensor_families.h"
 #include "daemon/view/queries.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"
+#include "proto/exposition/text.h"
 
 namespace sideband::daemon {
 namespace {
 
+using sideband::v1::Counter;
+using sideband::v1::Device;
 using sideband::v1::DeviceSensors;
+using sideband::v1::Event;
+using sideband::v1::Scope;
+using sideband::v1::Sensor;
+
+// The exact quotient; `per_unit` is 1 or 1000.
+std::string CountText(uint64_t count, uint64_t per_unit) {
+  if (per_unit <= 1 || count % per_unit == 0) return absl::StrCat(count / std::max<uint64_t>(per_unit, 1));
+  std::string text = absl::StrFormat("%d.%03d", count / per_unit, count % per_unit);
+  text.erase(text.find_last_not_of('0') + 1);
+  return text;
+}
+
+// "null" is what a report has for what is no number.
+std::string ValueText(const Sensor& sensor) {
+  if (sensor.has_count()) return CountText(sensor.count(), sensor.count_per_unit());
+  const double value = ValueInRedfish(sensor);
+  return std::isfinite(value) ? NumberText(value) : "null";
+}
+
+nlohmann::json Oem(nlohmann::json properties) { return {{"Sideband", std::move(properties)}}; }
+
+nlohmann::json SensorProperties(const std::string& device, const Sensor& sensor) {
+  nlohmann::json labels = nlohmann::json::object();
+  for (const auto& label : sensor.labels()) labels[label.name()] = label.value();
+  nlohmann::json properties = {{"@odata.type", "#SidebandTelemetry.v1_0_0.SensorValue"}, {"Device", device}};
+  if (!labels.empty()) properties["Labels"] = std::move(labels);
+  if (sensor.has_created()) properties["Created"] = RedfishTime(sensor.created());
+  return properties;
+}
+
+void AddScope(const Scope& scope, nlohmann::json& properties) {
+  properties["Device"] = scope.device();
+  if (scope.has_slice()) properties["Slice"] = scope.slice();
+  if (!scope.vm_uuid().empty()) {
+    properties["Vm"] = scope.vm();
+    properties["VmUuid"] = scope.vm_uuid();
+  }
+  if (!scope.context().empty()) properties["Context"] = scope.context();
+  properties["Generation"] = scope.generation();
+}
+
+void AddExactness(const Counter& counter, nlohmann::json& properties) {
+  if (counter.has_coverage()) properties["Coverage"] = counter.coverage();
+  if (!counter.has_estimate()) return;
+  const sideband::v1::Estimate& estimate = counter.estimate();
+  if (estimate.has_standard_error()) properties["StandardError"] = absl::StrCat(estimate.standard_error());
+  properties["LowerBound"] = absl::StrCat(estimate.lower());
+  if (estimate.has_upper()) properties["UpperBound"] = absl::StrCat(estimate.upper());
+}
+
+}  // namespace
+
+std::string CounterMetricId(absl::string_view level, absl::string_view event) {
+  return absl::StrCat(level, ".", RedfishId(event));
+}
+
+const char* LevelNameOf(const Scope& scope) {
+  if (scope.host()) return "host";
+  if (scope.vm_uuid().empty()) return "device";
+  return scope.context().empty() ? "vm" : "context";
+}
+
+nlohmann::json SensorMetricValue(const sideband::v1::DeviceSensors& device, const Sensor& sensor) {
+  nlohmann::json value = {{"MetricId", SensorMetricId(sensor.name())},
+                          {"MetricValue", ValueText(sensor)},
+                          {"Timestamp", ReadingTimeOf(device, sensor)},
+                          {"Oem", Oem(SensorProperties(device.device(), sensor))}};
+  if (const auto reading = RedfishReadingOf(sensor)) {
+    value["MetricProperty"] = absl::StrCat(SensorUri(device.device(), reading->id), "#/Reading");
+  }
+  return value;
+}
+
+nlohmann::json CounterMetricValue(const sideband::v1::Snapshot& snapshot, const sideband::v1::ScopeCounters& scope,
+                                  const Counter& counter) {
+  nlohmann::json properties = {{"@odata.type", "#SidebandTelemetry.v1_0_0.CounterValue"}};
+  AddScope(scope.scope(), properties);
+  AddExactness(counter, properties);
+  for (const std::string& flag : scope.flags()) properties["Flags"].push_back(flag);
+  return {{"MetricId", CounterMetricId(LevelNameOf(scope.scope()), counter.event())},
+          {"MetricValue", absl::StrCat(counter.count())},
+          {"Timestamp", RedfishTime(snapshot.host_time())},
+          {"Oem", Oem(std::move(properties))}};
+}
+
+namespace {
+
+struct IdentityRow {
+  const char* label;
+  const char* property;
+};
+constexpr IdentityRow kIdentity[] = {{"name", "Model"}, {"part_number", "PartNumber"}, {"serial", "SerialNumber"}};
+
+// No health: the daemon judges none.
+const char* StateOf(const Device& device) {
+  return device.state() == Device::STATE_FRESH ? "Enabled" : "UnavailableOffline";
+}
+
+nlohmann::json DefinitionJson(const std::string& id, const std::string& description) {
+  return {{"@odata.id", MemberUri(kMetricDefinitionsUri, id)},
+          {"@odata.type", "#MetricDefinition.v1_3_0.MetricDefinition"},
+          {"Id", id},
+          {"Name", id},
+          {"Description", description},
+          {"IsLinear", true}};
+}
+
+// Redfish's counters are of integers: energy, in joules, is a number that grows.
+const char* MetricTypeOf(const Sensor& sensor) {
+  if (!sensor.has_count()) return "Gauge";
+  return sensor.count_per_unit() > 1 ? "Numeric" : "Counter";
+}
+
+nlohmann::json SensorDefinition(const std::string& id, const Sensor& sensor) {
+  const auto family = std::ranges::find(SensorFamilies(), sensor.name(), &SensorFamily::name);
+  nlohmann::json definition = DefinitionJson(id, family == SensorFamilies().end() ? "" : family->help);
+  definition["MetricType"] = MetricTypeOf(sensor);
+  definition["MetricDataType"] = sensor.has_count() && sensor.count_per_unit() <= 1 ? "Integer" : "Decimal";
+  definition["Implementation"] = "PhysicalSensor";
+  // Of Prometheus, with the same labels as a value's in a report.
+  definition["Oem"]["Sideband"] = {{"@odata.type", "#SidebandTelemetry.v1_0_0.Definition"}, {"Metric", sensor.name()}};
+  if (const SensorUnit* unit = SensorUnitOf(sensor.name())) definition["Units"] = unit->ucum;
+  return definition;
+}
+
+// UCUM has bytes; for what it has no unit for, it has annotations.
+std::string UcumOf(const std::string& unit) { return unit == "bytes" ? "By" : absl::StrCat("{", unit, "}"); }
 
 constexpr char kIdentityFamily[] = "sideband_board_info";
 
@@ -89,6 +222,111 @@ absl::Status AddSnapshot(const sideband::v1::Snapshot& snapshot, MetricReport& r
 }
 
 }  // namespace
+
+nlohmann::json ChassisJson(const Device& device, const ChassisDetails& details) {
+  nlohmann::json chassis = {{"@odata.id", MemberUri(kChassisUri, device.name())},
+                            {"@odata.type", "#Chassis.v1_14_0.Chassis"},
+                            {"Id", RedfishId(device.name())},
+                            {"Name", device.name()},
+                            {"ChassisType", "Card"},
+                            {"Status", {{"State", StateOf(device)}}}};
+  if (!device.uuid().empty()) chassis["UUID"] = device.uuid();
+  for (const auto& [label, property] : kIdentity) {
+    const auto found = details.identity.find(label);
+    if (found != details.identity.end()) chassis[property] = found->second;
+  }
+  if (details.has_sensors) chassis["Sensors"] = LinkTo(SensorsUri(device.name()));
+  return chassis;
+}
+
+const ReportRow* FindReport(absl::string_view id) {
+  const auto found = std::ranges::find(kReports, id, &ReportRow::id);
+  return found == std::end(kReports) ? nullptr : &*found;
+}
+
+std::vector<std::string> ReportIds() {
+  std::vector<std::string> ids;
+  for (const ReportRow& row : kReports) ids.emplace_back(row.id);
+  return ids;
+}
+
+nlohmann::json TelemetryServiceJson() {
+  return {{"@odata.id", kTelemetryServiceUri},
+          {"@odata.type", "#TelemetryService.v1_3_0.TelemetryService"},
+          {"Id", "TelemetryService"},
+          {"Name", "Telemetry Service"},
+          {"ServiceEnabled", true},
+          {"Status", {{"State", "Enabled"}}},
+          {"MaxReports", std::size(kReports)},
+          {"MetricDefinitions", LinkTo(kMetricDefinitionsUri)},
+          {"MetricReportDefinitions", LinkTo(kMetricReportDefinitionsUri)},
+          {"MetricReports", LinkTo(kMetricReportsUri)}};
+}
+
+nlohmann::json ReportDefinitionJson(const ReportRow& row) {
+  return {{"@odata.id", MemberUri(kMetricReportDefinitionsUri, row.id)},
+          {"@odata.type", "#MetricReportDefinition.v1_4_0.MetricReportDefinition"},
+          {"Id", row.id},
+          {"Name", row.name},
+          {"MetricReportDefinitionEnabled", true},
+          {"MetricReportDefinitionType", "OnRequest"},
+          {"ReportActions", {"LogToMetricReportsCollection"}},
+          {"ReportUpdates", "Overwrite"},
+          {"Status", {{"State", "Enabled"}}},
+          {"MetricReport", LinkTo(MemberUri(kMetricReportsUri, row.id))}};
+}
+
+absl::Status MetricReport::Add(nlohmann::json value) {
+  if (values_.size() >= kMetricValuesMax) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("The report has more than ", kMetricValuesMax, " values; read /metrics or gRPC instead."));
+  }
+  values_.push_back(std::move(value));
+  return absl::OkStatus();
+}
+
+nlohmann::json MetricReport::Json(absl::Time now) && {
+  const size_t count = values_.size();
+  return {{"@odata.id", MemberUri(kMetricReportsUri, row_.id)},
+          {"@odata.type", "#MetricReport.v1_5_0.MetricReport"},
+          {"Id", row_.id},
+          {"Name", row_.name},
+          {"Timestamp", RedfishTime(now)},
+          {"MetricReportDefinition", LinkTo(MemberUri(kMetricReportDefinitionsUri, row_.id))},
+          {"MetricValues", std::move(values_)},
+          {"MetricValues@odata.count", count}};
+}
+
+void MetricDefinitions::AddSensor(const std::string& device, const Sensor& sensor) {
+  const std::string id = SensorMetricId(sensor.name());
+  const auto [definition, is_new] = definitions_.try_emplace(id);
+  if (is_new) definition->second = SensorDefinition(id, sensor);
+  if (const auto reading = RedfishReadingOf(sensor)) {
+    definition->second["MetricProperties"].push_back(absl::StrCat(SensorUri(device, reading->id), "#/Reading"));
+  }
+}
+
+void MetricDefinitions::AddEvent(absl::string_view level, const Event& event) {
+  const std::string id = CounterMetricId(level, event.name());
+  const auto [definition, is_new] = definitions_.try_emplace(id);
+  if (!is_new) return;
+  definition->second = DefinitionJson(id, event.description());
+  definition->second["MetricType"] = "Counter";
+  definition->second["MetricDataType"] = "Integer";
+  definition->second["Implementation"] = "DigitalMeter";
+  definition->second["Units"] = UcumOf(event.unit());
+}
+
+std::vector<std::string> MetricDefinitions::Ids() const {
+  std::vector<std::string> ids;
+  for (const auto& [id, definition] : definitions_) ids.push_back(id);
+  return ids;
+}
+
+std::optional<nlohmann::json> MetricDefinitions::Find(const std::string& id) const {
+  const auto found = definitions_.find(id);
+  return found == definitions_.end() ? std::nullopt : std::optional(found->second);
+}
 
 const RedfishService::Route RedfishService::kRoutes[] = {
     {"Chassis", true, &RedfishService::ChassisCollection},

@@ -8,23 +8,106 @@
 #ifndef SIDEBAND_DAEMON_REDFISH_REDFISH_SERVICE_H_
 #define SIDEBAND_DAEMON_REDFISH_REDFISH_SERVICE_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "daemon/redfish/document.h"
-#include "daemon/redfish/metric_definitions.h"
 #include "daemon/redfish/request_target.h"
-#include "daemon/redfish/telemetry_resources.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/sensor_queries.h"
 #include "sideband/v1/sensors.pb.h"
+#include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
+
+// The Id of the MetricDefinition of an event at a level: "vm.tensor_active_cycles". No sensor's has a dot.
+std::string CounterMetricId(absl::string_view level, absl::string_view event);
+
+// "device", "host", "vm" or "context", as in the names of Prometheus' metrics.
+const char* LevelNameOf(const sideband::v1::Scope& scope);
+
+// A value of a metric report: of a board's sensor, or of a row's counter. Counts are exact. `device` has the sensor.
+nlohmann::json SensorMetricValue(const sideband::v1::DeviceSensors& device, const sideband::v1::Sensor& sensor);
+
+// `snapshot` is where the scope is from; its scopes are not read. `scope` has the counter.
+nlohmann::json CounterMetricValue(const sideband::v1::Snapshot& snapshot, const sideband::v1::ScopeCounters& scope,
+                                  const sideband::v1::Counter& counter);
+
+// What the caller may see of a device beside the device itself.
+struct ChassisDetails {
+  bool has_sensors = false;                     // whether there is a collection of them
+  std::map<std::string, std::string> identity;  // the labels of sideband_board_info
+};
+
+nlohmann::json ChassisJson(const sideband::v1::Device& device, const ChassisDetails& details);
+
+// The telemetry service (DSP2046), its fixed definitions of reports, and reports.
+
+// Bounds an answer: with short names some 6 MB.
+inline constexpr size_t kMetricValuesMax = 20'000;
+
+enum class ReportKind : uint8_t { kBoardSensors, kCounters, kPartitions };
+
+struct ReportRow {
+  ReportKind kind;
+  const char* id;  // of the report, and of its definition
+  const char* name;
+};
+
+inline constexpr ReportRow kReports[] = {
+    {ReportKind::kBoardSensors, "BoardSensors", "Sensors of boards"},
+    {ReportKind::kCounters, "Counters", "Counters of devices, VMs and contexts"},
+    {ReportKind::kPartitions, "Partitions", "Metrics of boards' partitions"},
+};
+
+// nullptr if there is none.
+const ReportRow* FindReport(absl::string_view id);
+std::vector<std::string> ReportIds();
+
+nlohmann::json TelemetryServiceJson();
+nlohmann::json ReportDefinitionJson(const ReportRow& row);
+
+// A report as it grows. Not thread-safe.
+class MetricReport {
+ public:
+  // `row` is one of kReports.
+  explicit MetricReport(const ReportRow& row) : row_(row) {}
+
+  // RESOURCE_EXHAUSTED where the report has kMetricValuesMax values: a part of them would look like all.
+  absl::Status Add(nlohmann::json value);
+  nlohmann::json Json(absl::Time now) &&;
+
+ private:
+  const ReportRow& row_;
+  nlohmann::json values_ = nlohmann::json::array();
+};
+
+// The definitions of the metrics that reports have values of.
+//
+// Of what was added: no more than a caller may see. Not thread-safe.
+class MetricDefinitions {
+ public:
+  void AddSensor(const std::string& device, const sideband::v1::Sensor& sensor);
+  // `level` as in CounterMetricId. An event that another device has, too, is described as on the first one.
+  void AddEvent(absl::string_view level, const sideband::v1::Event& event);
+
+  // In order.
+  std::vector<std::string> Ids() const;
+  // nullopt for an Id that was not added.
+  std::optional<nlohmann::json> Find(const std::string& id) const;
+
+ private:
+  std::map<std::string, nlohmann::json> definitions_;
+};
 
 // Thread-safe; `sensors` must outlive it.
 class RedfishService {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -26,11 +27,285 @@ namespace sideband::daemon {
 namespace {
 
 using mailbox::MetricId;
+using sideband::v1::Counter;
+using sideband::v1::Event;
+using sideband::v1::ScopeCounters;
+using sideband::v1::Sensor;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+
+std::string TextOfCount(uint64_t count, uint64_t per_unit) {
+  Sensor sensor;
+  sensor.set_name("sideband_energy_joules_total");
+  sensor.set_count(count);
+  sensor.set_count_per_unit(per_unit);
+  return SensorMetricValue({}, sensor)["MetricValue"];
+}
+
+std::string TextOfValue(const char* family, double value) {
+  Sensor sensor;
+  sensor.set_name(family);
+  sensor.set_value(value);
+  return SensorMetricValue({}, sensor)["MetricValue"];
+}
+
+TEST(MetricValueTest, CountsAreExact) {
+  EXPECT_EQ(TextOfCount(0, 1), "0");
+  EXPECT_EQ(TextOfCount(std::numeric_limits<uint64_t>::max(), 1), "18446744073709551615");
+  EXPECT_EQ(TextOfCount(std::numeric_limits<uint64_t>::max(), 1000), "18446744073709551.615");
+  EXPECT_EQ(TextOfCount(9'007'199'254'740'993, 1000), "9007199254740.993");
+  EXPECT_EQ(TextOfCount(1'000, 1000), "1");
+  EXPECT_EQ(TextOfCount(1'010, 1000), "1.01");
+  EXPECT_EQ(TextOfCount(9, 1000), "0.009");
+}
+
+TEST(MetricValueTest, Gauges) {
+  EXPECT_EQ(TextOfValue("sideband_power_watts", 285.193), "285.193");
+  EXPECT_EQ(TextOfValue("sideband_board_sm_activity_ratio", 0.07), "7");
+  EXPECT_EQ(TextOfValue("sideband_power_watts", std::numeric_limits<double>::quiet_NaN()), "null");
+  EXPECT_EQ(TextOfValue("sideband_power_watts", std::numeric_limits<double>::infinity()), "null");
+}
+
+TEST(MetricValueTest, AValueOfASensor) {
+  sideband::v1::DeviceSensors device;
+  device.set_device("gpu0");
+  auto& group = *device.add_groups();
+  group.set_name("energy");
+  group.mutable_host_time()->set_seconds(1'800'000'000);
+  Sensor sensor;
+  sensor.set_name("sideband_energy_joules_total");
+  sensor.set_group("energy");
+  sensor.set_count(1500);
+  sensor.set_count_per_unit(1000);
+  sensor.mutable_created()->set_seconds(0);
+  auto& label = *sensor.add_labels();
+  label.set_name("sensor");
+  label.set_value("total");
+  EXPECT_EQ(SensorMetricValue(device, sensor),
+            nlohmann::json({{"MetricId", "energy"},
+                            {"MetricValue", "1.5"},
+                            {"MetricProperty", "/redfish/v1/Chassis/gpu0/Sensors/energy_total#/Reading"},
+                            {"Timestamp", "2027-01-15T08:00:00.000Z"},
+                            {"Oem",
+                             {{"Sideband",
+                               {{"@odata.type", "#SidebandTelemetry.v1_0_0.SensorValue"},
+                                {"Device", "gpu0"},
+                                {"Labels", {{"sensor", "total"}}},
+                                {"Created", "1970-01-01T00:00:00.000Z"}}}}}}));
+}
+
+TEST(MetricValueTest, WithoutATypeOfReadingThereIsNoProperty) {
+  Sensor sensor;
+  sensor.set_name("sideband_mig_enabled");
+  EXPECT_FALSE(SensorMetricValue({}, sensor).contains("MetricProperty"));
+}
+
+TEST(MetricValueTest, AValueOfACounter) {
+  sideband::v1::Snapshot snapshot;
+  snapshot.mutable_host_time()->set_seconds(1'800'000'000);
+  ScopeCounters scope;
+  scope.mutable_scope()->set_device("gpu0");
+  scope.mutable_scope()->set_slice(1);
+  scope.mutable_scope()->set_vm("\xFF<vm>");
+  scope.mutable_scope()->set_vm_uuid("u");
+  scope.mutable_scope()->set_context("train");
+  scope.mutable_scope()->set_generation(3);
+  scope.add_flags("overflow");
+  Counter counter;
+  counter.set_event("cycles");
+  counter.set_count(std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(CounterMetricValue(snapshot, scope, counter),
+            nlohmann::json({{"MetricId", "context.cycles"},
+                            {"MetricValue", "18446744073709551615"},
+                            {"Timestamp", "2027-01-15T08:00:00.000Z"},
+                            {"Oem",
+                             {{"Sideband",
+                               {{"@odata.type", "#SidebandTelemetry.v1_0_0.CounterValue"},
+                                {"Device", "gpu0"},
+                                {"Slice", 1},
+                                {"Vm", "\xFF<vm>"},
+                                {"VmUuid", "u"},
+                                {"Context", "train"},
+                                {"Generation", 3},
+                                {"Flags", {"overflow"}}}}}}}));
+}
+
+TEST(MetricValueTest, AnEstimateIsMarked) {
+  Counter counter;
+  counter.set_coverage(0.25);
+  counter.mutable_estimate()->set_standard_error(7);
+  counter.mutable_estimate()->set_lower(10);
+  counter.mutable_estimate()->set_upper(40);
+  const auto properties = CounterMetricValue({}, {}, counter)["Oem"]["Sideband"];
+  EXPECT_EQ(properties["Coverage"], 0.25);
+  EXPECT_EQ(properties["StandardError"], "7");
+  EXPECT_EQ(properties["LowerBound"], "10");
+  EXPECT_EQ(properties["UpperBound"], "40");
+  counter.mutable_estimate()->clear_upper();
+  EXPECT_FALSE(CounterMetricValue({}, {}, counter)["Oem"]["Sideband"].contains("UpperBound"));
+}
+
+TEST(MetricValueTest, Levels) {
+  sideband::v1::Scope scope;
+  EXPECT_STREQ(LevelNameOf(scope), "device");
+  scope.set_vm_uuid("u");
+  EXPECT_STREQ(LevelNameOf(scope), "vm");
+  scope.set_context("c");
+  EXPECT_STREQ(LevelNameOf(scope), "context");
+  scope.set_host(true);
+  EXPECT_STREQ(LevelNameOf(scope), "host");
+}
+
+TEST(ChassisResourceTest, ADeviceWithABoard) {
+  sideband::v1::Device device;
+  device.set_name("gpu 0");
+  device.set_uuid("00000000-0000-0000-0000-0000000000d0");
+  device.set_state(sideband::v1::Device::STATE_FRESH);
+  const auto chassis =
+      ChassisJson(device, {.has_sensors = true, .identity = {{"name", "Board"}, {"serial", "1"}, {"firmware", "2"}}});
+  EXPECT_EQ(chassis, nlohmann::json({{"@odata.id", "/redfish/v1/Chassis/gpu~200"},
+                                     {"@odata.type", "#Chassis.v1_14_0.Chassis"},
+                                     {"Id", "gpu~200"},
+                                     {"Name", "gpu 0"},
+                                     {"ChassisType", "Card"},
+                                     {"Status", {{"State", "Enabled"}}},
+                                     {"UUID", "00000000-0000-0000-0000-0000000000d0"},
+                                     {"Model", "Board"},
+                                     {"SerialNumber", "1"},
+                                     {"Sensors", {{"@odata.id", "/redfish/v1/Chassis/gpu~200/Sensors"}}}}));
+}
+
+TEST(ChassisResourceTest, WhatIsUnknownIsAbsent) {
+  sideband::v1::Device device;
+  device.set_name("gpu0");
+  device.set_state(sideband::v1::Device::STATE_AWAY);
+  const auto chassis = ChassisJson(device, {});
+  EXPECT_EQ(chassis["Status"]["State"], "UnavailableOffline");
+  for (const char* name : {"UUID", "Model", "Sensors"}) EXPECT_FALSE(chassis.contains(name)) << name;
+}
+
+TEST(TelemetryResourcesTest, EachReportHasADefinition) {
+  for (const ReportRow& row : kReports) {
+    EXPECT_EQ(FindReport(row.id), &row);
+    const auto definition = ReportDefinitionJson(row);
+    const auto report = MetricReport(row).Json(absl::UnixEpoch());
+    EXPECT_EQ(definition["MetricReport"]["@odata.id"], report["@odata.id"]);
+    EXPECT_EQ(report["MetricReportDefinition"]["@odata.id"], definition["@odata.id"]);
+    EXPECT_EQ(definition["MetricReportDefinitionType"], "OnRequest");
+  }
+  EXPECT_EQ(FindReport("counters"), nullptr);
+}
+
+TEST(TelemetryResourcesTest, AReport) {
+  MetricReport report(*FindReport("Counters"));
+  ASSERT_TRUE(report.Add({{"MetricId", "vm.cycles"}}).ok());
+  EXPECT_EQ(std::move(report).Json(absl::UnixEpoch()),
+            nlohmann::json({{"@odata.id", "/redfish/v1/TelemetryService/MetricReports/Counters"},
+                            {"@odata.type", "#MetricReport.v1_5_0.MetricReport"},
+                            {"Id", "Counters"},
+                            {"Name", "Counters of devices, VMs and contexts"},
+                            {"Timestamp", "1970-01-01T00:00:00.000Z"},
+                            {"MetricReportDefinition",
+                             {{"@odata.id", "/redfish/v1/TelemetryService/MetricReportDefinitions/Counters"}}},
+                            {"MetricValues", nlohmann::json::array({{{"MetricId", "vm.cycles"}}})},
+                            {"MetricValues@odata.count", 1}}));
+}
+
+TEST(TelemetryResourcesTest, AReportIsBounded) {
+  MetricReport report(*FindReport("Counters"));
+  for (size_t i = 0; i < kMetricValuesMax; ++i) ASSERT_TRUE(report.Add(nlohmann::json::object()).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(report.Add(nlohmann::json::object())));
+}
+
+TEST(TelemetryResourcesTest, TheServiceLeadsToItsCollections) {
+  const auto service = TelemetryServiceJson();
+  EXPECT_EQ(service["ServiceEnabled"], true);
+  EXPECT_EQ(service["MaxReports"], 3);
+  EXPECT_EQ(service["MetricReports"]["@odata.id"], "/redfish/v1/TelemetryService/MetricReports");
+}
+
+Sensor SensorOf(const char* family, const char* label) {
+  Sensor sensor;
+  sensor.set_name(family);
+  auto& added = *sensor.add_labels();
+  added.set_name("sensor");
+  added.set_value(label);
+  return sensor;
+}
+
+TEST(MetricDefinitionsTest, ASensorHasTheUrisOfItsReadings) {
+  MetricDefinitions definitions;
+  definitions.AddSensor("gpu0", SensorOf("sideband_power_watts", "total"));
+  definitions.AddSensor("gpu0", SensorOf("sideband_power_watts", "memory"));
+  definitions.AddSensor("gpu1", SensorOf("sideband_power_watts", "total"));
+  EXPECT_THAT(definitions.Ids(), ElementsAre("power"));
+  EXPECT_EQ(*definitions.Find("power"),
+            nlohmann::json(
+                {{"@odata.id", "/redfish/v1/TelemetryService/MetricDefinitions/power"},
+                 {"@odata.type", "#MetricDefinition.v1_3_0.MetricDefinition"},
+                 {"Id", "power"},
+                 {"Name", "power"},
+                 {"Description", "Power that the board uses."},
+                 {"IsLinear", true},
+                 {"MetricType", "Gauge"},
+                 {"MetricDataType", "Decimal"},
+                 {"Implementation", "PhysicalSensor"},
+                 {"Units", "W"},
+                 {"MetricProperties",
+                  {"/redfish/v1/Chassis/gpu0/Sensors/power_total#/Reading",
+                   "/redfish/v1/Chassis/gpu0/Sensors/power_memory#/Reading",
+                   "/redfish/v1/Chassis/gpu1/Sensors/power_total#/Reading"}},
+                 {"Oem",
+                  {{"Sideband",
+                    {{"@odata.type", "#SidebandTelemetry.v1_0_0.Definition"}, {"Metric", "sideband_power_watts"}}}}}}));
+}
+
+TEST(MetricDefinitionsTest, CountersOfSensors) {
+  MetricDefinitions definitions;
+  Sensor errors = SensorOf("sideband_pcie_link_replays_total", "x");
+  errors.set_count(1);
+  errors.set_count_per_unit(1);
+  Sensor energy = SensorOf("sideband_energy_joules_total", "total");
+  energy.set_count(1);
+  energy.set_count_per_unit(1000);
+  definitions.AddSensor("gpu0", errors);
+  definitions.AddSensor("gpu0", energy);
+  EXPECT_EQ((*definitions.Find("pcie_link_replays_total"))["MetricType"], "Counter");
+  EXPECT_EQ((*definitions.Find("pcie_link_replays_total"))["MetricDataType"], "Integer");
+  EXPECT_EQ((*definitions.Find("energy"))["MetricType"], "Numeric") << "Redfish's counters are integers";
+  EXPECT_EQ((*definitions.Find("energy"))["MetricDataType"], "Decimal");
+}
+
+TEST(MetricDefinitionsTest, AnEventIsDefinedAtEachLevel) {
+  MetricDefinitions definitions;
+  Event event;
+  event.set_name("dram_bytes");
+  event.set_unit("bytes");
+  event.set_description("Bytes to and from memory");
+  definitions.AddEvent("vm", event);
+  definitions.AddEvent("context", event);
+  event.set_description("of another device");
+  definitions.AddEvent("vm", event);
+  EXPECT_THAT(definitions.Ids(), ElementsAre("context.dram_bytes", "vm.dram_bytes"));
+  EXPECT_EQ(*definitions.Find("vm.dram_bytes"),
+            nlohmann::json({{"@odata.id", "/redfish/v1/TelemetryService/MetricDefinitions/vm.dram_bytes"},
+                            {"@odata.type", "#MetricDefinition.v1_3_0.MetricDefinition"},
+                            {"Id", "vm.dram_bytes"},
+                            {"Name", "vm.dram_bytes"},
+                            {"Description", "Bytes to and from memory"},
+                            {"IsLinear", true},
+                            {"MetricType", "Counter"},
+                            {"MetricDataType", "Integer"},
+                            {"Implementation", "DigitalMeter"},
+                            {"Units", "By"}}));
+  event.set_unit("cycles");
+  definitions.AddEvent("device", event);
+  EXPECT_EQ((*definitions.Find("device.dram_bytes"))["Units"], "{cycles}");
+  EXPECT_EQ(definitions.Find("dram_bytes"), std::nullopt);
+}
 
 // Of the fake world's tenants, p has a partition and q a metric of another one, on gpu0, and both have no VM.
 constexpr char kPolicy[] = R"(version: 1
@@ -361,4 +636,5 @@ TEST_F(RedfishServiceTest, AReportThatIsTooLargeIsRefused) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

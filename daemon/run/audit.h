@@ -12,7 +12,7 @@
 #include "daemon/audit/audit_files.h"
 #include "daemon/audit/audit_sink.h"
 #include "daemon/base/clock.h"
-#include "daemon/config/audit_config.h"
+#include "daemon/config/sections.h"
 #include "daemon/http/site.h"
 #include "daemon/metrics/self_metrics.h"
 

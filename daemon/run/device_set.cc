@@ -131,7 +131,7 @@ std::vector<std::string> DeviceSet::Apply(const std::vector<DeviceConfig>& devic
   parts_.store.SetDevices(std::move(list));
   for (const std::string& name : before) {
     // Series are keyed by name: a replaced device of the same name keeps them.
-    if (!devices_.contains(name)) parts_.metrics.ForgetDevice(name);
+    if (!devices_.contains(name)) parts_.metrics.ForgetDevice(name, parts_.clock.Now());
   }
   for (auto& [name, device] : devices_) {
     if (device.collector == nullptr) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The configured devices and their collectors. A reload may change them.
-//   DeviceSet devices({store, boards, history, counting, marks, *metrics, make_transport, make_collector});
+//   DeviceSet devices({store, boards, history, counting, marks, *metrics, clock, make_transport, make_collector});
 //   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
 //   const DeviceSet::Common common{config.ratios.ratios, config.peek.bus_share, config.exposition.estimates};
 //   for (const std::string& line : devices.Apply(config.devices, common, std::move(prepared))) Log(line);
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "daemon/base/clock.h"
 #include "daemon/board/board_store.h"
 #include "daemon/collector/collector_thread.h"
 #include "daemon/config/device_config.h"
@@ -41,6 +42,7 @@ class DeviceSet {
     CountingBook& counting;
     MarkBook& marks;
     SelfMetrics& metrics;
+    const Clock& clock;
     std::function<absl::StatusOr<DeviceTransport>(const DeviceConfig& device)> make_transport;
     std::function<std::unique_ptr<CollectorThread>(size_t id, DeviceTransport to)> make_collector;
   };

@@ -9,7 +9,7 @@
 #include <cstddef>
 
 #include "daemon/board/board_store.h"
-#include "daemon/config/history_config.h"
+#include "daemon/config/sections.h"
 #include "daemon/history/history.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/sensor_history/sensor_history.h"

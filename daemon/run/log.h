@@ -6,8 +6,12 @@
 #ifndef SIDEBAND_DAEMON_RUN_LOG_H_
 #define SIDEBAND_DAEMON_RUN_LOG_H_
 
+#include <spdlog/formatter.h>
+
+#include <memory>
+
 #include "absl/strings/string_view.h"
-#include "daemon/config/log_config.h"
+#include "daemon/config/sections.h"
 
 namespace sideband::daemon {
 
@@ -16,6 +20,14 @@ namespace sideband::daemon {
 // handshake, with text from the peer, which is escaped.
 void StartLog(const LogConfig& log, absl::string_view program);
 void SetLogLevel(LogLevel level);
+
+// The lines of the log on standard output, with times in UTC.
+// text:   2026-11-22T10:20:11.482Z info device gpu0: snapshots every 1s
+// logfmt: time=2026-11-22T10:20:11.482Z level=info msg="device gpu0: snapshots every 1s"
+// json:   {"time":"2026-11-22T10:20:11.482Z","level":"info","msg":"device gpu0: snapshots every 1s"}
+
+// Of kText, kLogfmt or kJson.
+std::unique_ptr<spdlog::formatter> MakeLogFormatter(LogFormat format);
 
 }  // namespace sideband::daemon
 

@@ -5,7 +5,9 @@
 #ifndef SIDEBAND_DAEMON_RUN_PROCESS_H_
 #define SIDEBAND_DAEMON_RUN_PROCESS_H_
 
-#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
 
 namespace sideband::daemon {
 
@@ -16,14 +18,15 @@ void PrepareProcess();
 // Returns to the system freed memory that the allocator keeps, where it has become much more: after a crowd of
 // connections has gone.
 //   MemoryTrim memory;
-//   memory.Trim();   // every second
+//   memory.Trim(clock.Steady());   // as often as wanted: it acts every ten seconds at most
 // Not thread-safe.
 class MemoryTrim {
  public:
-  void Trim();
+  void Trim(absl::Duration now);
 
  private:
-  size_t kept_ = 0;  // freed bytes that the allocator still counts after the last trim, though their pages are returned
+  absl::Duration next_;
+  int64_t kept_ = 0;  // the fewest unused bytes since the last trim
 };
 
 }  // namespace sideband::daemon

@@ -66,6 +66,9 @@ class Reloader {
   Config in_force_;
 };
 
+// Returns the configuration keys of the settings that differ and that a running daemon cannot change.
+std::vector<std::string> RestartNeeds(const Config& in_force, const Config& wanted);
+
 }  // namespace sideband::daemon
 
 #endif  // SIDEBAND_DAEMON_RUN_RELOAD_H_

@@ -56,7 +56,7 @@ class ExchangeBook {
     uint64_t boot_id = 0;
     Uuid vm;
   };
-  // As VmKeys::Seal; none also in another boot than that of the exchange, whose keys it destroys.
+  // Like VmKeys::Seal; none also in another boot than that of the exchange, whose keys it destroys.
   absl::StatusOr<std::vector<exchange::SealedNow>> Seal(const Subject& subject, const exchange::VmKeys::Input& input)
       ABSL_LOCKS_EXCLUDED(mu_);
   // The device has these VMs: the keys of all others are destroyed.

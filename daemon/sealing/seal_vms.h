@@ -9,13 +9,22 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/topology.h"
 #include "proto/base/uuid.h"
+#include "proto/envelope/counts.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
+
+// The content of a VM's records of suite 2: everything that the VM's owner may see, as SealedContent has it in suite 1.
+// The rows and events of exchange::VmCounts, with coverage where events have gates or take turns, and with estimates of
+// those that take turns.
+envelope::SealedCounts CountsForOwner(const Topology& topology, const mailbox::Snapshot& raw, uint16_t vm,
+                                      absl::Time host_time);
 
 // Whose keys seal.
 struct VmSealers {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "daemon/board/board_groups.h"
 
 namespace sideband::daemon {
 namespace {

@@ -13,7 +13,6 @@
 #include <random>
 
 #include "daemon/board/board_reading.h"
-#include "daemon/board/unwrap.h"
 
 namespace sideband::daemon {
 

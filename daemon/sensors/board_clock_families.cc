@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/sensors/board_clock_families.h"
-
 #include <cstdint>
 #include <iterator>
 
-#include "proto/mailbox/async_request.h"
+#include "daemon/sensors/sensor_families.h"
 #include "proto/mailbox/board_items.h"
+#include "proto/mailbox/services.h"
 
 namespace sideband::daemon {
 namespace {

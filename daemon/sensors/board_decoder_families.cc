@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/sensors/board_decoder_families.h"
-
 #include "absl/strings/str_cat.h"
-#include "proto/mailbox/performance_metric.h"
+#include "daemon/sensors/sensor_families.h"
+#include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {
 namespace {

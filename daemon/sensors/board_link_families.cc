@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/sensors/board_link_families.h"
-
 #include <cstddef>
 #include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/sensors/sensor_families.h"
 
 namespace sideband::daemon {
 namespace {

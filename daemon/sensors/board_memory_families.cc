@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/sensors/board_memory_families.h"
-
-#include "proto/mailbox/ecc.h"
+#include "daemon/sensors/sensor_families.h"
+#include "proto/mailbox/memory_links.h"
 
 namespace sideband::daemon {
 namespace {

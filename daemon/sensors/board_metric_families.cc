@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/sensors/board_metric_families.h"
-
 #include <cstddef>
 #include <iterator>
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/sensors/sensor_families.h"
 
 namespace sideband::daemon {
 namespace {

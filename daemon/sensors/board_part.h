@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "proto/mailbox/performance_metric.h"
+#include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {
 

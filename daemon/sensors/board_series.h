@@ -18,7 +18,6 @@
 #include "absl/time/time.h"
 #include "daemon/board/board_groups.h"
 #include "daemon/board/board_reading.h"
-#include "daemon/board/unwrap.h"
 #include "daemon/sensors/board_part.h"
 #include "proto/exposition/text.h"
 

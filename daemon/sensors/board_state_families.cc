@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/sensors/board_state_families.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -10,8 +8,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "daemon/board/board_groups.h"
+#include "daemon/sensors/sensor_families.h"
 #include "proto/mailbox/board_items.h"
-#include "proto/mailbox/sys_id.h"
 
 namespace sideband::daemon {
 namespace {

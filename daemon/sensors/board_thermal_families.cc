@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/sensors/board_thermal_families.h"
-
 #include <iterator>
 
+#include "daemon/sensors/sensor_families.h"
 #include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {

@@ -6,14 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/sensors/board_clock_families.h"
-#include "daemon/sensors/board_decoder_families.h"
-#include "daemon/sensors/board_link_families.h"
-#include "daemon/sensors/board_memory_families.h"
-#include "daemon/sensors/board_metric_families.h"
-#include "daemon/sensors/board_state_families.h"
-#include "daemon/sensors/board_thermal_families.h"
-
 namespace sideband::daemon {
 namespace {
 

@@ -12,12 +12,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "daemon/board/board_groups.h"
 #include "daemon/sensors/board_part.h"
 #include "daemon/sensors/board_series.h"
 #include "proto/exposition/text.h"
-#include "proto/mailbox/performance_metric.h"
+#include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {
 
@@ -42,6 +43,36 @@ inline bool IsShown(const SensorFamily& family, const BoardPart& part) {
 
 // The family of the groups' ages, which is not measured: its samples change with the time at which they are asked for.
 inline constexpr char kSampleAges[] = "sideband_board_sample_age_seconds";
+
+// The families of boards' clocks, and of what slows them down.
+std::span<const BoardFamilyRow> BoardClockFamilies();
+
+// The families of boards' video and JPEG decoders.
+std::span<const BoardFamilyRow> BoardDecoderFamilies();
+
+// The families of boards' PCIe link and NVLinks.
+std::span<const BoardFamilyRow> BoardLinkFamilies();
+
+// The families of boards' memories and their errors.
+std::span<const BoardFamilyRow> BoardMemoryFamilies();
+
+// The families of boards' performance metrics: for each metric one of the whole device, and one of its partitions.
+
+// A gauge.
+struct BoardMetricFamily {
+  std::string name;
+  std::string help;
+  mailbox::MetricId metric;
+  bool is_of_partitions = false;
+  void (*write)(mailbox::MetricId metric, BoardSeries& out);  // the samples of one device
+};
+std::vector<BoardMetricFamily> BoardMetricFamilies();
+
+// The families of boards' identity, flags, events and messages, and of how old all values are.
+std::span<const BoardFamilyRow> BoardStateFamilies();
+
+// The families of boards' temperatures, powers and energy.
+std::span<const BoardFamilyRow> BoardThermalFamilies();
 
 }  // namespace sideband::daemon
 

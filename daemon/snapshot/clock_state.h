@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "proto/mailbox/clocks.h"
 
 namespace sideband::daemon {
@@ -29,7 +30,8 @@ struct ClockState {
   std::optional<Frequency> frequency;
   // Half of the time in which the newest edge that was read was made.
   std::optional<double> error_bound_s;
-  // In this boot of the device, as far as the daemon has seen.
+  // In this boot of the device, as far as the daemon has seen: since `created`.
+  absl::Time created = absl::UnixEpoch();
   uint64_t segments = 0;
   uint64_t refuted_segments = 0;  // that ended though no change was announced
   uint64_t unused_readings = 0;   // that contradict what is known

@@ -6,11 +6,152 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
+#include "daemon/board/board_reading.h"
+#include "daemon/view/sensor_message.h"
 #include "daemon/view/snapshot_message.h"
 
 namespace sideband::daemon {
+namespace {
 
 using sideband::v1::Gap;
+
+}  // namespace
+
+absl::Duration SamplePacer::Earliest(absl::Duration device_interval) const {
+  // The first snapshot starts the grid; an interval no longer than the device's selects every snapshot.
+  if (taken_ == 0 || sample_interval_ <= device_interval) return -absl::InfiniteDuration();
+  // The publication nearest to `due_` is at most half a device interval early.
+  return due_ - device_interval / 2;
+}
+
+bool SamplePacer::Wants(uint64_t publication, absl::Duration steady_time, absl::Duration device_interval) const {
+  return publication > taken_ && steady_time >= Earliest(device_interval);
+}
+
+uint64_t SamplePacer::Take(uint64_t publication, absl::Duration steady_time) {
+  due_ = taken_ == 0 ? steady_time + sample_interval_ : due_ + sample_interval_;
+  // After a pause the grid restarts: missed samples are not caught up.
+  if (due_ <= steady_time) due_ = steady_time + sample_interval_;
+  const uint64_t before = std::exchange(taken_, publication);
+  return before == 0 ? 0 : publication - before - 1;
+}
+
+namespace {
+
+RowDigest DigestOf(uint64_t boot_id, const sideband::v1::ScopeCounters& row) {
+  const sideband::v1::Scope& scope = row.scope();
+  const uint64_t slice = scope.has_slice() ? uint64_t{scope.slice()} + 1 : 0;
+  uint64_t content = absl::HashOf(boot_id, static_cast<int>(row.state()), row.flags_size(), row.counters_size());
+  for (const std::string& flag : row.flags()) content = absl::HashOf(content, flag);
+  for (const sideband::v1::Counter& counter : row.counters()) {
+    content = absl::HashOf(content, counter.event(), counter.count());
+  }
+  return {.scope = absl::HashOf(slice, scope.vm(), scope.vm_uuid(), scope.context(), scope.generation(), scope.host()),
+          .content = content};
+}
+
+// When its newest group was read; a board that is visible has one.
+BoardTime NewestOf(const VisibleBoard& board) { return NewestSample(*board.reading).value_or(BoardTime()); }
+
+uint64_t NumberOf(const BoardTime& sample) { return static_cast<uint64_t>(absl::ToInt64Nanoseconds(sample.steady)); }
+
+}  // namespace
+
+RowDigests DigestsOf(const sideband::v1::Snapshot& update) {
+  RowDigests digests;
+  digests.reserve(static_cast<size_t>(update.scopes_size()));
+  for (const auto& row : update.scopes()) digests.push_back(DigestOf(update.boot_id(), row));
+  return digests;
+}
+
+void RemoveUnchanged(const RowDigests& before, const RowDigests& now, sideband::v1::Snapshot& update) {
+  absl::flat_hash_map<uint64_t, uint64_t> contents;
+  contents.reserve(before.size());
+  for (const RowDigest& row : before) contents.emplace(row.scope, row.content);
+  int kept = 0;
+  for (int i = 0; i < update.scopes_size(); ++i) {
+    const RowDigest& row = now[static_cast<size_t>(i)];
+    const auto known = contents.find(row.scope);
+    if (known != contents.end() && known->second == row.content) continue;
+    if (kept != i) update.mutable_scopes()->SwapElements(kept, i);
+    ++kept;
+  }
+  update.mutable_scopes()->DeleteSubrange(kept, update.scopes_size() - kept);
+}
+
+// The boards are those of the devices that the filter selects.
+template <typename IsWanted>
+std::optional<StreamContent::Message> SensorSamples::Next(const StreamSight& sight, IsWanted is_wanted) {
+  if (queries_ == nullptr) return std::nullopt;
+  const std::vector<VisibleBoard> boards = queries_->Visible(sight.caller, sight.devices);
+  for (const VisibleDevice& device : sight.devices) {
+    const auto board = std::ranges::find(boards, device.info->name, &VisibleBoard::device);
+    if (!filter_.SelectsDevice(device) || board == boards.end()) continue;
+    Sent& sent = SentOf(device);
+    const BoardTime sample = NewestOf(*board);
+    // Groups are read at different times: without a sample interval there is one message for each device interval.
+    const bool is_due = sent.pacer.Wants(NumberOf(sample), sample.steady, device.info->interval / 2);
+    if (!is_wanted(sent, is_due)) continue;
+    sent.round = round_;
+    Message message;
+    message.fields.set_heartbeat(round_ > 1 && !is_due);
+    if (is_due) {
+      sent.pacer.Take(NumberOf(sample), sample.steady);
+      sent.time = sample.wall;
+    }
+    AddSensors(*board, {}, sight.steady_now, *message.fields.mutable_sensors());
+    if (message.fields.sensors().sensors_size() > 0) return message;
+  }
+  return std::nullopt;
+}
+
+std::optional<StreamContent::Message> SensorSamples::NextOfRound(const StreamSight& sight) {
+  return Next(sight, [this](const Sent& sent, bool) { return sent.round != round_; });
+}
+
+std::optional<StreamContent::Message> SensorSamples::NextNews(const StreamSight& sight) {
+  return Next(sight, [](const Sent&, bool is_due) { return is_due; });
+}
+
+SensorSamples::Sent& SensorSamples::SentOf(const VisibleDevice& device) {
+  return sent_.try_emplace(device.info->name, std::max(sample_interval_, device.info->interval)).first->second;
+}
+
+void SensorSamples::Resume(const StreamPosition& position, const StreamSight& sight, std::vector<Message>& messages) {
+  if (queries_ == nullptr) return;
+  const std::vector<VisibleBoard> boards = queries_->Visible(sight.caller, sight.devices);
+  for (const DevicePosition& at : position.devices) {
+    const auto board = std::ranges::find(boards, at.name, &VisibleBoard::device);
+    if (board == boards.end() && !at.sensors_steady) continue;
+    const bool is_same = board != boards.end() && at.sensors_steady && NewestOf(*board).steady == *at.sensors_steady;
+    if (is_same) {
+      Remember(*board, sight);
+      continue;
+    }
+    const absl::Time from = at.sensors_steady ? at.sensors_time : position.time;
+    messages.push_back(GapMessage(at.name, Gap::REASON_NOT_KEPT, from, sight.now));
+    messages.back().fields.mutable_gap()->set_sensors(true);
+  }
+}
+
+void SensorSamples::Remember(const VisibleBoard& board, const StreamSight& sight) {
+  for (const VisibleDevice& device : sight.devices) {
+    if (device.info->name != board.device) continue;
+    Sent& sent = SentOf(device);
+    const BoardTime sample = NewestOf(board);
+    sent.pacer.Take(NumberOf(sample), sample.steady);
+    sent.time = sample.wall;
+  }
+}
+
+void SensorSamples::AddPosition(DevicePosition& position) const {
+  const auto sent = sent_.find(position.name);
+  if (sent == sent_.end() || !sent->second.pacer.has_taken()) return;
+  position.sensors_steady = absl::Nanoseconds(static_cast<int64_t>(sent->second.pacer.taken()));
+  position.sensors_time = sent->second.time;
+}
 
 namespace {
 
@@ -228,25 +369,32 @@ std::optional<StreamContent::Message> SampleStream::Replayed(const VisibleDevice
         return std::nullopt;
       case Replay::Outcome::kUnfinished:
         return std::nullopt;
-      case Replay::Outcome::kLost: {
-        const absl::Time from = cursor.host_time;
-        EndReplay(cursor);
-        cursor.Restart(request_.sample_interval);
-        return GapMessage(device.info->name, Gap::REASON_NOT_KEPT, from, sight.now);
-      }
+      case Replay::Outcome::kLost:
+        return GiveUpReplay(device, cursor, Gap::REASON_NOT_KEPT, sight);
       case Replay::Outcome::kFound:
         break;
     }
     if (is_known) {
-      cursor.rows = DigestsOf(replay.Message(device, sight.caller, request_.filter));
+      cursor.rows = DigestsOf(replay.MessageAsNewest(device, sight.caller, request_.filter));
       continue;
     }
+    // A policy has given the caller a VM: what was latched before is the newest for a stream that is open then, but it
+    // is not the caller's in the history.
+    if (replay.HasLaterVm(sight.caller)) return GiveUpReplay(device, cursor, Gap::REASON_APPEARED, sight);
     // While the caller did not see the device, nothing of it was taken.
     if (!replay.IsVisible(device, sight.caller)) continue;
     if (auto message = ReplayedMessage(device, cursor, sight.caller)) return message;
   }
   EndReplay(cursor);
   return std::nullopt;
+}
+
+StreamContent::Message SampleStream::GiveUpReplay(const VisibleDevice& device, Cursor& cursor, Gap::Reason reason,
+                                                  const StreamSight& sight) {
+  const absl::Time from = cursor.host_time;
+  EndReplay(cursor);
+  cursor.Restart(request_.sample_interval);
+  return GapMessage(device.info->name, reason, from, sight.now);
 }
 
 std::optional<StreamContent::Message> SampleStream::ReplayedMessage(const VisibleDevice& device, Cursor& cursor,

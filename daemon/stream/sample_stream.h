@@ -17,17 +17,107 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "daemon/stream/redundancy.h"
-#include "daemon/stream/sample_pacer.h"
-#include "daemon/stream/sensor_samples.h"
+#include "daemon/snapshot/device_snapshot.h"
 #include "daemon/stream/stream_content.h"
 #include "daemon/stream/stream_request.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/replay.h"
 #include "daemon/view/sensor_queries.h"
 #include "daemon/view/snapshot_bodies.h"
+#include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
+
+// Selects the publications of one device for a stream with a sample interval.
+// Selects the publication latched nearest to each multiple of the sample interval since the first one. Latch times
+// decide, so the selection does not drift and needs no timer. Not thread-safe.
+class SamplePacer {
+ public:
+  explicit SamplePacer(absl::Duration sample_interval) : sample_interval_(sample_interval) {}
+  // One that has taken `taken` before, and goes on as that one would.
+  SamplePacer(absl::Duration sample_interval, uint64_t taken, absl::Duration due)
+      : sample_interval_(sample_interval), taken_(taken), due_(due) {}
+
+  bool has_taken() const { return taken_ != 0; }
+  uint64_t taken() const { return taken_; }
+  absl::Duration due() const { return due_; }
+
+  // The steady time before which no publication is due. Every newer snapshot is due where the sample interval does not
+  // exceed `device_interval`, which a reload may change.
+  absl::Duration Earliest(absl::Duration device_interval) const;
+  // Whether the publication is newer than the last one taken, and due.
+  bool Wants(uint64_t publication, absl::Duration steady_time, absl::Duration device_interval) const;
+  bool Wants(const DeviceSnapshot& snapshot, absl::Duration device_interval) const {
+    return Wants(snapshot.publication, snapshot.steady_time, device_interval);
+  }
+  // Takes the publication. Returns the number of publications skipped since the last one taken; 0 for the first.
+  uint64_t Take(uint64_t publication, absl::Duration steady_time);
+  uint64_t Take(const DeviceSnapshot& snapshot) { return Take(snapshot.publication, snapshot.steady_time); }
+
+ private:
+  absl::Duration sample_interval_;
+  uint64_t taken_ = 0;  // publication number; 0: none yet
+  absl::Duration due_;  // steady time of the next sample
+};
+
+// SubscribeRequest.suppress_redundant: which scopes of an update have changed since the last one. It holds a number for
+// each scope in place of the last update.
+
+// Of an update's scopes, in their order: one of the scope itself and one of its counts, state and flags. Equal for
+// equal content, in one run of the daemon; two that differ are equal by chance, once in 2^64.
+struct RowDigest {
+  uint64_t scope = 0;
+  uint64_t content = 0;
+  bool operator==(const RowDigest&) const = default;
+};
+using RowDigests = std::vector<RowDigest>;
+
+RowDigests DigestsOf(const sideband::v1::Snapshot& update);
+
+// Removes the scopes of `update`, whose digests are `now`, that `before` has with the same content.
+void RemoveUnchanged(const RowDigests& before, const RowDigests& now, sideband::v1::Snapshot& update);
+
+// Boards' sensors in a stream of samples. Their history is not replayed: what a reader misses is a gap.
+//
+// Not thread-safe. The queries must outlive it.
+class SensorSamples {
+ public:
+  using Message = StreamContent::Message;
+
+  // There are none unless the request asks for sensors, and without queries (nullptr).
+  SensorSamples(const StreamRequest& request, const SensorQueries* queries)
+      : filter_(request.filter),
+        sample_interval_(request.sample_interval),
+        queries_(request.sensors ? queries : nullptr) {}
+
+  // Adds a gap for each board of which a sample may have been missed.
+  void Resume(const StreamPosition& position, const StreamSight& sight, std::vector<Message>& messages);
+  void BeginRound() { ++round_; }
+  std::optional<Message> NextOfRound(const StreamSight& sight);
+  std::optional<Message> NextNews(const StreamSight& sight);
+  void AddPosition(DevicePosition& position) const;
+
+ private:
+  struct Sent {
+    explicit Sent(absl::Duration interval) : pacer(interval) {}
+
+    SamplePacer pacer;  // its publications are the samples' steady times
+    absl::Time time = absl::UnixEpoch();
+    uint64_t round = 0;
+  };
+
+  Sent& SentOf(const VisibleDevice& device);
+  // The reader has the board's newest sample.
+  void Remember(const VisibleBoard& board, const StreamSight& sight);
+  template <typename IsWanted>
+  std::optional<Message> Next(const StreamSight& sight, IsWanted is_wanted);
+
+  const RowFilter filter_;
+  const absl::Duration sample_interval_;
+  const SensorQueries* const queries_;
+  uint64_t round_ = 0;
+  std::map<std::string, Sent> sent_;  // by device
+};
 
 // Not thread-safe. The sources must outlive it.
 class SampleStream final : public StreamContent {
@@ -96,6 +186,9 @@ class SampleStream final : public StreamContent {
   // Whether a leg goes on or another one begins.
   bool IsInLeg(const VisibleDevice& device, const Replay& replay);
   void EndReplay(Cursor& cursor);
+  // The device begins anew after a gap.
+  Message GiveUpReplay(const VisibleDevice& device, Cursor& cursor, sideband::v1::Gap::Reason reason,
+                       const StreamSight& sight);
   // Ends the replay of a device that the caller no longer sees.
   std::optional<Message> GapOfUnseen(const StreamSight& sight);
   std::optional<Message> Newest(const VisibleDevice& device);

@@ -90,7 +90,8 @@ absl::StatusOr<uint64_t> ArgumentOf(const TriggerRequest& request, const Visible
 
 }  // namespace
 
-absl::Status Admin::Reload(const Caller& caller, const Credentials& peer, Done<ReloadResponse> done) const {
+absl::Status Admin::Reload(const Caller& caller, const Credentials& peer,
+                           const sideband::v1::ReloadRequest& /*request*/, Done<ReloadResponse> done) const {
   SIDEBAND_RETURN_IF_ERROR(CheckIsLocal(caller, peer));
   parts_.reload([&reader = parts_.reader, done = std::move(done)](const absl::StatusOr<ReloadOutcome>& outcome) {
     if (!outcome.ok()) return done(outcome.status());

@@ -2,7 +2,7 @@
 //
 // sideband.v1.Admin, without gRPC: what operators on the daemon's machine may do.
 //   const Admin admin({.reader = reader, .trigger = trigger, .reload = reload});
-//   SIDEBAND_RETURN_IF_ERROR(admin.Reload(caller, peer, done));
+//   SIDEBAND_RETURN_IF_ERROR(admin.Reload(caller, peer, request, done));
 #ifndef SIDEBAND_DAEMON_VIEW_ADMIN_H_
 #define SIDEBAND_DAEMON_VIEW_ADMIN_H_
 
@@ -33,11 +33,11 @@ class Admin {
  public:
   struct Parts {
     Reader& reader;
-    // As TriggerRouter::Trigger.
+    // The same as TriggerRouter::Trigger.
     std::function<absl::Status(size_t device, mailbox::TriggerStep step, uint64_t argument,
                                std::function<void(const absl::StatusOr<uint32_t>& number)> done)>
         trigger;
-    // As ExchangeQueries::Rotate.
+    // The same as ExchangeQueries::Rotate.
     std::function<absl::Status(const Caller& caller, const sideband::v1::RotateKeysRequest& request,
                                std::function<void(const absl::StatusOr<sideband::v1::RotateKeysResponse>&)> done)>
         rotate_keys = nullptr;
@@ -56,7 +56,8 @@ class Admin {
   //   device. INVALID_ARGUMENT: no such clock domain. RESOURCE_EXHAUSTED: too many wait. To `done`, INVALID_ARGUMENT:
   //   the device does not take the period. UNIMPLEMENTED: it has no such command. UNAVAILABLE: it was not triggered, or
   //   the daemon is shutting down.
-  absl::Status Reload(const Caller& caller, const Credentials& peer, Done<sideband::v1::ReloadResponse> done) const;
+  absl::Status Reload(const Caller& caller, const Credentials& peer, const sideband::v1::ReloadRequest& request,
+                      Done<sideband::v1::ReloadResponse> done) const;
   absl::Status Trigger(const Caller& caller, const Credentials& peer, const sideband::v1::TriggerRequest& request,
                        Done<sideband::v1::TriggerResponse> done) const;
   // PERMISSION_DENIED likewise; otherwise as ExchangeQueries::Rotate.

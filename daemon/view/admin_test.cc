@@ -61,12 +61,12 @@ TEST_F(AdminTest, OnlyLocalOperatorsAreServed) {
   const auto never = [](const auto&) { FAIL(); };
   const TriggerRequest request;
   for (const std::string who : {"ops", "auditor", "tenant-a"}) {
-    EXPECT_TRUE(absl::IsPermissionDenied(admin_.Reload(CallerOf(who), {}, never))) << who;
+    EXPECT_TRUE(absl::IsPermissionDenied(admin_.Reload(CallerOf(who), {}, {}, never))) << who;
     EXPECT_TRUE(absl::IsPermissionDenied(admin_.Trigger(CallerOf(who), {}, request, never))) << who;
     const Credentials passed_on = {.bearer_token = "token", .local_operator = 0};
-    EXPECT_TRUE(absl::IsPermissionDenied(admin_.Reload(CallerOf(who), passed_on, never))) << who << " by a token";
+    EXPECT_TRUE(absl::IsPermissionDenied(admin_.Reload(CallerOf(who), passed_on, {}, never))) << who << " by a token";
     if (who == "ops") continue;
-    EXPECT_TRUE(absl::IsPermissionDenied(admin_.Reload(CallerOf(who), {.local_operator = 0}, never))) << who;
+    EXPECT_TRUE(absl::IsPermissionDenied(admin_.Reload(CallerOf(who), {.local_operator = 0}, {}, never))) << who;
   }
   EXPECT_EQ(reloads_, 0);
   EXPECT_FALSE(asked_.has_value());
@@ -135,7 +135,7 @@ TEST_F(AdminTest, AReloadAnswersWhatWasRefused) {
   outcome_ = ReloadOutcome{.errors = {"policy.yaml:3: unknown"}, .needs_restart = {"grpc.listen"}};
   absl::StatusOr<ReloadResponse> response;
   const auto reload = [&] {
-    return admin_.Reload(CallerOf("ops"), {.local_operator = 0}, [&](const auto& answer) { response = answer; });
+    return admin_.Reload(CallerOf("ops"), {.local_operator = 0}, {}, [&](const auto& answer) { response = answer; });
   };
   ASSERT_TRUE(reload().ok());
   EXPECT_EQ(response->errors(0), "policy.yaml:3: unknown");

@@ -372,4 +372,5 @@ TEST_F(CountingQueriesTest, NumbersBeyondTheirFieldsAreRefused) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

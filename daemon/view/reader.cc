@@ -7,10 +7,58 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "daemon/authz/role_name.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
+std::shared_ptr<const View> ViewCache::Find(const Key& key, uint64_t policy_version, const Topology* topology) {
+  const auto found = entries_.find(key);
+  // A view holds its topology, so that the address is not reused.
+  const bool current = found != entries_.end() && found->second.policy_version == policy_version &&
+                       found->second.view->topology().get() == topology;
+  return current ? found->second.view : nullptr;
+}
+
+std::shared_ptr<const View> ViewCache::Keep(const Key& key, uint64_t policy_version, std::shared_ptr<const View> made) {
+  absl::MutexLock lock(&mu_);
+  if (auto view = Find(key, policy_version, made->topology().get())) return view;
+  if (policy_version < policy_version_) return made;  // from a late reader of a replaced policy; not cached
+  if (policy_version > policy_version_) entries_.clear();
+  policy_version_ = policy_version;
+  entries_.insert_or_assign(key, Entry{policy_version, made});
+  return made;
+}
+
+void ViewCache::Drop(const Key& key, const View* view) {
+  absl::MutexLock lock(&mu_);
+  const auto found = entries_.find(key);
+  // Another thread may have replaced the view meanwhile.
+  if (found != entries_.end() && found->second.view.get() == view) entries_.erase(found);
+}
+
+std::shared_ptr<const View> ViewCache::Get(size_t device, const VersionedPolicy& policy, const Principal& principal,
+                                           std::shared_ptr<const Topology> topology) {
+  const Key key(device, principal.group());
+  {
+    absl::MutexLock lock(&mu_);
+    if (auto view = Find(key, policy.version, topology.get())) return view;
+  }
+  // Computed without the lock, since it may take long. A view that is computed twice does no harm.
+  DecisionLog decisions;
+  const auto made = std::make_shared<const View>(*policy.policy, principal, std::move(topology), &decisions);
+  auto kept = Keep(key, policy.version, made);
+  // Only the thread whose view was cached has it audited.
+  if (kept == made && !listener_.OnView(device, policy, principal, decisions)) Drop(key, made.get());
+  return kept;
+}
+
 namespace {
+
+// Differs where the device, the group or a decision differs.
+std::string OutcomeOf(const std::string& device, const Principal& principal, const std::vector<std::string>& texts) {
+  return AuditHash(absl::StrCat(device, "\n", principal.group(), "\n", absl::StrJoin(texts, "\n")));
+}
 
 bool HasPartition(const Caller& caller, const std::string& device) {
   if (caller.principal.role != Principal::Role::kTenant) return false;
@@ -25,6 +73,80 @@ absl::Status Unlisted(const SubjectNames& certificate) {
 }
 
 }  // namespace
+
+bool ViewAuditor::Enter(uint64_t policy_version) {
+  if (policy_version < policy_version_) return false;
+  if (policy_version > policy_version_) {
+    told_.clear();
+    told_ever_.clear();
+  }
+  policy_version_ = policy_version;
+  return true;
+}
+
+bool ViewAuditor::IsNews(const Key& key, uint64_t policy_version, const std::string& outcome) {
+  absl::MutexLock lock(&mu_);
+  // Outcomes under a replaced policy are not remembered, so each of them is audited.
+  if (!Enter(policy_version)) return true;
+  const auto told = told_.find(key);
+  return told == told_.end() || told->second != outcome;
+}
+
+bool ViewAuditor::IsNewsOfThePast(uint64_t policy_version, const std::string& outcome) {
+  absl::MutexLock lock(&mu_);
+  return !Enter(policy_version) || !told_ever_.contains(outcome);
+}
+
+void ViewAuditor::Remember(const Key* key, uint64_t policy_version, const std::string& outcome) {
+  absl::MutexLock lock(&mu_);
+  if (!Enter(policy_version)) return;
+  if (key != nullptr) told_[*key] = outcome;
+  // A forgotten outcome is audited once more.
+  if (told_ever_.size() >= kOutcomesMax) told_ever_.clear();
+  told_ever_.insert(outcome);
+}
+
+bool ViewAuditor::Audit(const std::string& device, const VersionedPolicy& policy, const Principal& principal,
+                        const std::vector<std::string>& texts, const std::string& why) {
+  // Texts beyond the limit of one entry follow in further entries.
+  for (size_t begin = 0; begin < texts.size(); begin += kAuditDetailMax) {
+    const size_t end = std::min(begin + kAuditDetailMax, texts.size());
+    const bool is_taken =
+        audit_.Record({.kind = AuditKind::kView,
+                       .principal = principal.identity,
+                       .role = RoleName(*policy.policy, principal),
+                       .resource = absl::StrCat("device ", device),
+                       .reason = begin == 0 ? why : "continued",
+                       .policy_version = policy.version,
+                       .detail = {texts.begin() + static_cast<long>(begin), texts.begin() + static_cast<long>(end)}});
+    if (!is_taken) return false;
+  }
+  return true;
+}
+
+bool ViewAuditor::OnView(size_t device, const VersionedPolicy& policy, const Principal& principal,
+                         const DecisionLog& decisions) {
+  const auto info = store_.Info(device);
+  if (info == nullptr) return false;  // removed since the request
+  const std::string& name = info->name;
+  const std::vector<std::string> texts = decisions.Texts();
+  const std::string outcome = OutcomeOf(name, principal, texts);
+  const Key key(device, principal.group());
+  if (!IsNews(key, policy.version, outcome)) return true;
+  // Remembered only once the log has taken every entry; until then each request tries again.
+  if (!Audit(name, policy, principal, texts, "first request of this role")) return false;
+  Remember(&key, policy.version, outcome);
+  return true;
+}
+
+void ViewAuditor::OnPastView(const DeviceInfo& device, const VersionedPolicy& policy, const Principal& principal,
+                             const DecisionLog& decisions) {
+  const std::vector<std::string> texts = decisions.Texts();
+  const std::string outcome = OutcomeOf(device.name, principal, texts);
+  if (!IsNewsOfThePast(policy.version, outcome)) return;
+  if (!Audit(device.name, policy, principal, texts, "first request of this role for this past")) return;
+  Remember(nullptr, policy.version, outcome);
+}
 
 absl::StatusOr<Principal> Reader::PrincipalOfToken(const VersionedPolicy& policy,
                                                    const Credentials& credentials) const {

@@ -7,11 +7,18 @@
 #define SIDEBAND_DAEMON_VIEW_READER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "daemon/audit/audit_sink.h"
 #include "daemon/authz/absent_names.h"
@@ -21,13 +28,92 @@
 #include "daemon/identity/token_verifier.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
+#include "daemon/view/decision_log.h"
 #include "daemon/view/tenure.h"
 #include "daemon/view/update_notifier.h"
 #include "daemon/view/view.h"
-#include "daemon/view/view_auditor.h"
-#include "daemon/view/view_cache.h"
 
 namespace sideband::daemon {
+
+// Called for each view that is computed and cached, on the thread that requested it. Must be thread-safe.
+class ViewListener {
+ public:
+  virtual ~ViewListener() = default;
+  // False where the view could not be audited. The cache then drops the view, and the next request for it calls again.
+  virtual bool OnView(size_t device, const VersionedPolicy& policy, const Principal& principal,
+                      const DecisionLog& decisions) = 0;
+};
+
+// Views, computed once per (policy version, topology, group of principals). Thread-safe. Holds one view per device and
+// group, the most recently requested. Older views live while readers hold them.
+class ViewCache {
+ public:
+  // `listener` must outlive the cache.
+  explicit ViewCache(ViewListener& listener) : listener_(listener) {}
+
+  // `principal` must be from `policy`; `topology` must be the device's.
+  std::shared_ptr<const View> Get(size_t device, const VersionedPolicy& policy, const Principal& principal,
+                                  std::shared_ptr<const Topology> topology);
+
+ private:
+  struct Entry {
+    uint64_t policy_version = 0;
+    std::shared_ptr<const View> view;  // shared with readers and their caches
+  };
+  using Key = std::pair<size_t, size_t>;  // device, group
+
+  std::shared_ptr<const View> Find(const Key& key, uint64_t policy_version, const Topology* topology)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Returns `made`, or the view that another thread has cached meanwhile.
+  std::shared_ptr<const View> Keep(const Key& key, uint64_t policy_version, std::shared_ptr<const View> made);
+  void Drop(const Key& key, const View* view);
+
+  ViewListener& listener_;
+
+  absl::Mutex mu_;
+  uint64_t policy_version_ ABSL_GUARDED_BY(mu_) = 0;  // the newest seen
+  absl::flat_hash_map<Key, Entry> entries_ ABSL_GUARDED_BY(mu_);
+};
+
+// Writes the decisions behind each view to the audit log when the view is computed.
+//
+// Thread-safe. A view is recomputed whenever a context appears or disappears. It is audited again only if its outcomes
+// or the policy differ from those of the last view of its group and device, or if the log did not accept the last view.
+// Memory is bounded: one outcome per device and group, and kOutcomesMax past outcomes.
+class ViewAuditor final : public ViewListener {
+ public:
+  // `store` and `audit` must outlive the auditor.
+  ViewAuditor(const Store& store, AuditSink& audit) : store_(store), audit_(audit) {}
+
+  bool OnView(size_t device, const VersionedPolicy& policy, const Principal& principal,
+              const DecisionLog& decisions) override;
+  // For the view of a topology that may be past. Audited unless a present or past view with the same outcomes was
+  // audited.
+  void OnPastView(const DeviceInfo& device, const VersionedPolicy& policy, const Principal& principal,
+                  const DecisionLog& decisions);
+
+ private:
+  using Key = std::pair<size_t, size_t>;  // device, group
+  static constexpr size_t kOutcomesMax = 4096;
+
+  // False where the log did not accept all entries.
+  bool Audit(const std::string& device, const VersionedPolicy& policy, const Principal& principal,
+             const std::vector<std::string>& texts, const std::string& why);
+  // False under a policy that has been replaced. Its outcomes are not remembered.
+  bool Enter(uint64_t policy_version) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool IsNews(const Key& key, uint64_t policy_version, const std::string& outcome);
+  bool IsNewsOfThePast(uint64_t policy_version, const std::string& outcome);
+  // `key` is nullptr for a past view.
+  void Remember(const Key* key, uint64_t policy_version, const std::string& outcome);
+
+  const Store& store_;
+  AuditSink& audit_;
+
+  absl::Mutex mu_;
+  uint64_t policy_version_ ABSL_GUARDED_BY(mu_) = 0;                 // the newest seen
+  absl::flat_hash_map<Key, std::string> told_ ABSL_GUARDED_BY(mu_);  // hashes of the last outcomes under it
+  absl::flat_hash_set<std::string> told_ever_ ABSL_GUARDED_BY(mu_);  // likewise of all outcomes, past views included
+};
 
 // A principal and the policy under which it was authenticated.
 struct Caller {

@@ -125,9 +125,24 @@ bool Replay::IsVisible(const VisibleDevice& device, const Caller& caller) {
   return Reader::Sees(caller, *device.info, &ViewOf(device, caller));
 }
 
+bool Replay::HasLaterVm(const Caller& caller) const {
+  const std::set<Uuid> foreign = reader_->TenuresOf(caller).ForeignAt(header().steady_time());
+  return !foreign.empty() && std::ranges::any_of(frames_->view().layout().topology->catalog().vms,
+                                                 [&](const mailbox::VmInfo& vm) { return foreign.contains(vm.uuid); });
+}
+
 sideband::v1::Snapshot Replay::Message(const VisibleDevice& device, const Caller& caller, const RowFilter& filter) {
+  return MessageBy(ViewOf(device, caller), device, filter);
+}
+
+sideband::v1::Snapshot Replay::MessageAsNewest(const VisibleDevice& device, const Caller& caller,
+                                               const RowFilter& filter) const {
+  const View view(*caller.policy.policy, caller.principal, frames_->view().layout().topology);
+  return MessageBy(view, device, filter);
+}
+
+sideband::v1::Snapshot Replay::MessageBy(const View& view, const VisibleDevice& device, const RowFilter& filter) const {
   const Layout& layout = frames_->view().layout();
-  const View& view = ViewOf(device, caller);
   sideband::v1::Snapshot out;
   out.set_device(device.info->name);
   out.set_boot_id(layout.boot_id);

@@ -65,15 +65,22 @@ class Replay {
   uint64_t boot_id() const { return frames_->view().layout().boot_id; }
   // Whether the caller would have seen the device then, under the policy that holds now.
   bool IsVisible(const VisibleDevice& device, const Caller& caller);
+  // Whether a VM of the frame came to be the caller's only later. It is not in Message().
+  bool HasLaterVm(const Caller& caller) const;
   // The frame as the caller may see it now, by the topology of its time: as SubscribeResponse.replayed says. VMs that
   // were not yet the caller's then are not in it. `device`
   // is the device as the caller sees it now. Each view of the past is audited as HistoryReader does.
   sideband::v1::Snapshot Message(const VisibleDevice& device, const Caller& caller, const RowFilter& filter);
+  // The frame as a stream had it that was open when it was the newest one, under the policy of now: VMs that came to be
+  // the caller's later are in it. To compare with, not to be sent.
+  sideband::v1::Snapshot MessageAsNewest(const VisibleDevice& device, const Caller& caller,
+                                         const RowFilter& filter) const;
 
  private:
   // Positions frames_ at the publication: kFound, kUnfinished or kLost.
   Outcome Seek(uint64_t publication, DecodeBudget* budget);
   const View& ViewOf(const VisibleDevice& device, const Caller& caller);
+  sideband::v1::Snapshot MessageBy(const View& view, const VisibleDevice& device, const RowFilter& filter) const;
 
   Reader* reader_;
   const History* history_;

@@ -365,4 +365,5 @@ TEST_F(SensorHistoryReaderTest, WithoutMemoryThereIsNone) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

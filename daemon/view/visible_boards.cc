@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "proto/mailbox/performance_metric.h"
+#include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {
 namespace {

@@ -12,6 +12,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -25,9 +26,19 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/base/error_list.h"
-#include "proto/base/yaml_bounds.h"
 
 namespace sideband {
+
+// Limits the size of a YAML document before it is parsed: yaml-cpp needs about 200 bytes per value, and holds all
+// levels of a nested value at once.
+struct YamlBounds {
+  size_t depth_max = 64;       // nesting of brackets, and number of "- " in one line
+  size_t nodes_max = 4 << 20;  // keys, values, list entries; an estimate, accurate within a factor of two for JSON
+};
+
+// INVALID_ARGUMENT "PATH:LINE: …" if the text exceeds the bounds. Brackets in quotes and comments are not counted. One
+// pass, without allocating memory.
+absl::Status CheckYamlBounds(absl::string_view text, const std::string& path, const YamlBounds& bounds);
 
 class YamlMap;
 

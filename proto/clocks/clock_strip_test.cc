@@ -2,12 +2,233 @@
 #include "proto/clocks/clock_strip.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+#include "proto/clocks/test_clock.h"
 
 namespace sideband::clocks {
 namespace {
+
+// The highest line at x is held down by two bars: by the highs of one on either side, or by the low of one and the high
+// of a nearer one on the same side.
+absl::int128 HighestByPairs(const std::vector<StripBar>& bars, int64_t x) {
+  absl::int128 highest = absl::Int128Max();
+  const auto hold = [&](Vertex a, Vertex b) { highest = std::min(highest, CeilOfLine(a, b, x)); };
+  for (const StripBar& a : bars) {
+    if (a.x == x) highest = std::min(highest, absl::int128(a.high));
+    for (const StripBar& b : bars) {
+      if (a.x >= b.x) continue;
+      if (b.x <= x) hold({a.x, a.low}, {b.x, b.high});
+      if (x <= a.x) hold({a.x, a.high}, {b.x, b.low});
+      if (a.x <= x && x <= b.x) hold({a.x, a.high}, {b.x, b.high});
+    }
+  }
+  return highest;
+}
+
+absl::int128 LowestByPairs(std::vector<StripBar> bars, int64_t x) {
+  for (StripBar& bar : bars) bar = {bar.x, -bar.high, -bar.low};
+  return -HighestByPairs(bars, x);
+}
+
+// A line is left if each bar is reached by the lines of the others.
+bool FitsByPairs(const std::vector<StripBar>& bars, const StripBar& next) {
+  return bars.size() < 2 || (LowestByPairs(bars, next.x) <= next.high && next.low <= HighestByPairs(bars, next.x));
+}
+
+std::vector<StripBar> AnyBars(int bars_max, int64_t jitter) {
+  std::vector<StripBar> bars;
+  const int64_t slope = *rc::gen::inRange<int64_t>(-100, 100), width = *rc::gen::inRange<int64_t>(0, 40);
+  int64_t x = 0;
+  for (int i = *rc::gen::inRange(1, bars_max); i > 0; --i) {
+    const int64_t low = slope * x / 7 + *rc::gen::inRange<int64_t>(-jitter - 1, jitter + 1);
+    bars.push_back({x, low, low + width});
+    x += *rc::gen::inRange<int64_t>(1, 30);
+  }
+  return bars;
+}
+
+RC_GTEST_PROP(AffineStripProperty, IsThatOfAllPairsOfBars, ()) {
+  std::vector<StripBar> added;
+  AffineStrip strip(0);
+  for (const StripBar& bar : AnyBars(60, *rc::gen::element<int64_t>(0, 10, 30))) {
+    const bool fits = FitsByPairs(added, bar);
+    // A bar that no line reaches by less than a rounding.
+    if (fits && !strip.Add(bar)) break;
+    RC_ASSERT(fits || !strip.Add(bar));
+    if (!fits) break;
+    added.push_back(bar);
+    if (added.size() < 2) continue;
+    for (int64_t x = -20; x < bar.x + 20; x += 3) {
+      RC_ASSERT(strip.At(x) == (StripRange{LowestByPairs(added, x), HighestByPairs(added, x)}));
+    }
+  }
+}
+
+TEST(AffineStripTest, OneBarIsAPoint) {
+  AffineStrip strip(3);
+  EXPECT_EQ(strip.At(0), std::nullopt);
+  ASSERT_TRUE(strip.Add({10, 100, 105}));
+  // Widened for the line, and again for what wanders around it.
+  EXPECT_EQ(strip.At(10), (StripRange{94, 111}));
+  EXPECT_EQ(strip.At(11), std::nullopt);
+  EXPECT_EQ(strip.Period(), std::nullopt);
+}
+
+TEST(AffineStripTest, TwoBarsGiveAPeriod) {
+  AffineStrip strip(0);
+  ASSERT_TRUE(strip.Add({0, 0, 10}));
+  ASSERT_TRUE(strip.Add({100, 1000, 1010}));
+  const absl::int128 unit = absl::int128(1) << kPeriodFractionBits;
+  EXPECT_EQ(strip.Period(), (PeriodRange{unit * 99 / 10, unit * 101 / 10 + 1}));
+  EXPECT_EQ(strip.At(50), (StripRange{500, 510}));
+  EXPECT_EQ(strip.At(200), (StripRange{1980 + 10, 2020}));
+  // 1009.9 and 1020.1
+  EXPECT_EQ(strip.At(101), (StripRange{1009, 1021}));
+}
+
+TEST(AffineStripTest, ABarOffAllLinesChangesNothing) {
+  AffineStrip strip(0);
+  ASSERT_TRUE(strip.Add({0, 0, 10}));
+  ASSERT_TRUE(strip.Add({100, 1000, 1010}));
+  EXPECT_FALSE(strip.Add({200, 2021, 2030}));
+  EXPECT_FALSE(strip.Add({200, 1970, 1989}));
+  EXPECT_EQ(strip.bars(), 2u);
+  EXPECT_TRUE(strip.Add({200, 2020, 2030}));  // one line is left
+  EXPECT_EQ(strip.At(200), (StripRange{2020, 2020}));
+}
+
+// A curve within the wander, of which every bar is a vertex.
+TEST(AffineStripTest, AFullHullOnlyWidens) {
+  AffineStrip strip(20'000);
+  std::vector<StripBar> bars;
+  for (int64_t x = 0; x < 200; ++x) bars.push_back({x, (x - 100) * (x - 100), (x - 100) * (x - 100)});
+  for (const StripBar& bar : bars) ASSERT_TRUE(strip.Add(bar));
+  EXPECT_LE(strip.upper().vertices().size(), kVerticesMax);
+  EXPECT_LE(strip.negated_lower().vertices().size(), kVerticesMax);
+  for (const StripBar& bar : bars) {
+    EXPECT_LE(strip.At(bar.x)->low, bar.low);
+    EXPECT_GE(strip.At(bar.x)->high, bar.high);
+  }
+  const AffineStrip before = strip;
+  strip.Shrink(8);
+  EXPECT_LE(strip.upper().vertices().size(), 8u);
+  for (const StripBar& bar : bars) {
+    EXPECT_LE(strip.At(bar.x)->low, before.At(bar.x)->low);
+    EXPECT_GE(strip.At(bar.x)->high, before.At(bar.x)->high);
+  }
+}
+
+TEST(AffineStripTest, HostileHullsAreRefused) {
+  const std::vector<Vertex> upper = {{0, 10}, {100, 1010}}, lower = {{0, 0}, {100, -1000}};
+  EXPECT_TRUE(AffineStrip::OfHulls(0, 2, upper, lower).ok());
+  const struct {
+    uint64_t bars;
+    std::vector<Vertex> upper, lower;
+  } kRows[] = {
+      {2, {}, lower},                                                     // empty
+      {1, upper, lower},                                                  // more vertices than bars
+      {2, {{0, 10}, {0, 1010}}, lower},                                   // not ascending
+      {3, {{0, 10}, {50, 800}, {100, 1010}}, lower},                      // not convex
+      {2, {{0, 10}, {101, 1010}}, lower},                                 // another end
+      {2, {{-1, 10}, {100, 1010}}, lower},                                // before the start
+      {2, {{0, 10}, {100, kYMax + 1}}, lower},                            // too late
+      {2, {{0, 10}, {100, 999}}, lower},                                  // the last bar is reversed
+      {2, {{0, 10}, {100, 1010}}, {{0, -20}, {50, -600}, {100, -1000}}},  // no line fits
+      {2, {{100, 1010}}, {{100, -1000}}},                                 // no period
+      {65, std::vector<Vertex>(65), lower},                               // too many
+  };
+  for (const auto& row : kRows) {
+    EXPECT_EQ(AffineStrip::OfHulls(0, row.bars, row.upper, row.lower).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+}
+
+using Bars = std::vector<std::pair<uint64_t, InstantRange>>;
+
+Bars BarsOf(const ClockCase& drawn) {
+  Bars bars;
+  for (const ClockPacket& packet : drawn.packets) bars.emplace_back(packet.edge, *clocks::BarOf(packet, drawn.limits));
+  return bars;
+}
+
+// The formulas of clocks.md, over all packets.
+InstantRange OverAll(const Bars& bars, const ClockLimits& limits, uint64_t edge) {
+  InstantRange range{Instant::Earliest(), Instant::Latest()};
+  for (const auto& [x, bar] : bars) {
+    const Ticks shortest = (Ticks(edge) - x) * limits.period_shortest;
+    const Ticks longest = (Ticks(edge) - x) * limits.period_longest;
+    const bool stops = limits.period_longest == 0;
+    if (edge >= x) range.low = std::max(range.low, bar.low + shortest);
+    if (edge >= x && (edge == x || !stops)) range.high = std::min(range.high, bar.high + longest);
+    if (edge <= x && (edge == x || !stops)) range.low = std::max(range.low, bar.low + longest);
+    if (edge <= x) range.high = std::min(range.high, bar.high + shortest);
+  }
+  return range;
+}
+
+RC_GTEST_PROP(EnvelopeProperty, NearestPacketsSuffice, ()) {
+  const ClockCase drawn = DrawCase(
+      {.kind = static_cast<ClockKind>(*rc::gen::inRange(0, 4)), .packets = *rc::gen::inRange<int>(1, kAnchorsMax + 1)},
+      *rc::gen::arbitrary<uint64_t>());
+  Envelope envelope(drawn.limits.period_shortest, drawn.limits.period_longest);
+  const Bars bars = BarsOf(drawn);
+  for (const auto& [edge, bar] : bars) RC_ASSERT(envelope.Add(edge, bar));
+  for (int i = 0; i < 100; ++i) {
+    const uint64_t edge = *rc::gen::inRange<uint64_t>(0, drawn.packets.back().edge + 100);
+    // Beyond the ends of a clock that may stop one side is open, which a stopped clock's own edge is not.
+    RC_ASSERT(envelope.At(edge) == OverAll(bars, drawn.limits, edge));
+  }
+  for (const auto& [edge, bar] : bars) RC_ASSERT(envelope.At(edge) == OverAll(bars, drawn.limits, edge));
+}
+
+TEST(EnvelopeTest, KeepsTheNewestAndThinsTheOld) {
+  Envelope envelope(990, 1010);
+  Bars bars;
+  for (uint64_t i = 0; i < 100'000; ++i) {
+    const Instant at(Ticks(i) * 100 * 1000);
+    bars.emplace_back(i * 100, InstantRange{at, at + 5000});
+    ASSERT_TRUE(envelope.Add(bars.back().first, bars.back().second));
+    ASSERT_LE(envelope.anchors(), kAnchorsMax);
+  }
+  const ClockLimits limits{.period_shortest = 990, .period_longest = 1010};
+  const Bars newest(bars.end() - kAnchorsExact, bars.end());
+  for (uint64_t edge = newest.front().first; edge < newest.back().first; edge += 33) {
+    EXPECT_EQ(envelope.At(edge), OverAll(newest, limits, edge));
+  }
+  // An edge of a given age is between anchors that are not much further apart.
+  for (uint64_t age = 100; age < 100'000; age *= 2) {
+    const InstantRange range = envelope.At(bars.back().first - age * 100);
+    EXPECT_LE(range.width(), 10'000 + Ticks(age) * 100 * 20) << age;
+    EXPECT_LE(range.low, Instant(Ticks(bars.back().first - age * 100) * 1000 + 5000));
+  }
+}
+
+TEST(EnvelopeTest, RefusesWhatNoClockWithinTheLimitsDoes) {
+  Envelope envelope(10, 20);
+  EXPECT_FALSE(envelope.At(5).IsBounded());
+  ASSERT_TRUE(envelope.Add(100, {Instant(1000), Instant(1010)}));
+  EXPECT_FALSE(envelope.Add(110, {Instant(1050), Instant(1099)}));  // too soon
+  EXPECT_FALSE(envelope.Add(110, {Instant(1211), Instant(1220)}));  // too late
+  EXPECT_TRUE(envelope.Add(110, {Instant(1210), Instant(1220)}));
+  EXPECT_EQ(envelope.At(110), (InstantRange{Instant(1210), Instant(1210)}));
+  EXPECT_EQ(envelope.At(100), (InstantRange{Instant(1010), Instant(1010)}));  // tightened backward
+}
+
+TEST(EnvelopeTest, SurvivesFarInstantsAndEdges) {
+  Envelope envelope(1, kPeriodMax);
+  ASSERT_TRUE(envelope.Add(0, {Instant(-(kInstantLimit - 1)), Instant(-(kInstantLimit - 1))}));
+  const Instant far(kInstantLimit - 1 - (Ticks(1) << 40));
+  ASSERT_TRUE(envelope.Add(uint64_t{1} << 60, {far, far + 7}));
+  ASSERT_TRUE(envelope.Add(~uint64_t{0}, {far + (Ticks(1) << 66), far + (Ticks(1) << 66)}));
+  EXPECT_TRUE(envelope.At(~uint64_t{0} - 1).IsBounded());
+  EXPECT_TRUE(envelope.At(0).IsBounded());
+}
 
 // Of the README: 100 MHz within 1000 ppm, on an axis of nanoseconds; a trigger is sampled within 12 ns.
 constexpr ClockLimits kLimits{.period_shortest = 9'990 * kTicksPerCycle / 1000,
@@ -272,4 +493,5 @@ TEST(ClockStripTest, AddInOrderStopsAtAnError) {
 }
 
 }  // namespace
+
 }  // namespace sideband::clocks

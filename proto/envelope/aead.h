@@ -40,7 +40,7 @@ class AeadSealer {
  public:
   // INVALID_ARGUMENT for a key of another size, INTERNAL where OpenSSL fails.
   static absl::StatusOr<AeadSealer> Create(const Secret& key);
-  // As AeadSeal.
+  // The same as AeadSeal.
   absl::Status Seal(const AeadNonce& nonce, ByteSpan aad, std::span<uint8_t> text,
                     std::span<uint8_t, kAeadTagBytes> tag);
 

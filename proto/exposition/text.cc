@@ -60,12 +60,22 @@ std::string FamilyHeader(MetricsFormat format, absl::string_view name, MetricTyp
   return out;
 }
 
+std::string CreatedName(absl::string_view counter) {
+  return absl::StrCat(absl::StripSuffix(counter, "_total"), "_created");
+}
+
 std::string NumberText(double value) {
   // Both formats demand these spellings; to_chars would write nan and inf.
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
   char digits[32];  // the shortest form of a double has at most 24 characters
   return std::string(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
+}
+
+std::string ValueText(double value) {
+  constexpr double kExactMax = 9'007'199'254'740'992;  // 2^53
+  if (std::abs(value) <= kExactMax && std::trunc(value) == value) return absl::StrCat(static_cast<int64_t>(value));
+  return NumberText(value);
 }
 
 std::string TimeText(absl::Time time) {

@@ -31,8 +31,14 @@ void AppendLabel(std::string& out, absl::string_view name, absl::string_view val
 // Characters of `help` other than printable ASCII become '?', since the text may come from a device.
 std::string FamilyHeader(MetricsFormat format, absl::string_view name, MetricType type, absl::string_view help);
 
+// Returns the name of the sample that says since when a counter counts ("x_created" of "x_total"): OpenMetrics only.
+std::string CreatedName(absl::string_view counter);
+
 // Returns the shortest form that parses to the same number; "NaN", "+Inf" and "-Inf" as in both formats.
 std::string NumberText(double value);
+
+// Likewise, but whole numbers, such as hertz and bytes, without an exponent.
+std::string ValueText(double value);
 
 // Seconds since the Unix epoch, with milliseconds.
 std::string TimeText(absl::Time time);

@@ -29,12 +29,25 @@ TEST(TextTest, OpenMetricsNamesACounterWithoutTotal) {
             "# HELP m h\n# TYPE m counter\n");
 }
 
+TEST(TextTest, CreatedIsNamedAfterTheFamily) {
+  EXPECT_EQ(CreatedName("m_total"), "m_created");
+  EXPECT_EQ(CreatedName("m"), "m_created");
+}
+
 TEST(TextTest, NumbersAreExact) {
   EXPECT_EQ(NumberText(0.1), "0.1");
   EXPECT_EQ(NumberText(0.0), "0");
   EXPECT_EQ(NumberText(std::nan("")), "NaN");
   EXPECT_EQ(NumberText(HUGE_VAL), "+Inf");
   EXPECT_EQ(NumberText(-HUGE_VAL), "-Inf");
+}
+
+TEST(TextTest, WholeValuesHaveNoExponent) {
+  EXPECT_EQ(ValueText(1.8e9), "1800000000");
+  EXPECT_EQ(ValueText(-3), "-3");
+  EXPECT_EQ(ValueText(0.25), "0.25");
+  EXPECT_EQ(ValueText(1e300), "1e+300");
+  EXPECT_EQ(ValueText(std::nan("")), "NaN");
 }
 
 TEST(TextTest, TimesAreSecondsOfTheEpoch) {

@@ -11,7 +11,6 @@
 #include "absl/strings/escaping.h"
 #include "proto/base/hex.h"
 #include "proto/envelope/secret_access.h"
-#include "proto/hpke/labeled_kdf.h"
 
 namespace sideband::hpke {
 namespace {

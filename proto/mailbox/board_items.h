@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What SMBPBI's base commands name by a number: temperatures, powers, thermal parameters, clocks, reasons of
+// The numbers by which SMBPBI's base commands name things: temperatures, powers, thermal parameters, clocks, reasons of
 // throttling, flags and events. The numbers are those of NVIDIA's public smbpbi.h (open-gpu-kernel-modules, MIT;
 // docs/design/smbpbi-facts.md, 3.3 to 3.9); the names are our own wording. Each enumeration has a table, a row per
 // number. GET_EXT_TEMP with arg1 = TempSensor::kMemory, for instance, answers degrees · 256 in 5D.
@@ -8,9 +8,171 @@
 #ifndef SIDEBAND_PROTO_MAILBOX_BOARD_ITEMS_H_
 #define SIDEBAND_PROTO_MAILBOX_BOARD_ITEMS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 namespace sideband::mailbox {
+
+// SMBPBI's GET_SYS_ID (opcode 0x05): the items of a board's identity. The numbers and lengths are those of NVIDIA's
+// public smbpbi.h (open-gpu-kernel-modules, MIT; docs/design/smbpbi-facts.md, 3.3); the names are our own wording.
+// arg1 is the item and arg2 a dword within it; the last dword is padded with zeros.
+enum class SysId : uint8_t {
+  kBoardPartNumber = 0x00,
+  kOemInfo = 0x01,
+  kSerialNumber = 0x02,
+  kMarketingName = 0x03,
+  kGpuPartNumber = 0x04,
+  kMemoryVendor = 0x05,
+  kMemoryPartNumber = 0x06,
+  kBuildDate = 0x07,
+  kFirmwareVersion = 0x08,
+  kVendorId = 0x09,
+  kDeviceId = 0x0A,
+  kSubsystemVendorId = 0x0B,
+  kSubsystemId = 0x0C,
+  kGuid = 0x0D,
+  kInforomVersion = 0x0E,
+  kLength = 0x0F,
+  kWidth = 0x10,
+  kHeight = 0x11,
+  kPcieSpeed = 0x12,
+  kPcieWidth = 0x13,
+  kPowerLimit = 0x14,  // milliwatts
+  kFruPartNumber = 0x15,
+  kModulePowerLimit = 0x16,  // milliwatts
+  kMaxDramCapacity = 0x17,   // MiB
+};
+
+enum class SysIdFormat { kText, kBytes, kNumber };
+
+struct SysIdRow {
+  SysId item;
+  const char* name;
+  uint8_t bytes;
+  SysIdFormat format;
+};
+// In the order of their numbers, which have no gap.
+inline constexpr SysIdRow kSysIds[] = {
+    {SysId::kBoardPartNumber, "board part number", 24, SysIdFormat::kText},
+    {SysId::kOemInfo, "OEM info", 24, SysIdFormat::kText},
+    {SysId::kSerialNumber, "serial number", 16, SysIdFormat::kText},
+    {SysId::kMarketingName, "marketing name", 24, SysIdFormat::kText},
+    {SysId::kGpuPartNumber, "GPU part number", 16, SysIdFormat::kText},
+    {SysId::kMemoryVendor, "memory vendor", 1, SysIdFormat::kNumber},
+    {SysId::kMemoryPartNumber, "memory part number", 20, SysIdFormat::kText},
+    {SysId::kBuildDate, "build date", 4, SysIdFormat::kBytes},
+    {SysId::kFirmwareVersion, "firmware version", 14, SysIdFormat::kText},
+    {SysId::kVendorId, "vendor id", 2, SysIdFormat::kNumber},
+    {SysId::kDeviceId, "device id", 2, SysIdFormat::kNumber},
+    {SysId::kSubsystemVendorId, "subsystem vendor id", 2, SysIdFormat::kNumber},
+    {SysId::kSubsystemId, "subsystem id", 2, SysIdFormat::kNumber},
+    {SysId::kGuid, "GPU GUID", 16, SysIdFormat::kBytes},
+    {SysId::kInforomVersion, "InfoROM version", 16, SysIdFormat::kText},
+    {SysId::kLength, "length", 4, SysIdFormat::kNumber},
+    {SysId::kWidth, "width", 4, SysIdFormat::kNumber},
+    {SysId::kHeight, "height", 4, SysIdFormat::kNumber},
+    {SysId::kPcieSpeed, "PCIe speed", 1, SysIdFormat::kNumber},
+    {SysId::kPcieWidth, "PCIe width", 1, SysIdFormat::kNumber},
+    {SysId::kPowerLimit, "power limit", 4, SysIdFormat::kNumber},
+    {SysId::kFruPartNumber, "FRU part number", 20, SysIdFormat::kText},
+    {SysId::kModulePowerLimit, "module power limit", 4, SysIdFormat::kNumber},
+    {SysId::kMaxDramCapacity, "DRAM capacity", 4, SysIdFormat::kNumber},
+};
+
+// nullptr for an item that SMBPBI does not define.
+constexpr const SysIdRow* FindSysId(SysId item) {
+  const auto index = static_cast<uint8_t>(item);
+  return index < std::size(kSysIds) ? &kSysIds[index] : nullptr;
+}
+
+constexpr uint8_t DwordsOf(const SysIdRow& row) { return static_cast<uint8_t>((row.bytes + 3) / 4); }
+
+// SMBPBI's GPU_PERFORMANCE_MONITORING (opcode 0x28). The numbers are those of NVIDIA's public smbpbi.h
+// (open-gpu-kernel-modules, MIT).
+//
+//   arg1 = action << 6 | metric
+//   arg2 = FF: the whole device; else partition 5:0, and bit 7 for the compute instance in data-in 15:8
+enum class MonitoringAction : uint8_t {
+  kInstantaneous = 0,
+  kSnapshotMetric = 1,
+  kCapture = 2,
+  kSetMultiplier = 3,  // arg2: 1, 2, 5, 10 or 100
+};
+
+enum class MetricId : uint8_t {
+  kEngineActive = 0x00,
+  kSmActivity = 0x01,
+  kSmOccupancy = 0x02,
+  kTensorActivity = 0x03,
+  kDramUsage = 0x04,
+  kFp64Activity = 0x05,
+  kFp32Activity = 0x06,
+  kFp16Activity = 0x07,
+  kPcieTx = 0x08,
+  kPcieRx = 0x09,
+  kNvlinkRawTx = 0x0A,
+  kNvlinkDataTx = 0x0B,
+  kNvlinkRawRx = 0x0C,
+  kNvlinkDataRx = 0x0D,
+  kNvdec = 0x0E,
+  kNvjpg = 0x0F,
+  kNvofa = 0x10,
+  kNvlinkRawTxPerLink = 0x11,
+  kNvlinkDataTxPerLink = 0x12,
+  kNvlinkRawRxPerLink = 0x13,
+  kNvlinkDataRxPerLink = 0x14,
+  kNvdecPerInstance = 0x15,
+  kNvjpgPerInstance = 0x16,
+  kIntegerActivity = 0x17,
+  kDmmaActivity = 0x18,
+  kHmmaActivity = 0x19,
+  kImmaActivity = 0x1A,
+};
+
+struct MetricRow {
+  MetricId metric;
+  const char* name;  // our own wording
+  const char* word;  // in the names of Prometheus' metrics, and in policies
+};
+
+// In the order of their numbers, which have no gap.
+inline constexpr MetricRow kMetrics[] = {
+    {MetricId::kEngineActive, "engine active", "engine_active"},
+    {MetricId::kSmActivity, "SM activity", "sm_activity"},
+    {MetricId::kSmOccupancy, "SM occupancy", "sm_occupancy"},
+    {MetricId::kTensorActivity, "tensor activity", "tensor_activity"},
+    {MetricId::kDramUsage, "DRAM usage", "dram_usage"},
+    {MetricId::kFp64Activity, "FP64 activity", "fp64_activity"},
+    {MetricId::kFp32Activity, "FP32 activity", "fp32_activity"},
+    {MetricId::kFp16Activity, "FP16 activity", "fp16_activity"},
+    {MetricId::kPcieTx, "PCIe TX", "pcie_tx"},
+    {MetricId::kPcieRx, "PCIe RX", "pcie_rx"},
+    {MetricId::kNvlinkRawTx, "NVLink raw TX", "nvlink_raw_tx"},
+    {MetricId::kNvlinkDataTx, "NVLink data TX", "nvlink_data_tx"},
+    {MetricId::kNvlinkRawRx, "NVLink raw RX", "nvlink_raw_rx"},
+    {MetricId::kNvlinkDataRx, "NVLink data RX", "nvlink_data_rx"},
+    {MetricId::kNvdec, "NVDEC utilisation", "nvdec"},
+    {MetricId::kNvjpg, "NVJPG utilisation", "nvjpg"},
+    {MetricId::kNvofa, "NVOFA utilisation", "nvofa"},
+    {MetricId::kNvlinkRawTxPerLink, "NVLink raw TX/link", "nvlink_raw_tx_per_link"},
+    {MetricId::kNvlinkDataTxPerLink, "NVLink data TX/link", "nvlink_data_tx_per_link"},
+    {MetricId::kNvlinkRawRxPerLink, "NVLink raw RX/link", "nvlink_raw_rx_per_link"},
+    {MetricId::kNvlinkDataRxPerLink, "NVLink data RX/link", "nvlink_data_rx_per_link"},
+    {MetricId::kNvdecPerInstance, "NVDEC/instance", "nvdec_per_instance"},
+    {MetricId::kNvjpgPerInstance, "NVJPG/instance", "nvjpg_per_instance"},
+    {MetricId::kIntegerActivity, "integer utilisation", "integer_activity"},
+    {MetricId::kDmmaActivity, "FP64 tensor utilisation", "dmma_activity"},
+    {MetricId::kHmmaActivity, "FP16 tensor utilisation", "hmma_activity"},
+    {MetricId::kImmaActivity, "INT tensor utilisation", "imma_activity"},
+};
+inline constexpr uint8_t kMetricCount = std::size(kMetrics);
+
+constexpr const char* WordOf(MetricId metric) { return kMetrics[static_cast<size_t>(metric)].word; }
+
+inline constexpr uint8_t kWholeDevice = 0xFF;
+inline constexpr uint8_t kPartitionMask = 0x3F;
+inline constexpr uint8_t kComputeInstanceBit = 0x80;
 
 // GET_TEMP, GET_EXT_TEMP: s24.8 degrees Celsius.
 enum class TempSensor : uint8_t {

@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "proto/mailbox/board_items.h"
-#include "proto/mailbox/bundle.h"
-#include "proto/mailbox/ecc.h"
-#include "proto/mailbox/link_info.h"
-#include "proto/mailbox/sys_id.h"
+#include "proto/mailbox/memory_links.h"
+#include "proto/mailbox/services.h"
 
 namespace sideband::mailbox {
 namespace {

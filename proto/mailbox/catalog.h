@@ -5,11 +5,14 @@
 #ifndef SIDEBAND_PROTO_MAILBOX_CATALOG_H_
 #define SIDEBAND_PROTO_MAILBOX_CATALOG_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
 #include "proto/mailbox/clocks.h"
@@ -34,7 +37,7 @@ inline constexpr size_t kContextsMax = 16384;
 
 enum class EventScope : uint8_t { kContext = 0, kDevice = 1 };
 
-// What an event gains at most on a slice, in units of 2^-32; 0 if it cannot be counted there.
+// The most that an event gains on a slice, in units of 2^-32; 0 if it cannot be counted there.
 struct SliceRate {
   uint64_t capacity_q32 = 0;  // per cycle of the reference clock
   uint64_t gain_q32 = 0;      // per cycle of the event's own clock
@@ -107,14 +110,14 @@ struct HostBlockInfo {
   bool operator==(const HostBlockInfo&) const = default;
 };
 
-// Counters with one enable bit (gate_controls.h). Its number is EventDetails::gate_group.
+// Counters with one enable bit (counting.h). Its number is EventDetails::gate_group.
 struct GateGroupInfo {
   std::string name;
   uint16_t running_event = 0;  // counts the cycles in which the group's gate was open
   bool operator==(const GateGroupInfo&) const = default;
 };
 
-// A choice of events (gate_controls.h), by its number. Which events it has can be changed (counting.h).
+// A choice of events, by its number. Which events it has can be changed (counting.h).
 struct SelectionInfo {
   std::string name;
   bool operator==(const SelectionInfo&) const = default;
@@ -157,11 +160,98 @@ absl::StatusOr<Catalog> DecodeCatalog(ByteSpan payload);
 // groups, a group without a name or with that of another, a running event that does not exist, an event of a group that
 // does not exist, more than kSelectionsMax selections, a selection without a name or with that of another, a
 // selectable event that does not exist, is masked or of the device, or has no gate group, and relations and plans as in
-// rotation_items.h. DATA_LOSS for clock domains as in catalog_clocks.h.
+// rotation.h. DATA_LOSS as DecodeClockDomains.
 absl::StatusOr<Catalog> DecodeCatalogSections(ByteSpan payload);
 
 // The CRC-32C of the payload; it changes with the catalogue.
 uint32_t CatalogHash(ByteSpan payload);
+
+// "catalogue: WHAT".
+absl::Status MalformedCatalog(absl::string_view what);
+
+Uuid DecodeUuid(ByteReader& in);
+
+// The lists of a catalogue, which both versions of the catalogue contain (README.md, "Catalogue").
+void Encode(const EventInfo& event, ByteWriter& out);
+void Encode(const SliceInfo& slice, ByteWriter& out);
+void Encode(const ContextInfo& context, ByteWriter& out);
+void Encode(const HostBlockInfo& block, ByteWriter& out);
+// A read past the end of `in` leaves it not ok. Returns false for a value that this version does not know.
+bool Decode(ByteReader& in, EventInfo& event);
+bool Decode(ByteReader& in, SliceInfo& slice);
+bool Decode(ByteReader& in, ContextInfo& context);
+bool Decode(ByteReader& in, HostBlockInfo& block);
+
+template <typename T>
+void EncodeList(const std::vector<T>& items, ByteWriter& out) {
+  out.U16(static_cast<uint16_t>(items.size()));
+  for (const T& item : items) Encode(item, out);
+}
+
+template <typename T, typename DecodeItem>
+absl::Status DecodeListWith(ByteReader& in, size_t size_max, const DecodeItem& decode, std::vector<T>& items) {
+  const size_t size = in.U16();
+  if (size > size_max) return MalformedCatalog("a list is too long");
+  // The size is untrusted: the loop also ends with the input.
+  for (size_t i = 0; i < size && in.ok(); ++i) {
+    if (!decode(in, items.emplace_back())) return MalformedCatalog("an entry has an unknown property");
+  }
+  return in.ok() ? absl::OkStatus() : MalformedCatalog("truncated");
+}
+
+template <typename T>
+absl::Status DecodeList(ByteReader& in, size_t size_max, std::vector<T>& items) {
+  return DecodeListWith(
+      in, size_max, [](ByteReader& from, T& item) { return Decode(from, item); }, items);
+}
+
+// The list of VMs, whose bits differ by the version: those of `known` are written, and others refused.
+inline constexpr uint8_t kConfidentialVm = 1 << 0;
+inline constexpr uint8_t kPrivateVm = 1 << 1;
+void EncodeVms(const std::vector<VmInfo>& vms, uint8_t known, ByteWriter& out);
+absl::Status DecodeVms(ByteReader& in, uint8_t known, std::vector<VmInfo>& vms);
+
+// Whether a text is one or more printable characters.
+bool IsName(const std::string& name);
+// Whether names are valid, and identities unique and complete.
+absl::Status CheckCatalog(const Catalog& catalog);
+// Whether gate groups have names of their own, and refer to events as these refer to them.
+absl::Status CheckGateGroups(const Catalog& catalog);
+// Whether selections have names of their own, and selectable events are those of slices whose groups tell their
+// coverage.
+absl::Status CheckSelections(const Catalog& catalog);
+
+// The catalogue's section of clock domains (README.md, "Clocks").
+Bytes EncodeClockDomains(const std::vector<ClockDomain>& domains);
+// DATA_LOSS: none or more than kClockDomainsMax, truncated, bytes after the end, an unknown flag.
+absl::Status DecodeClockDomains(ByteSpan payload, std::vector<ClockDomain>& domains);
+
+// DATA_LOSS: a domain without a name or with that of another of its slice, of an unknown slice, without a frequency or
+// a shortest period, whose longest period is shorter or whose bar ends before it begins; an event of an unknown domain.
+absl::Status CheckClockDomains(const Catalog& catalog);
+
+// The things that a snapshot's rotation numbers are of: enough of the catalogue to predict them, so that their coding
+// needs no catalogue. A snapshot carries it where it differs from its base's.
+struct RotationLayout {
+  struct Event {
+    uint16_t event = 0;  // of the catalogue
+    uint8_t gate_group = kNoGateGroup;
+    bool operator==(const Event&) const = default;
+  };
+  struct Plan {
+    uint16_t number = 0;
+    std::vector<uint64_t> sets_of;  // of each of `events`: bit s tells whether set s includes it
+    bool operator==(const Plan&) const = default;
+  };
+  std::vector<Event> events;  // those that have entries in BlockRotation::events, ascending
+  std::vector<Plan> plans;    // ascending by number
+  bool operator==(const RotationLayout&) const = default;
+};
+
+// The events that have entries in BlockRotation::events: those that the catalogue calls rotated or derived, ascending.
+std::vector<uint16_t> RotatedEvents(const Catalog& catalog);
+
+RotationLayout LayoutOf(const Catalog& catalog);
 
 }  // namespace sideband::mailbox
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device says about its clock domains: their declared limits, and local clocks beside the reference clock.
+// The clock domains of a device: their declared limits, and local clocks beside the reference clock.
 // (clocks.md; README.md, "Clocks".)
 //   for (const TimelineEntry& entry : timeline.entries) {
 //     for (size_t d = 0, at = 0; d < domains; ++d) {
@@ -18,10 +18,42 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "proto/base/bytes.h"
+#include "proto/mailbox/bit_stream.h"
 
 namespace sideband::mailbox {
+
+// Numbers that grow evenly, each as its difference from what goes on as before.
+// One end of one row of numbers, any at all: arithmetic is modulo 2^64. Not thread-safe.
+class SecondDifference {
+ public:
+  // The difference with its sign, as WithSign has it.
+  uint64_t Encode(uint64_t value) {
+    const uint64_t code = WithSign(value - Expected());
+    Advance(value);
+    return code;
+  }
+  uint64_t Decode(uint64_t code) {
+    const uint64_t value = Expected() + WithoutSign(code);
+    Advance(value);
+    return value;
+  }
+
+ private:
+  uint64_t Expected() const { return last_ + step_; }
+  // The first number is no step: it would spoil what is expected of the second.
+  void Advance(uint64_t value) {
+    step_ = has_last_ ? value - last_ : 0;
+    last_ = value;
+    has_last_ = true;
+  }
+
+  uint64_t last_ = 0, step_ = 0;
+  bool has_last_ = false;
+};
 
 inline constexpr size_t kClockDomainsMax = 64;
 inline constexpr uint32_t kDomainNumberBits = 6;  // of a domain, and of their number less one
@@ -145,6 +177,27 @@ struct ClockHulls {
 inline absl::Status MalformedClocks(absl::string_view what) {
   return absl::DataLossError(absl::StrCat("clocks: ", what));
 }
+
+// The stream of HULLS: of each clock domain, the vertices of the lines that its clock may be (README.md, "Hulls").
+// Returns a whole stream, frame included. The hulls must be those that can be decoded.
+Bytes EncodeHullStream(const ClockHulls& hulls);
+
+// `stream` comes from an untrusted peer, of a device with that many domains. Any instants come back. DATA_LOSS if the
+// frame is damaged, for another kind of stream, truncated input, bits left over, domains that do not ascend or exist, a
+// hull of no or more than kHullVerticesMax vertices, and edges that do not ascend or are before the segment's start.
+// ABORTED if the stream begins at another trigger.
+absl::StatusOr<ClockHulls> DecodeHullStream(ByteSpan stream, uint32_t first_trigger_id, size_t domains);
+
+// The stream of TIMELINE: packets of triggers as second differences (README.md, "Timeline").
+// Returns a whole stream, frame included. The timeline has at most kTimelineEntriesMax entries; each has a clock for
+// each bit of its domains, and arrival stamps of 0 for those that do not stop.
+Bytes EncodeTimelineStream(const Timeline& timeline);
+
+// `stream` comes from an untrusted peer, of a device with that many domains. Any numbers come back, also those of
+// clocks that go back. DATA_LOSS if the frame is damaged, for another kind of stream, too many entries, truncated
+// input, bits left over, a domain that does not exist, a number beyond its width and an unknown kind. ABORTED if the
+// stream begins at another trigger.
+absl::StatusOr<Timeline> DecodeTimelineStream(ByteSpan stream, uint32_t first_trigger_id, size_t domains);
 
 }  // namespace sideband::mailbox
 

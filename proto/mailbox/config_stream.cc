@@ -8,7 +8,6 @@
 #include "absl/strings/string_view.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
-#include "proto/mailbox/config_words.h"
 #include "proto/mailbox/counting.h"
 #include "proto/mailbox/stream.h"
 

@@ -10,10 +10,15 @@
 #ifndef SIDEBAND_PROTO_MAILBOX_COUNTING_H_
 #define SIDEBAND_PROTO_MAILBOX_COUNTING_H_
 
+#include <algorithm>
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,9 +26,93 @@
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
 #include "proto/mailbox/event_set.h"
-#include "proto/mailbox/gate_controls.h"
 
 namespace sideband::mailbox {
+
+inline constexpr uint32_t kGateGroupsMax = 64;
+inline constexpr uint32_t kGateIdsMax = 4;
+inline constexpr uint32_t kGateValueBits = 66;
+inline constexpr uint32_t kSelectionsMax = 16;
+
+// The value of a gate (virtual-counters.md, "State"), which the device applies (secure_mcu/pipeline/counter_gate.h):
+// an enable bit for each group, and two for all: the registers GCE and CCE, and their images in control blocks. Its
+// initial value enables everything.
+struct GateValue {
+  bool master = true;
+  bool vector_enable = false;
+  uint64_t vector = 0;  // bit g: group g
+
+  uint64_t Enabled() const { return !master ? 0 : vector_enable ? vector : ~uint64_t{0}; }
+  bool operator==(const GateValue&) const = default;
+};
+
+// Counters with one enable bit.
+struct GateGroup {
+  uint16_t identifier = 0;  // 0: of every VM and of the host
+  bool valid = true;
+  bool in_guest = true;
+  bool in_host = false;
+  bool operator==(const GateGroup&) const = default;
+};
+
+struct GateMatch {
+  bool enable = false;                      // off: every identifier matches
+  std::array<uint16_t, kGateIdsMax> ids{};  // 0: none
+
+  bool Includes(uint16_t identifier) const {
+    return !enable || identifier == 0 || std::ranges::find(ids, identifier) != ids.end();
+  }
+  bool operator==(const GateMatch&) const = default;
+};
+
+// VCB. `guest_value` and `host_value` are written by exits and entries with the store indicators.
+struct VmControl {
+  GateValue guest_value, host_value;
+  bool guest_load = false, host_load = false, guest_store = false, host_store = false;
+  GateMatch match;
+  uint64_t allowed = ~uint64_t{0};  // what the guest may open
+  uint64_t pinned = 0;              // what it cannot close
+  bool guest_access = false;        // whether the guest writes its registers itself; else the firmware does for it
+  bool useren = false;              // whether programs of users may read by registers (registers.md)
+  bool is_private = false;          // whether the device's block has none of its counts
+  uint8_t selection = 0;            // of events, below kSelectionsMax
+  bool operator==(const VmControl&) const = default;
+};
+
+// CCB: layer 2, of which the VM is the host.
+struct ContextControl {
+  GateValue value;
+  bool load = false, store = false;
+  bool operator==(const ContextControl&) const = default;
+};
+
+// HCB of a slice.
+struct HostControl {
+  GateValue value;
+  GateMatch match;
+  bool operator==(const HostControl&) const = default;
+};
+
+// The number of 64-bit words of a group or a control block (README.md, "CONFIG").
+template <typename Block>
+inline constexpr size_t kWords = 0;
+template <>
+inline constexpr size_t kWords<GateGroup> = 1;
+template <>
+inline constexpr size_t kWords<VmControl> = 8;
+template <>
+inline constexpr size_t kWords<ContextControl> = 2;
+template <>
+inline constexpr size_t kWords<HostControl> = 3;
+
+std::vector<uint64_t> WordsOf(const GateGroup& group);
+std::vector<uint64_t> WordsOf(const VmControl& vm);
+std::vector<uint64_t> WordsOf(const ContextControl& context);
+std::vector<uint64_t> WordsOf(const HostControl& host);
+
+// `words` must have kWords<Block> elements. nullopt: a bit that has no meaning is set.
+template <typename Block>
+std::optional<Block> FromWords(std::span<const uint64_t> words);
 
 // A context, or with kNoContext a VM itself.
 using ContextKey = std::pair<uint16_t, uint16_t>;  // VM, context
@@ -90,6 +179,15 @@ Bytes EncodeConfigStream(uint64_t boot_id, const CountingConfig& config);
 // stream, truncated input and left-over bytes, a size beyond the limits, a VM or context twice, and a word that has no
 // meaning.
 absl::StatusOr<CountingConfig> DecodeConfigStream(ByteSpan bytes);
+
+// Rules for a change of a device's configuration, whoever makes it (virtual-counters.md, "Who may change what").
+// The device refuses it without a reason; a controller that asks here first can say why.
+// INVALID_ARGUMENT names the VM and the field: anything of a confidential VM but what it may open, whether a VM is
+// private, and a selection that the device does not have.
+absl::Status CheckChange(const CountingConfig& from, const CountingConfig& to, const std::set<uint16_t>& confidential);
+
+// A confidential VM's control block as others see it: what it may open, and whether it is private.
+VmControl Shown(const VmControl& confidential);
 
 }  // namespace sideband::mailbox
 

@@ -18,7 +18,59 @@
 
 namespace sideband::mailbox {
 
-// Version 1 shares SMBPBI's registers 5C to 5E; version 2 has registers of its own and a signature (registers.h), and
+// The features of a device of version 2: the bits of DISCOVER's feature map. (mailbox.md, "Registry".)
+
+// PEEK: live counters of one block, without a latch (peek.h).
+inline constexpr uint64_t kPeekFeature = uint64_t{1} << 0;
+
+// CONFIG: who is counted may be read and changed (counting.h).
+inline constexpr uint64_t kGateGroupsFeature = uint64_t{1} << 1;
+// Selections: a VM's choice of the events that are counted (counting.h).
+inline constexpr uint64_t kSelectionsFeature = uint64_t{1} << 2;
+
+// Blocks of the hypervisor's work on slices without a resident (catalog.h, HostBlockInfo).
+inline constexpr uint64_t kHostBlocksFeature = uint64_t{1} << 3;
+
+// VMs may be private: the device's block has none of their counts (catalog.h).
+inline constexpr uint64_t kPrivateVmsFeature = uint64_t{1} << 4;
+
+// Counter rotation: ROTATE, and numbers of what was not counted all the time (rotation.h).
+inline constexpr uint64_t kRotationFeature = uint64_t{1} << 5;
+
+// Clock domains in the catalogue, their clocks in snapshots, and the steps of TRIGGER from SELECT on (clocks.h).
+inline constexpr uint64_t kClocksFeature = uint64_t{1} << 6;
+
+// SEAL: the device seals the blocks of confidential VMs; nobody who reads the bus has them (seal.h).
+inline constexpr uint64_t kSealingFeature = uint64_t{1} << 7;
+
+struct FeatureRow {
+  uint8_t bit;
+  const char* name;
+  uint8_t opcode;  // that serves the feature; 0: none
+};
+// Bits without a row are reserved; a reader ignores them.
+inline constexpr FeatureRow kFeatures[] = {
+    {0, "PEEK", 0x67},
+    {1, "gate groups", 0x68},
+    {2, "selections", 0x68},
+    {3, "host blocks", 0},
+    {4, "private VMs", 0},
+    {5, "rotation", 0x69},
+    {6, "clock domains, bookmarks", 0x66},
+    {7, "sealing by the device", 0x65},
+};
+
+// `opcodes` as DISCOVER reports them, bit n for 0x60 + n. Returns the first feature whose opcode is not served, nullptr
+// if there is none.
+constexpr const FeatureRow* FeatureWithoutOpcode(uint64_t features, uint32_t opcodes) {
+  for (const FeatureRow& row : kFeatures) {
+    const bool is_served = row.opcode == 0 || (opcodes >> (row.opcode & 0x0F) & 1) != 0;
+    if ((features >> row.bit & 1) != 0 && !is_served) return &row;
+  }
+  return nullptr;
+}
+
+// Version 1 shares SMBPBI's registers 5C to 5E; version 2 has registers of its own and a signature (word.h), and
 // its streams have sections (sections.h).
 enum class ExtensionVersion : uint8_t { kOne = 1, kTwo = 2 };
 
@@ -69,7 +121,7 @@ constexpr Framing SnapshotFraming(ExtensionVersion version) {
 //   latter two do not name a snapshot; the stream's header does.
 enum class ReadSelector : uint8_t { kLatched = 0, kWhole = 1, kVm = 2, kContext = 3 };
 
-// PEEK, arg1 = step; only version 2, and only with its feature (features.h). Questions and answers are in peek.h.
+// PEEK, arg1 = step; only version 2, and only with its feature. Questions and answers are in peek.h.
 //   kScope: C9 in = manager word; CA in = the VM's ID 15:0 and the context's 31:16.
 //   kGo:    C9, CA in = bitmap; C9 out = stream length, CA out = the answer's tag. Latches the block's live counters
 //   and
@@ -94,8 +146,8 @@ enum class PeekStep : uint8_t { kScope = 0, kGo = 1 };
 //              of VM 0 is the scheduler's, and in every reference packet until another replaces it.
 //   kTimeline: C9 in = the first trigger, CA in = byte offset; arg2 = window bytes; C9 out = stream length, CA out =
 //   the
-//              newest trigger with packets. Offset 0 makes a new stream (timeline_stream.h).
-//   kHulls:    the same (hull_stream.h).
+//              newest trigger with packets. Offset 0 makes a new stream (clocks.h).
+//   kHulls:    the same (clocks.h).
 // ERR_DATA: the period is 0, or too short for the device; a domain that does not exist; there is no data at the offset.
 // ERR_NOT_AVAILABLE: no such scope. ERR_AGAIN: the scope has a pending bookmark; an offset in the stream from another
 // trigger on. ERR_NOT_SUPPORTED: a bookmark of a VM without a grid. ERR_OPCODE: these steps without the feature.
@@ -126,7 +178,7 @@ enum class TriggerStep : uint8_t {
 enum class ConfigStep : uint8_t { kBegin = 0, kAddress = 1, kWrite = 2, kRead = 3, kCommit = 4, kAbort = 5, kDump = 6 };
 
 // ROTATE, arg1 = step; only version 2, and only with its feature. A scope is a VM's ID 15:0 and a context's 31:16,
-// kNoContext for the VM itself. Plans and requests are in rotation.h, their bytes in rotation_stream.h.
+// kNoContext for the VM itself. Plans, requests and their bytes are in rotation.h.
 //   kPlan:  C9 in = scope, CA in = byte offset; arg2 = window bytes; C9 out = stream length, CA out = the plan's
 //   number.
 //           Offset 0 makes a new stream, of the plan in force for the scope.

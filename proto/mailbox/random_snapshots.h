@@ -27,7 +27,7 @@ class RandomSnapshots {
   // IDs and times ascend. Blocks occasionally appear, disappear and change their generation. Counts add up from
   // contexts to the device, except for some counts that only a VM or the device has, and for those of a private VM.
   Snapshot Next();
-  // As VmsWrittenWhole: there may be a confidential VM, private or not.
+  // Like VmsWrittenWhole: there may be a confidential VM, private or not.
   const VmIds& whole() const { return whole_; }
 
  private:

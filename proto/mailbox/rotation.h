@@ -16,6 +16,10 @@
 #include <optional>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "proto/base/bytes.h"
 #include "proto/mailbox/event_set.h"
 
 namespace sideband::mailbox {
@@ -29,8 +33,8 @@ inline constexpr uint16_t kOwnPlan = 0;  // the number of the plan that the chip
 // which each event of them that was counted at all ran at least.
 inline constexpr uint16_t kForgottenPlan = 0xFFFF;
 
-// What is always true of the contributions of events in any cycles, of one clock, of one scope, and of one gate group
-// or of none.
+// A relation that is always true of the contributions of events in any cycles, of one clock, of one scope, and of one
+// gate group or of none.
 struct Relation {
   enum class Kind : uint8_t {
     kCycles = 0,  // the members together gain `times` in each cycle
@@ -63,7 +67,7 @@ struct RotationSettings {
   bool operator==(const RotationSettings&) const = default;
 };
 
-// What APPLY asks for: the device makes the sets.
+// A request of APPLY: the device makes the sets.
 struct RotationRequest {
   uint16_t vm = 0;
   std::vector<uint16_t> contexts;  // ascending; none: the whole VM
@@ -87,8 +91,8 @@ struct RotationPlan {
 // each other one has the next `sets_per_pass` (0: one run has all).
 size_t Passes(size_t sets, size_t sets_per_pass);
 
-// What a block has of one plan. Index 0 of the innermost dimension is all of the block's own cycles; index 1 + g those
-// with the gate of group g open.
+// The numbers that a block has of one plan. Index 0 of the innermost dimension is all of the block's own cycles; index
+// 1 + g those with the gate of group g open.
 struct RotationPart {
   uint16_t plan = 0;              // its number
   std::vector<uint64_t> enabled;  // cycles under the plan
@@ -129,8 +133,45 @@ struct RotationTime {
 RotationTime TimeOf(const BlockRotation& numbers, const std::vector<RotationPlan>& plans, size_t event,
                     std::optional<size_t> gate_group);
 
-// Of the part of kForgottenPlan. Whether the event was counted under such a plan is not known, unless it has numbers.
+// The running slots of the part of kForgottenPlan. Whether the event was counted under such a plan is not known, unless
+// it has numbers.
 uint64_t ForgottenRunning(const BlockRotation& numbers, std::optional<size_t> gate_group);
+
+// "rotation: WHAT".
+absl::Status MalformedRotation(absl::string_view what);
+
+// The items of which catalogues, plans and requests of counter rotation consist on the wire (README.md, "Rotation").
+void Encode(const EventSet& events, ByteWriter& out);
+void Encode(const RotationSettings& settings, ByteWriter& out);
+void Encode(const RotationPlan& plan, ByteWriter& out);
+void Encode(const Relation& relation, ByteWriter& out);
+
+// All events must be below `events`. INVALID_ARGUMENT: truncated, an event that does not exist, events that do not
+// ascend, no or more than kRotationSetsMax sets, an unknown kind or profile, a relation without members, or one that
+// cannot be.
+absl::Status Decode(ByteReader& in, size_t events, EventSet& set);
+absl::Status Decode(ByteReader& in, size_t events, RotationSettings& settings);
+absl::Status Decode(ByteReader& in, size_t events, RotationPlan& plan);
+absl::Status Decode(ByteReader& in, size_t events, Relation& relation);
+
+// The payload of the catalogue's section. INVALID_ARGUMENT also for bytes after the end, more than kRelationsMax
+// relations or kPlansMax plans, numbers of plans that do not ascend, and more than kRotationSetsMax sets together.
+Bytes EncodeRotations(const std::vector<Relation>& relations, const std::vector<RotationPlan>& plans);
+absl::Status DecodeRotations(ByteSpan payload, size_t events, std::vector<Relation>& relations,
+                             std::vector<RotationPlan>& plans);
+
+// The bytes that opcode ROTATE moves: a request for the upload buffer, and the stream of PLAN (README.md, "Rotation").
+Bytes EncodeRotationRequest(const RotationRequest& request);
+// `bytes` come from an untrusted peer. INVALID_ARGUMENT for truncated input, bytes after the end, contexts that do not
+// ascend, an event that is not below `events`, and an unknown profile.
+absl::StatusOr<RotationRequest> DecodeRotationRequest(ByteSpan bytes, size_t events);
+
+// Returns a whole stream, frame included. `scope` as in the command PLAN (extension.h).
+Bytes EncodePlanStream(uint64_t boot_id, uint32_t scope, const RotationPlan& plan);
+// `stream` comes from an untrusted peer. DATA_LOSS if the frame is damaged, ABORTED if the stream is of another
+// scope, INVALID_ARGUMENT for another kind of stream and as for DecodeRotationRequest, and for no or more than
+// kRotationSetsMax sets.
+absl::StatusOr<RotationPlan> DecodePlanStream(ByteSpan stream, uint32_t scope, size_t events);
 
 }  // namespace sideband::mailbox
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "proto/mailbox/catalog.h"
 #include "proto/mailbox/random_snapshots.h"
-#include "proto/mailbox/rotation_layout.h"
 #include "proto/mailbox/snapshot_cost.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"

@@ -5,6 +5,7 @@
 #ifndef SIDEBAND_PROTO_MAILBOX_SNAPSHOT_H_
 #define SIDEBAND_PROTO_MAILBOX_SNAPSHOT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,14 +13,38 @@
 #include <vector>
 
 #include "proto/base/bytes.h"
-#include "proto/mailbox/bookmarks.h"
+#include "proto/base/secret_memory.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/clocks.h"
-#include "proto/mailbox/counter_values.h"
 #include "proto/mailbox/rotation.h"
-#include "proto/mailbox/rotation_layout.h"
 
 namespace sideband::mailbox {
+
+// The counters of blocks. May contain confidential VMs' counts, so the memory is excluded from core dumps.
+using CounterValues = std::vector<uint64_t, SecretAllocator<uint64_t>>;
+
+// The number of bookmarks that a device keeps of a scope, the newest ones. Those of an earlier generation are not kept.
+inline constexpr size_t kBookmarksKept = 8;
+
+// An instant of a scope's work that a controller has asked for, with what the scope had counted then (clocks.md,
+// "Bookmarks"; README.md, "Bookmarks"). Times are of the reference clock, in nanoseconds since boot, rounded down.
+struct ServedBookmark {
+  uint64_t number = 0;    // of all that the device has served since boot, from 1
+  uint16_t block = 0;     // its place in the snapshot
+  uint32_t bookmark = 0;  // the controller's own value
+  uint64_t asked_ns = 0;
+  uint64_t served_ns = 0;  // the instant of the counters
+  CounterValues counters;  // what was counted, in the catalogue's order of events
+  bool operator==(const ServedBookmark&) const = default;
+};
+
+// TRIGGER BOOKMARK's arg2: a check of its operands, which another controller may have overwritten before the command.
+// (README.md, "Opcodes")
+// 1 to 255; an arg2 of 0 checks nothing.
+constexpr uint8_t BookmarkCheck(uint32_t scope, uint32_t bookmark) {
+  constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio
+  return static_cast<uint8_t>(1 + ((uint64_t{scope} << 32 | bookmark) * kOdd >> 32) % 255);
+}
 
 enum class BlockState : uint8_t { kActive = 0, kIdle = 1, kRetired = 2 };
 
@@ -58,7 +83,7 @@ struct BlockHeader {
   bool operator==(const BlockHeader&) const = default;
 };
 
-// What the counter pipeline has done since the device's boot.
+// Totals of the counter pipeline since the device's boot.
 struct PipelineStatistics {
   uint64_t stall_cycles = 0;        // cycles in which units waited for a full buffer
   uint64_t trigger_overruns = 0;    // triggers that waited until a bank was drained
@@ -72,7 +97,7 @@ struct PipelineStatistics {
   bool operator==(const PipelineStatistics&) const = default;
 };
 
-// What a device that seals gives of a confidential VM in place of its counters (proto/envelope has the record).
+// The records that a device that seals gives in place of a confidential VM's counters (proto/envelope has the record).
 struct SealedBlocks {
   uint16_t vm = 0;
   Bytes record;
@@ -86,7 +111,7 @@ struct Snapshot {
   uint32_t trigger_id = 0;
   uint64_t reference_time_ns = 0;  // time of the latch since boot
   uint32_t counters_per_block = 0;
-  // Of the configuration that was in force; only of a device with gate groups (counting.h).
+  // The revision of the configuration that was in force; only of a device with gate groups (counting.h).
   std::optional<uint32_t> config_revision;
   std::optional<PipelineStatistics> statistics;  // only in some snapshots of version 2
   // One for each clock domain of the catalogue, only of version 2; none of a clock that stood still.
@@ -96,7 +121,8 @@ struct Snapshot {
   std::vector<BlockHeader> blocks;
   std::vector<BlockRotation> rotation;  // one for each block; none of a device without rotation
   RotationLayout layout;                // what they are of; empty without them
-  // Those that the device keeps, ascending by number, only of version 2; decoded, those that the base does not have.
+  // Bookmarks that the device keeps, ascending by number, only of version 2; decoded, those that the base does not
+  // have.
   std::vector<ServedBookmark> bookmarks;
   std::vector<SealedBlocks> sealed;  // ascending by VM, only of a device that seals
   CounterValues counters;            // block after block, counters_per_block each, in the catalogue's order of events

@@ -2,9 +2,9 @@
 #include "proto/mailbox/snapshot_cost.h"
 
 #include "proto/mailbox/bit_stream.h"
+#include "proto/mailbox/catalog.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/peek.h"
-#include "proto/mailbox/rotation_layout.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"

@@ -6,13 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "proto/mailbox/block_decoder.h"
-#include "proto/mailbox/block_encoder.h"
-#include "proto/mailbox/bookmark_section.h"
-#include "proto/mailbox/clock_section.h"
-#include "proto/mailbox/line_section.h"
+#include "proto/mailbox/blocks.h"
 #include "proto/mailbox/rotation_section.h"
-#include "proto/mailbox/sealed_section.h"
 #include "proto/mailbox/sections.h"
 #include "proto/mailbox/stream.h"
 

@@ -42,8 +42,8 @@ inline constexpr uint32_t kStatisticsInterval = 16;
 // INVALID_ARGUMENT for malformed content: wrong kind, truncated, bits left over, more than kBlocksMax blocks, more than
 // kEventsMax counters in each or kCountersMax in total, unknown state or flag, several blocks of one scope, malformed
 // sections (sections.h), and malformed rotation numbers (as many at most as counters, rotation_section.h). The flag
-// kFlagRotationInconsistent is known in framing kSections only. DATA_LOSS for malformed clocks (clock_section.h)
-// bookmarks (bookmark_section.h) and sealed records (sealed_section.h).
+// kFlagRotationInconsistent is known in framing kSections only. DATA_LOSS for malformed clocks,
+// bookmarks and sealed records (sections.h).
 // A stream of another framing than `framing`, if that is given, is malformed, too.
 absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan stream, const Snapshot* base,
                                               std::optional<Framing> framing = std::nullopt);

@@ -8,9 +8,13 @@
 #ifndef SIDEBAND_PROTO_MAILBOX_WORD_H_
 #define SIDEBAND_PROTO_MAILBOX_WORD_H_
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <optional>
 
 #include "absl/strings/string_view.h"
+#include "proto/base/bytes.h"
 
 namespace sideband::mailbox {
 
@@ -34,31 +38,31 @@ enum class Opcode : uint8_t {
   kGetExtTemp = 0x03,          // arg1: sensor; s24.8 degrees Celsius
   kGetPower = 0x04,            // arg1: source; milliwatts
   kGetSysId = 0x05,            // arg1: item; arg2: offset in dwords
-  kGetEccV2 = 0x07,            // ecc.h
+  kGetEccV2 = 0x07,            // memory_links.h
   kGetEccV3 = 0x0C,            // the same
   kScratchRead = 0x0D,         // arg1: dword of the source page
   kScratchWrite = 0x0E,        // arg1: dword of the destination page; arg2: number of dwords less one
   kScratchCopy = 0x0F,         // as kScratchWrite; data-in: dword of the source page
-  kAsyncRequest = 0x10,        // arg1: type (async_request.h), or FF to poll; arg2: dword for the result, or request id
+  kAsyncRequest = 0x10,        // arg1: type (services.h), or FF to poll; arg2: dword for the result, or request id
   kRegisterAccess = 0x11,      // arg1: 0 write, 1 read; arg2: register
   kGetPowerConnector = 0x12,   // bit 0: its power is insufficient
   kGetRetiredPages = 0x13,     // pages retired for single-bit errors 7:0, for double-bit errors 15:8
-  kGetEccV4 = 0x14,            // ecc.h
+  kGetEccV4 = 0x14,            // memory_links.h
   kGetThermParam = 0x15,       // arg1: parameter; s24.8 degrees Celsius
-  kGetEccV5 = 0x16,            // ecc.h
+  kGetEccV5 = 0x16,            // memory_links.h
   kAccessWriteProtect = 0x17,  // arg1: 0 get, 1 set; arg2 of set, and the answer of get: 5A disabled, A5 enabled
   kGetMiscFlags = 0x18,        // arg1: page
-  kGetNvlinkInfo = 0x1A,       // link_info.h
+  kGetNvlinkInfo = 0x1A,       // memory_links.h
   kGetClock = 0x1B,            // arg1: a ClockItem (board_items.h); arg2: 0 graphics clock, 1 memory clock
-  kLaunchBundle = 0x1C,        // bundle.h
-  kGetDriverEvent = 0x1D,      // driver_event.h
-  kGetEccV6 = 0x1E,            // ecc.h
-  kGetRowRemap = 0x20,         // ecc.h
-  kGetPcieLink = 0x21,         // link_info.h
+  kLaunchBundle = 0x1C,        // services.h
+  kGetDriverEvent = 0x1D,      // services.h
+  kGetEccV6 = 0x1E,            // memory_links.h
+  kGetRowRemap = 0x20,         // memory_links.h
+  kGetPcieLink = 0x21,         // memory_links.h
   kGetEnergy = 0x22,           // arg1: source; millijoules, high half in extended data
   kGetPowerHint = 0x26,        // arg1: 0 clocks, 1 temperature, 2 profiles; arg2: clock, or page
   kGetSystemInfo = 0x27,       // arg1: 0 version of the driver; arg2: offset in dwords
-  // performance_metric.h
+  // board_items.h
   kPerformanceMonitoring = 0x28,
   // The snapshot extension, see extension.h.
   kDiscover = 0x60,
@@ -199,6 +203,38 @@ struct CommandWord {
 
 // The content of the status register before the first command.
 inline constexpr uint32_t kBootWord = 0x1E000000;
+
+// The mailbox's sets of registers, and the signature that announces the second set. (mailbox.md, "Version 2".)
+// The command codes of a mailbox's command/status, data and extended data registers.
+struct RegisterSet {
+  uint8_t command;
+  uint8_t data;
+  uint8_t extended_data;
+
+  constexpr bool Has(uint8_t code) const { return code == command || code == data || code == extended_data; }
+  bool operator==(const RegisterSet&) const = default;
+};
+
+// SMBPBI's registers, which all clients of a board share without a lock.
+inline constexpr RegisterSet kSharedRegisters = {kCommandRegister, kDataRegister, kExtendedDataRegister};
+// The registers of the extension's version 2, always with PEC. They share no state with the others.
+inline constexpr RegisterSet kOwnRegisters = {0xC8, 0xC9, 0xCA};
+
+// A read-only block: "SBND", the extension's version, three zeros. It exists from version 2 on; reading it changes
+// nothing, so a controller reads it before it writes to a device for the first time.
+inline constexpr uint8_t kSignatureRegister = 0xCF;
+inline constexpr size_t kSignatureBytes = 8;
+
+constexpr std::array<uint8_t, kSignatureBytes> Signature(uint8_t version) {
+  return {'S', 'B', 'N', 'D', version, 0, 0, 0};
+}
+
+// The version in a signature; nullopt if the bytes are not a signature.
+constexpr std::optional<uint8_t> VersionOfSignature(ByteSpan block) {
+  if (block.size() != kSignatureBytes) return std::nullopt;
+  const auto expected = Signature(block[4]);
+  return std::equal(block.begin(), block.end(), expected.begin()) ? std::optional(block[4]) : std::nullopt;
+}
 
 }  // namespace sideband::mailbox
 

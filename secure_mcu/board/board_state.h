@@ -17,11 +17,10 @@
 #include <set>
 #include <vector>
 
-#include "proto/mailbox/async_request.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
-#include "proto/mailbox/ecc.h"
-#include "proto/mailbox/link_info.h"
+#include "proto/mailbox/memory_links.h"
+#include "proto/mailbox/services.h"
 #include "secure_mcu/board/board_spec.h"
 #include "secure_mcu/board/driver_messages.h"
 

@@ -12,7 +12,7 @@
 #include <deque>
 #include <optional>
 
-#include "proto/mailbox/driver_event.h"
+#include "proto/mailbox/services.h"
 
 namespace sideband::mcu {
 

@@ -28,19 +28,14 @@
 
 #include "absl/status/statusor.h"
 #include "proto/base/uuid.h"
-#include "secure_mcu/chip/bookmark_rings.h"
+#include "secure_mcu/chip/chip_parts.h"
 #include "secure_mcu/chip/clock_network.h"
-#include "secure_mcu/chip/host_blocks.h"
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/pipeline_config.h"
-#include "secure_mcu/chip/private_slices.h"
-#include "secure_mcu/chip/record_mover.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_turns.h"
 #include "secure_mcu/chip/selections.h"
-#include "secure_mcu/chip/slice_gates.h"
 #include "secure_mcu/chip/switch_step.h"
-#include "secure_mcu/chip/unit_clocks.h"
 #include "secure_mcu/pipeline/arbiter.h"
 #include "secure_mcu/pipeline/clock_packets.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
@@ -160,7 +155,7 @@ class Chip {
   // The slice has a resident, and is not in host mode.
   bool RunsGuest(uint8_t slice) const;
 
-  // What residents choose by VmControl::selection, which takes effect at the next switch. Without selections it has no
+  // The choices of VmControl::selection, which takes effect at the next switch. Without selections it has no
   // effect; a number beyond them selects nothing.
   const std::vector<mailbox::EventSet>& selections() const { return selections_.sets(); }
   // INVALID_ARGUMENT as SelectableEvents::Check.
@@ -172,40 +167,25 @@ class Chip {
   // Counter rotation (rotation_turns.h). Without a rotation in the configuration, or without an event that turns, it is
   // absent.
   bool has_rotation() const { return rotation_.has_value(); }
+  // Its plans, and what is chosen of them and learnt; residencies and slots are the chip's own. Only with a rotation.
+  RotationTurns& rotation() { return *rotation_; }
+  const RotationTurns& rotation() const { return *rotation_; }
   uint32_t events() const { return config_.events; }
-  // Whether an event is of device-scope units.
-  bool is_of_device(uint16_t event) const { return rotation_->is_of_device(event); }
-  // Of a plan that is asked for; INVALID_ARGUMENT as CheckRequestedSettings (rotation_rules.h).
+  // Checks the settings of a plan that is asked for; INVALID_ARGUMENT as CheckRequestedSettings (rotation_rules.h).
   absl::Status CheckRotationSettings(const mailbox::RotationSettings& settings) const;
-  // Only with a rotation. The first is the chip's own, which holds where no other is chosen.
-  const std::vector<TurnPlan>& rotation_plans() const { return rotation_->plans(); }
   // Makes a plan, and returns its number, which must be chosen at once. INVALID_ARGUMENT as PlanCounters,
   // and where events of a gate group of `pinned` would take turns; RESOURCE_EXHAUSTED beyond `sets_max` or the limits
   // of a device. Then it has no effect.
   absl::StatusOr<uint16_t> PlanRotation(const PlanWishes& wishes, const mailbox::RotationSettings& settings,
                                         size_t sets_max = mailbox::kRotationSetsMax, uint64_t pinned = 0);
-  // The gate groups of which events take turns in a plan: they cannot be pinned under it.
-  uint64_t GroupsInTurns(uint16_t plan) const { return rotation_->GroupsInTurns(plan); }
-  // Whether a plan can be chosen: nobody else's took its place.
-  bool IsRotationInForce(uint16_t plan) const { return rotation_->IsInForce(plan); }
-  // The plan of a VM without a context, or of a context, from its next residency on.
-  void ChooseRotation(BlockId block, uint16_t plan) { rotation_->Choose(block, plan); }
-  uint16_t chosen_rotation(BlockId block) const { return rotation_->chosen(block); }
-  // Events that turn, ascending: BlockRotation::events are theirs.
-  const std::vector<uint16_t>& rotated_events() const { return rotation_->events(); }
   // The identity by which the order of the VM's turns is drawn; nil until then. To be called before it is resident.
   void NameVm(BlockId vm, const Uuid& uuid) { vm_uuids_[vm] = uuid; }
   // Whether the VM is confidential: its turns are then equal, of one length, and nothing is learnt of it. From its next
   // residency on.
   void SetConfidential(BlockId vm, bool is_confidential) { confidential_[vm] = is_confidential; }
-  // What a context's next runs take their slots' lengths from is learnt anew, and the pass that its next generation
-  // counts (rotation_passes.h); of VMs without contexts, too. Only with a rotation. OUT_OF_RANGE beyond the passes of
-  // the block's plan.
-  void LearnRotation(BlockId block) { rotation_->Learn(block); }
   // Whether anything can be learnt of the VM and its contexts: not of a confidential one, nor without the event of
   // instructions.
   bool CanLearnRotation(BlockId vm) const;
-  absl::Status SetRotationPass(BlockId block, uint32_t pass) { return rotation_->ChoosePass(block, pass); }
   // The numbers of a block at the last Latch, or at the last call of ShowEndedSlots; none without a rotation.
   mailbox::BlockRotation RotationOf(BlockId block) const;
   // Whether events of a resident of the block take turns now. Only with a rotation.

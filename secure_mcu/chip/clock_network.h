@@ -27,7 +27,7 @@
 
 namespace sideband::mcu {
 
-// What is declared of a row: true at any time. Periods and bars are in units of 2^-16 reference cycles.
+// The declaration of a row: true at any time. Periods and bars are in units of 2^-16 reference cycles.
 struct DomainInfo {
   std::string name;                    // the domain's; "sliceN.NAME" and "device.NAME" where it has several rows
   std::string domain_name;             // without where it is
@@ -63,7 +63,7 @@ class ClockNetwork {
     uint64_t cycle = 0;
     uint64_t time_ns = 0;
   };
-  // What counts contain.
+  // How far counts reach.
   struct Horizon {
     uint64_t cycles = UINT64_MAX;  // the local cycles below; beyond the clock: nothing counts
     bool late = false;             // as ClockPacket::late

@@ -42,7 +42,7 @@ class MultiplesSource final : public sim::WireSource {
   sim::LocalClocks clocks_;
 };
 
-// What a test may choose; the clock of the slices' own domain first.
+// The choices of a test; the clock of the slices' own domain first.
 struct ClockedOptions {
   sim::DomainClockSpec sm{.hz = 60'262'000}, l2{.hz = 900'000'000}, dram{.hz = 2'133'000'000};
   uint64_t wire_min_ns = 0, wire_max_ns = 0;
@@ -78,7 +78,7 @@ class ClockedChip {
     return at;
   }
   const PipelineConfig& config() const { return config_; }
-  // Of contexts; 0 and 1 are resident on slices 0 and 1.
+  // The contexts' bindings; 0 and 1 are resident on slices 0 and 1.
   const std::vector<Binding>& bindings() const { return bindings_; }
   sim::DomainClock ClockOf(const DomainInfo& row) const { return *MakeClock(config_, {row.channel, row.domain}); }
   static uint16_t EventOf(const DomainInfo& row) { return static_cast<uint16_t>(row.domain - 1); }

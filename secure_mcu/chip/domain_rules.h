@@ -38,7 +38,7 @@ std::vector<DomainRow> RowsOf(const PipelineConfig& config);
 // The clock of a domain, other than 0, on a slice or on the device: the same one everywhere if it is shared, else of
 // the same specification with another phase and another wander. The configuration must be valid.
 std::shared_ptr<const sim::DomainClock> MakeClock(const PipelineConfig& config, const DomainRow& row);
-// Of all domains, for the source of the channel's wires.
+// The clocks of all domains, for the source of the channel's wires.
 sim::LocalClocks MakeClocks(const PipelineConfig& config, uint8_t channel);
 
 }  // namespace sideband::mcu

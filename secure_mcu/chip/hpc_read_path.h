@@ -25,7 +25,7 @@
 
 namespace sideband::mcu {
 
-// What the binding of a slice means for its client.
+// The meaning of a slice's binding for its client.
 struct HpcResident {
   bool vm = false;       // a VM is resident
   bool context = false;  // with a context
@@ -52,7 +52,7 @@ class HpcReadPath {
   // The client of slice n is client n; the firmware's has the number of slices.
   size_t firmware() const { return config_.slices; }
 
-  // As HpcClient.
+  // The same as HpcClient's.
   uint64_t Read(size_t client, HpcRegister which, uint64_t cycle, HpcHalf half = HpcHalf::kWhole);
   bool Write(size_t client, HpcRegister which, uint64_t value, HpcPrivilege privilege, uint64_t cycle,
              HpcHalf half = HpcHalf::kWhole);

@@ -31,7 +31,7 @@ RotationClass ClassAt(const OwnPeriods& periods, uint64_t own);
 // ClassifyRun of a run while it runs: of its samples it keeps those of one window. Not thread-safe.
 class RunRecorder {
  public:
-  // What follows has the class of the last one.
+  // The most that are kept; the time after them has the class of the last one.
   static constexpr size_t kPeriodsMax = 1024;
 
   explicit RunRecorder(const ClassifierOptions& options);

@@ -63,7 +63,7 @@ struct CcuSpec {
   uint32_t threshold = kCcuThresholdDefault;
 };
 
-// What the chip boots with (counter-rotation.md).
+// The settings with which the chip boots (counter-rotation.md).
 struct RotationSpec {
   mailbox::RotationSettings settings;
   mailbox::EventSet fixed;  // of switched units: in every set of every plan; no words: none
@@ -123,7 +123,7 @@ struct PipelineConfig {
   // The events that residents may choose (VmControl::selection), at most kSelectionsMax. Without selections and
   // rotation every input has a counter.
   std::vector<mailbox::EventSet> selections;
-  // What is always true of events, and how those of switched units take turns. Without it, none rotates.
+  // Relations that are always true of events, and how those of switched units take turns. Without it, none rotates.
   std::vector<mailbox::Relation> relations;
   std::optional<RotationSpec> rotation;
   // Domains 1 and up. Without them, the domains of units are those of a waveform, and triggers leave no packets.
@@ -151,10 +151,10 @@ struct CounterAllocation {
   // Counter of each input of each unit-level counter; CounterCollectionUnit::kMasked for a masked input.
   CounterCollectionUnit::Mapping mapping;
 };
-// As if every input had a counter.
+// The allocation as if every input had a counter.
 CounterAllocation AllocateCounters(const CcuSpec& ccu);
 
-// What a unit-level counter counts of the inputs.
+// The part of the inputs that a unit-level counter counts.
 UnitLevelCounter::Sources SourcesOf(std::span<const CounterInput> inputs);
 // The configuration of a unit-level counter with the inputs and the shape of `ulc`; of a switched one without sources.
 UnitLevelCounter::Config CounterConfig(const UlcSpec& ulc);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What relations between events must satisfy, so that what one event gained follows exactly from what others gained in
+// Rules for relations between events, so that what one event gained follows exactly from what others gained in
 // the same cycles; part of Validate (pipeline_config.h).
 //   const RelationRules rules(config);
 //   SIDEBAND_RETURN_IF_ERROR(rules.Check(relation));   // "events 3 and 4 are of different clock domains"

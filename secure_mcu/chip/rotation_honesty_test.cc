@@ -148,8 +148,8 @@ TEST_F(RotationHonestyTest, ADerivedEventWhoseRelationBrokeIsBoundedByItsGain) {
   config.relations = {{.members = {kFixed, kFirstTurning, kThirdTurning}}};
   const PeriodicWires wires({0, 1, 3, 0}, {1, 1, 3, 2}, kChange);
   Start(config, wires);
-  ASSERT_EQ(chip_->rotation_plans()[0].counters.derived.size(), 1u);
-  const uint16_t derived = chip_->rotation_plans()[0].counters.derived[0].event;
+  ASSERT_EQ(chip_->rotation().plans()[0].counters.derived.size(), 1u);
+  const uint16_t derived = chip_->rotation().plans()[0].counters.derived[0].event;
   ASSERT_EQ(derived, kThirdTurning);
   LatchAt(kChange);
   EXPECT_FALSE(IsFlagged(context_, mailbox::kFlagRotationInconsistent));
@@ -206,7 +206,7 @@ TEST_F(RotationHonestyTest, WhatIsDerivedFromASaturatedCountHasNoUpperBound) {
   config.relations = {{.kind = mailbox::Relation::Kind::kSum, .members = {kFixed}, .whole = kThirdTurning}};
   const PeriodicWires wires({1, 4, 5, 1});
   Start(config, wires);
-  ASSERT_EQ(chip_->rotation_plans()[0].counters.derived.size(), 1u);
+  ASSERT_EQ(chip_->rotation().plans()[0].counters.derived.size(), 1u);
   LatchAt(kRound);
   for (const BlockId block : Blocks()) {
     EXPECT_LT(Counted(block, kThirdTurning), wires.CountTo(kRound, kThirdTurning));

@@ -23,19 +23,78 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "absl/numeric/int128.h"
 #include "secure_mcu/chip/rotation_table.h"
-#include "secure_mcu/chip/slot_relations.h"
 #include "secure_mcu/chip/turn_policy.h"
 #include "secure_mcu/pipeline/event_estimate.h"
 #include "secure_mcu/pipeline/rotation_order.h"
 
 namespace sideband::mcu {
 
-// What is shown of a context on a slice. Each number is since its plan began, and none but the variance ever falls.
+// Cycles of a slot, per line: all, and those in which its set was counted. Both have those of the hypervisor, which its
+// own time does not.
+struct SlotLengths {
+  std::vector<uint64_t> enabled, running;
+  uint64_t own = 0;
+};
+
+// The relations of one context on one slice, and their judgement of the counts of one slot: what derived events have
+// gained, how much those that were not counted can have gained at most, and whether the relations hold
+// (counter-rotation.md, "Numbers" and "Limits"). `counts` has the count of every event of the chip in the running
+// cycles of a slot, and amounts are in 1/kGainScale. Not thread-safe.
+class SlotRelations {
+ public:
+  explicit SlotRelations(std::shared_ptr<const RotationTable> table);
+
+  // Another slot: no count is saturated.
+  void BeginSlot();
+  // Counts of the event are missing in this slot: nothing follows from those that are not.
+  void Saturate(uint16_t event);
+
+  // How many relations did not hold: they are not used any more.
+  size_t broken() const { return broken_; }
+  // Checks a slot with all its counts, derived ones not needed.
+  void Check(size_t set, const SlotLengths& lengths, std::span<const uint64_t> counts);
+
+  // Adds to `counts` what derived events have gained beyond what it has, and to `gained` the same.
+  void Derive(size_t set, const SlotLengths& lengths, std::span<uint64_t> counts, std::span<uint64_t> gained) const;
+  // Whether the event is known in this slot, if it is one of the set: counted, or derived from events that are known,
+  // by a relation that is used.
+  bool IsKnown(size_t set, uint16_t event) const;
+
+  // The most that an event can gain in the slot's running cycles.
+  absl::uint128 MostOf(uint16_t event, const SlotLengths& lengths) const;
+  // The same in a slot of which it is not known, less what relations rule out.
+  absl::uint128 Leave(size_t set, uint16_t event, const SlotLengths& lengths, std::span<const uint64_t> counts) const;
+
+ private:
+  using Amount = absl::int128;
+  bool NeedsAny(const DerivedEvent& derived, const std::vector<bool>& events) const;
+  void TurnOff(size_t relation);
+  bool Holds(size_t set, const mailbox::Relation& relation, const SlotLengths& lengths,
+             std::span<const uint64_t> counts) const;
+  Amount CyclesOf(const mailbox::Relation& relation, const SlotLengths& lengths) const;
+  Amount WholeOf(const mailbox::Relation& relation, const SlotLengths& lengths, std::span<const uint64_t> counts) const;
+  Amount Known(size_t set, const mailbox::Relation& relation, std::span<const uint64_t> counts) const;
+  Amount Derived(const DerivedEvent& derived, const SlotLengths& lengths, std::span<const uint64_t> counts) const;
+  std::optional<Amount> Left(size_t set, const mailbox::Relation& relation, uint16_t event, const SlotLengths& lengths,
+                             std::span<const uint64_t> counts) const;
+
+  const std::shared_ptr<const RotationTable> table_;
+  std::vector<size_t> order_;  // of relations: what derives comes before what is derived from it
+  std::vector<bool> is_off_;   // per relation
+  // Per event of the chip: derived, by a relation that is off or from one that is lost.
+  std::vector<bool> is_lost_;
+  std::vector<bool> is_missing_;  // per event of the chip, in this slot: saturated, or derived from one that is
+  size_t broken_ = 0;
+};
+
+// The numbers that are shown of a context on a slice. Each number is since its plan began, and none but the variance
+// ever falls.
 struct LeafNumbers {
   struct Event {
     uint64_t estimate = 0, upper = 0;  // no upper bound: kUnknownNumber
@@ -53,7 +112,7 @@ class RotationLife {
   RotationLife(std::shared_ptr<const RotationTable> table, RotationOrder order, TurnScope scope);
 
   const RotationTable& table() const { return *table_; }
-  // As SlotRelations.
+  // The same as SlotRelations'.
   size_t broken() const { return relations_.broken(); }
 
   // Only within a residency: the set in turn, and the length of its slot in own cycles.
@@ -72,7 +131,7 @@ class RotationLife {
   // After EndSlot of its last slot.
   void EndResidency();
 
-  // What the slots so far have shown of the context's periods.
+  // The periods that the slots so far have shown of the context.
   OwnPeriods Learn() const { return policy_.Learn(); }
 
   // Of the table's event i, in 2^-16: A, which what is shown is the running maximum of, cut to bounds.
@@ -81,7 +140,7 @@ class RotationLife {
   LeafNumbers Show(const SlotLengths& open, std::span<const uint64_t> counts) const;
 
  private:
-  // Of slots of an event's sets in which it was not known: the relation that derives it was off.
+  // The slots of an event's sets in which it was not known: the relation that derives it was off.
   struct Lost {
     std::vector<uint64_t> running;  // per line
     uint64_t slots = 0;             // with a running cycle of the event's line

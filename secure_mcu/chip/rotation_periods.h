@@ -19,7 +19,7 @@ namespace sideband::mcu {
 
 enum class RotationClass : uint8_t { kStable, kFluctuating };
 
-// What an interval counted. Without cycles, or without instructions, the indicator is 0.
+// The counts of an interval. Without cycles, or without instructions, the indicator is 0.
 struct IndicatorSample {
   uint64_t instructions = 0;
   uint64_t cycles = 0;
@@ -57,7 +57,7 @@ class OnlineRotationClass {
 
   // After each interval.
   void Add(const IndicatorSample& sample);
-  // Of the last step + 1 intervals; of fewer at the beginning; stable before the first.
+  // The class of the last step + 1 intervals; of fewer at the beginning; stable before the first.
   RotationClass Next() const { return ClassOfWindow(window_, threshold_per_mille_); }
 
  private:

@@ -11,17 +11,44 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/event_set.h"
 #include "proto/mailbox/rotation.h"
-#include "secure_mcu/chip/derivation.h"
+#include "secure_mcu/chip/counter_needs.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/selectable_events.h"
 
 namespace sideband::mcu {
+
+// An event that is computed from others, in the slots in which all of these are counted.
+struct DerivedEvent {
+  uint16_t event = 0;
+  size_t relation = 0;  // into PipelineConfig::relations; of kind kCycles, or kSum with the event as the whole or a
+                        // member
+  bool operator==(const DerivedEvent&) const = default;
+};
+
+struct Bundle {
+  std::vector<uint16_t> events;  // ascending
+  Need need;                     // of those that are counted
+};
+
+// The events that relations determine from others, and those that are therefore counted together.
+struct Derivation {
+  std::vector<DerivedEvent> events;  // each needs only counted events and those before it
+  std::vector<Bundle> bundles;       // of the turning events, each of which is in one; ascending by the first event
+};
+
+// The turning events take turns, in sets that have `room`; those that are neither turning nor absent are always
+// counted. Relations are valid (relation_rules.h). The event that needs the most counters is derived first, of equal
+// ones that of the first relation, and there the whole, then the last member. Nothing is derived that would make a
+// bundle too large for `room`.
+Derivation Derive(std::span<const mailbox::Relation> relations, const CounterNeeds& needs, const Room& room,
+                  const mailbox::EventSet& turning, const mailbox::EventSet& absent);
 
 struct PlanWishes {
   // That take turns; no words: all of switched units. The configuration's fixed events are counted in any case.
@@ -33,8 +60,8 @@ struct PlanWishes {
 };
 
 struct CounterPlan {
-  // What is counted or derived while each set is in turn, of the events of switched units: those that are fixed, those
-  // that are always wanted, and the set's own. At least one set.
+  // The events that are counted or derived while each set is in turn, of the events of switched units: those that are
+  // fixed, those that are always wanted, and the set's own. At least one set.
   std::vector<mailbox::EventSet> sets;
   // In every set, and not derived: the configuration's fixed ones, those that are always wanted, and those that found
   // room in every set. With dead cycles the first only: the others are not counted in those.

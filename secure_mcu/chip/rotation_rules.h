@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the rotation of a chip must satisfy beside its units; part of Validate (pipeline_config.h).
+// Rules for the rotation of a chip beside those of its units; part of Validate (pipeline_config.h).
 //   SIDEBAND_RETURN_IF_ERROR(CheckRequestedSettings(settings, config));    // of a plan that is asked for
 //   SIDEBAND_RETURN_IF_ERROR(CheckRotation(config));                       // of what the chip boots with
 #ifndef SIDEBAND_SECURE_MCU_CHIP_ROTATION_RULES_H_

@@ -55,7 +55,7 @@ class RotationRunsTest : public ::testing::Test {
     auto chip = Chip::Create(RunsConfig());
     ASSERT_TRUE(chip.ok()) << chip.status();
     chip_ = *std::move(chip);
-    ASSERT_EQ(chip_->rotation_plans()[0].counters.sets.size(), 3);
+    ASSERT_EQ(chip_->rotation().plans()[0].counters.sets.size(), 3);
     vm_ = chip_->memory().Create(1, mailbox::kNoContext);
     context_ = chip_->memory().Create(1, 0);
     chip_->Attach(0, wires_);
@@ -112,12 +112,12 @@ TEST_F(RotationRunsTest, FirstRunThenPassesByItsPeriods) {
 }
 
 TEST_F(RotationRunsTest, TakesThePassThatIsAsked) {
-  EXPECT_EQ(chip_->SetRotationPass(context_, 2).message(), "pass 2: the plan has 2");
-  ASSERT_TRUE(chip_->SetRotationPass(context_, 1).ok());
+  EXPECT_EQ(chip_->rotation().ChoosePass(context_, 2).message(), "pass 2: the plan has 2");
+  ASSERT_TRUE(chip_->rotation().ChoosePass(context_, 1).ok());
   EXPECT_EQ(Run(), (Turns{{0, 0}}));
   // Nothing is learnt: all slots are short.
   EXPECT_EQ(Run().size(), kRun / kFluctuatingSlot);
-  chip_->LearnRotation(context_);
+  chip_->rotation().Learn(context_);
   EXPECT_EQ(Run(), (Turns{{0, 0}}));
 }
 

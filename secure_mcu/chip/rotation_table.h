@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a plan means on one channel: which events turn, by how much each can gain in a cycle, and what relations say of
+// A plan on one channel: which events turn, by how much each can gain in a cycle, and what relations say of
 // them (counter-rotation.md, "Numbers").
 //   const RotationLines lines(config);
 //   const RotationTable table(config, lines, /*channel=*/0, plan);
@@ -72,7 +72,7 @@ struct RotationTable {
   const uint16_t number;
   const CounterPlan plan;  // derived are those of the channel's scope, by `relations`
   const mailbox::RotationSettings settings;
-  // What a context's periods are told by; none: the chip names none, or not of the channel's scope.
+  // The event that tells a context's periods; none: the chip names none, or not of the channel's scope.
   std::optional<uint16_t> instructions;
   RotationLines lines;
   std::vector<RotatedEvent> events;          // all of the channel's scope that turn, ascending

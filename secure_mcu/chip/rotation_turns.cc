@@ -2,14 +2,180 @@
 #include "secure_mcu/chip/rotation_turns.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "secure_mcu/chip/rotation_plan.h"
 
 namespace sideband::mcu {
 namespace {
 
 using mailbox::kOwnPlan;
+
+// A context that was never shown has no numbers before.
+void AddDifferences(std::span<const uint64_t> before, std::span<const uint64_t> now, std::vector<uint64_t>& sums) {
+  sums.resize(std::max(sums.size(), now.size()));
+  for (size_t i = 0; i < now.size(); ++i) sums[i] += now[i] - (i < before.size() ? before[i] : 0);
+}
+
+// Per line, of the plan's set that ran least of those that ran: each event of these ran as long.
+std::vector<uint64_t> LeastRunning(const mailbox::RotationPart& part) {
+  const size_t lines = part.enabled.size();
+  std::vector<uint64_t> least(lines);
+  for (size_t i = 0; i < part.running.size(); ++i) {
+    uint64_t& of_line = least[i % lines];
+    if (part.running[i] > 0) of_line = of_line == 0 ? part.running[i] : std::min(of_line, part.running[i]);
+  }
+  return least;
+}
+
+uint64_t AddBound(uint64_t before, uint64_t now, uint64_t sum) {
+  const bool is_bounded = now != mailbox::kUnknownNumber && sum != mailbox::kUnknownNumber;
+  return is_bounded ? sum + (now - before) : mailbox::kUnknownNumber;
+}
+
+uint64_t DeviationOf(const absl::uint128& variance) {
+  const double root = std::ceil(std::sqrt(static_cast<double>(variance)));
+  return root >= std::ldexp(1.0, 64) ? mailbox::kUnknownNumber : static_cast<uint64_t>(root);
+}
+
+}  // namespace
+
+void RotationNumbers::Add(BlockId block, uint32_t generation, uint16_t plan, const LeafNumbers& before,
+                          const LeafNumbers& now, std::span<const size_t> indices) {
+  Row& row = rows_[block];
+  if (row.generation != generation) row = {.generation = generation, .parts = {}, .events = {}};
+  row.events.resize(events_);
+  mailbox::RotationPart& part = row.parts[plan];
+  part.plan = plan;
+  AddDifferences(before.enabled, now.enabled, part.enabled);
+  AddDifferences(before.running, now.running, part.running);
+  for (size_t i = 0; i < now.events.size(); ++i) {
+    const LeafNumbers::Event old = i < before.events.size() ? before.events[i] : LeafNumbers::Event{};
+    LeafNumbers::Event& sum = row.events[indices[i]];
+    sum.estimate += now.events[i].estimate - old.estimate;
+    sum.upper = AddBound(old.upper, now.events[i].upper, sum.upper);
+    sum.variance += now.events[i].variance - old.variance;
+  }
+}
+
+void RotationNumbers::Forget(uint16_t plan) {
+  for (auto& [block, row] : rows_) {
+    const auto part = row.parts.extract(plan);
+    if (part.empty()) continue;
+    mailbox::RotationPart& forgotten = row.parts[mailbox::kForgottenPlan];
+    forgotten.plan = mailbox::kForgottenPlan;
+    AddDifferences({}, part.mapped().enabled, forgotten.enabled);
+    AddDifferences({}, LeastRunning(part.mapped()), forgotten.running);
+  }
+}
+
+mailbox::BlockRotation RotationNumbers::Of(BlockId block, uint32_t generation) const {
+  mailbox::BlockRotation numbers;
+  const auto row = rows_.find(block);
+  if (row == rows_.end() || row->second.generation != generation) return numbers;
+  for (const auto& [plan, part] : row->second.parts) numbers.parts.push_back(part);
+  for (const LeafNumbers::Event& event : row->second.events) {
+    const bool is_bounded = event.upper != mailbox::kUnknownNumber;
+    numbers.events.push_back({.estimate = event.estimate,
+                              .upper = event.upper,
+                              .deviation = is_bounded ? DeviationOf(event.variance) : mailbox::kUnknownNumber});
+  }
+  return numbers;
+}
+
+namespace {
+
+bool IsSameContext(const RotationIdentity& a, const RotationIdentity& b) {
+  return a.uuid == b.uuid && a.vm == b.vm && a.context == b.context;
+}
+
+// Set 0, which the first run has counted, is left to the last pass.
+TurnScope SetsOf(size_t pass, size_t passes, size_t sets, size_t of_pass) {
+  if (passes == 1) return {.first = 0, .sets = sets, .learnt = {}};
+  if (pass + 1 == passes) return {.first = 0, .sets = 1, .learnt = {}};
+  const size_t first = 1 + pass * of_pass;
+  return {.first = first, .sets = std::min(of_pass, sets - first), .learnt = {}};
+}
+
+}  // namespace
+
+size_t SetsOfPass(const mailbox::RotationSettings& settings, size_t sets) {
+  return settings.sets_per_pass == 0 ? sets : std::min<size_t>(settings.sets_per_pass, sets);
+}
+
+void RotationPasses::Learn(BlockId id) {
+  Block& block = blocks_[id];
+  const bool is_fast = block.profile == mailbox::RotationProfile::kFast;
+  if (block.identity && is_fast) {
+    block.learns = block.identity->generation;
+  } else if (!block.is_first_run) {
+    block.learns_next = true;
+  }
+}
+
+void RotationPasses::Keep(BlockId id, uint8_t channel, uint32_t generation, const OwnPeriods& periods) {
+  const auto found = blocks_.find(id);
+  if (found != blocks_.end() && found->second.learns == generation) found->second.periods[channel] = periods;
+}
+
+void RotationPasses::BeginRun(const RotationIdentity& identity, uint16_t plan,
+                              const mailbox::RotationSettings& settings, uint32_t passes, Block& block) {
+  const bool is_other = block.identity && !IsSameContext(*block.identity, identity);
+  if (is_other) block = {.asked = block.asked, .learns_next = block.learns_next};
+  const bool is_first = !block.identity || block.plan != plan;
+  if (is_first) block.next_pass = 0;
+  block.identity = identity, block.plan = plan, block.profile = settings.profile;
+  const auto asked = std::exchange(block.asked, std::nullopt);
+  const bool is_two_set = settings.profile == mailbox::RotationProfile::kTwoSet;
+  block.is_first_run = is_two_set && !asked && (is_first || block.learns_next);
+  if (block.is_first_run || (block.learns_next && !is_two_set)) {
+    block.learns = identity.generation;
+    block.learns_next = false;
+  }
+  if (block.is_first_run) return;
+  block.pass = asked.value_or(block.next_pass) % passes;
+  block.next_pass = block.pass + 1;
+}
+
+TurnScope RotationPasses::ScopeOf(const RotationRun& run, uint8_t channel, uint16_t plan, size_t sets,
+                                  const mailbox::RotationSettings& settings) {
+  Block& block = blocks_[run.block];
+  const size_t of_pass = SetsOfPass(settings, sets);
+  const bool is_known = block.identity && IsSameContext(*block.identity, run.identity) &&
+                        block.identity->generation == run.identity.generation && block.plan == plan;
+  const auto passes = static_cast<uint32_t>(Passes(sets, settings.sets_per_pass));
+  if (!is_known) BeginRun(run.identity, plan, settings, passes, block);
+  if (block.is_first_run) return {.first = 0, .sets = 1, .is_first_run = true, .learnt = {}};
+  const auto periods = block.periods.find(channel);
+  TurnScope scope = SetsOf(block.pass, passes, sets, of_pass);
+  if (periods != block.periods.end()) scope.learnt = periods->second;
+  return scope;
+}
+
+bool TurnRows::IsFree(size_t first, size_t rows) const {
+  for (size_t row = first; row < first + rows; ++row) {
+    if (used_[row]) return false;
+  }
+  return true;
+}
+
+std::optional<size_t> TurnRows::Take(size_t rows) {
+  for (size_t first = 0; first + rows <= used_.size(); ++first) {
+    if (!IsFree(first, rows)) continue;
+    for (size_t row = first; row < first + rows; ++row) used_.set(row);
+    return first;
+  }
+  return std::nullopt;
+}
+
+void TurnRows::Give(size_t first, size_t rows) {
+  for (size_t row = first; row < first + rows; ++row) used_.reset(row);
+}
+
+namespace {
 
 // The numbers after both are of plans that are added, whether or not device-scope events turn.
 constexpr uint16_t kDevicePlan = 1;

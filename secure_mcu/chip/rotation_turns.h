@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose turn it is on every channel of a chip, until when, and what the slots have counted (counter-rotation.md,
+// The turns on every channel of a chip: whose it is, until when, and what the slots have counted (counter-rotation.md,
 // "Rotation in the chip"). The chip flushes a channel before each End, tells what it commits, and turns the select
 // registers.
 //   RotationTurns turns(config, seed, plan);
@@ -16,6 +16,7 @@
 #ifndef SIDEBAND_SECURE_MCU_CHIP_ROTATION_TURNS_H_
 #define SIDEBAND_SECURE_MCU_CHIP_ROTATION_TURNS_H_
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -27,17 +28,107 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/mailbox/rotation.h"
+#include "secure_mcu/chip/own_periods.h"
 #include "secure_mcu/chip/rotation_life.h"
-#include "secure_mcu/chip/rotation_numbers.h"
-#include "secure_mcu/chip/rotation_passes.h"
 #include "secure_mcu/chip/rotation_table.h"
 #include "secure_mcu/chip/selections.h"
-#include "secure_mcu/chip/turn_rows.h"
+#include "secure_mcu/chip/turn_policy.h"
 #include "secure_mcu/pipeline/own_clock.h"
 #include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/rotation_order.h"
 
 namespace sideband::mcu {
+
+// The rotation numbers of all memory blocks: each is the sum of what is shown of the contexts that it has had, those
+// that are gone included (counter-rotation.md, "Numbers"). Not thread-safe.
+class RotationNumbers {
+ public:
+  // `events`: those of all plans, whatever their scope.
+  explicit RotationNumbers(size_t events) : events_(events) {}
+
+  // Adds the difference of two showings of one context. `indices` are those of its events among all. The numbers of
+  // another generation of the block begin at 0.
+  void Add(BlockId block, uint32_t generation, uint16_t plan, const LeafNumbers& before, const LeafNumbers& now,
+           std::span<const size_t> indices);
+  // The plan's cycles are of mailbox::kForgottenPlan from now on. No context is under it.
+  void Forget(uint16_t plan);
+  // The numbers of a block; of one that has none yet, without parts. An event that has no bound in one of the contexts
+  // has none.
+  mailbox::BlockRotation Of(BlockId block, uint32_t generation) const;
+
+ private:
+  struct Row {
+    uint32_t generation = 0;
+    std::map<uint16_t, mailbox::RotationPart> parts;  // by the plan's number
+    std::vector<LeafNumbers::Event> events;
+  };
+
+  const size_t events_;
+  std::map<BlockId, Row> rows_;
+};
+
+// A block, and whose generation it is.
+struct RotationRun {
+  BlockId block = 0;
+  RotationIdentity identity;
+};
+
+// Sets of a plan that each generation counts: all if a pass is of all. At least 1.
+size_t SetsOfPass(const mailbox::RotationSettings& settings, size_t sets);
+
+// Which sets each generation of a context counts, and what earlier ones have taught of its periods
+// (counter-rotation.md, "Published method"): in profile `two-set` a first run with set 0 alone, then pass after pass of
+// the others, the last of set 0 again, from the first again after the last. What was learnt of a context, and its
+// passes, are gone with the VM: another's begins anew. Not thread-safe.
+class RotationPasses {
+ public:
+  // Profile `fast`: the block's generation is kept, from its begin, once it has ended; if it has none, the next.
+  // `two-set`: the next generation is a first run again.
+  void Learn(BlockId block);
+  // The pass of the next generation, modulo the plan's passes; later ones count up from it. Without a first run
+  // nothing is learnt.
+  void ChooseNext(BlockId block, uint32_t pass) { blocks_[block].asked = pass; }
+
+  // Keeps the periods of a life that ended; ignored if its generation was not to be learnt.
+  void Keep(BlockId block, uint8_t channel, uint32_t generation, const OwnPeriods& periods);
+  // Of a life that begins under a plan of `sets` sets. A generation's lives on other channels have the same sets.
+  TurnScope ScopeOf(const RotationRun& run, uint8_t channel, uint16_t plan, size_t sets,
+                    const mailbox::RotationSettings& settings);
+
+ private:
+  struct Block {
+    // The identity of the run in turn; none before the first.
+    std::optional<RotationIdentity> identity;
+    uint16_t plan = 0;
+    mailbox::RotationProfile profile = mailbox::RotationProfile::kFast;
+    bool is_first_run = false;
+    uint32_t pass = 0, next_pass = 0;
+    std::optional<uint32_t> learns;  // the generation that is to be learnt
+    // The pass of the next run.
+    std::optional<uint32_t> asked;
+    bool learns_next = false;
+    std::map<uint8_t, OwnPeriods> periods;  // by channel
+  };
+  static void BeginRun(const RotationIdentity& identity, uint16_t plan, const mailbox::RotationSettings& settings,
+                       uint32_t passes, Block& block);
+
+  std::map<BlockId, Block> blocks_;
+};
+
+// The select registers' numbers for the counter sets of plans: consecutive ones for each plan. Not thread-safe.
+class TurnRows {
+ public:
+  // The lowest rows that are free together; nullopt if there are none.
+  std::optional<size_t> Take(size_t rows);
+  void Give(size_t first, size_t rows);
+  size_t free() const { return mailbox::kRotationSetsMax - used_.count(); }
+
+ private:
+  bool IsFree(size_t first, size_t rows) const;
+
+  std::bitset<mailbox::kRotationSetsMax> used_;
+};
 
 // The select of what is connected in dead cycles; before it are those of the sets of all plans.
 inline constexpr uint8_t kDeadSelect = kTurnSelectFirst + mailbox::kRotationSetsMax;
@@ -47,7 +138,7 @@ inline constexpr uint8_t kDeadSelect = kTurnSelectFirst + mailbox::kRotationSets
 inline constexpr uint32_t kFirstAddedPlan = 2;
 inline constexpr uint32_t kAddedPlansMax = mailbox::kForgottenPlan - kFirstAddedPlan;
 
-// Of a channel, how far each clock has been counted.
+// How far each clock of a channel has been counted.
 struct RotationInstant {
   uint64_t cycle = 0;
   std::vector<uint64_t> domains;  // of clock domains 1, 2, …
@@ -68,7 +159,7 @@ class RotationTurns {
   // `config` is valid and has a rotation, and `plan` is one of it.
   RotationTurns(const PipelineConfig& config, const RotationSeed& seed, CounterPlan plan);
 
-  // What each turn connects, from kTurnSelectFirst on; the last is kDeadSelect's. Changed by Add.
+  // The events that each turn connects, from kTurnSelectFirst on; the last is kDeadSelect's. Changed by Add.
   const std::vector<mailbox::EventSet>& connected() const { return connected_; }
   // Events that turn, of both scopes, ascending.
   const std::vector<uint16_t>& events() const { return events_; }
@@ -89,7 +180,7 @@ class RotationTurns {
   uint16_t chosen(BlockId block) const;
   // Changes of the resident's time that are kept.
   size_t clock_changes(uint8_t channel) const { return TurnOf(channel).clock.changes(); }
-  // As RotationPasses.
+  // The same as RotationPasses'.
   void Learn(BlockId block) { passes_.Learn(block); }
   // OUT_OF_RANGE beyond the passes of the plan that is chosen for the block.
   absl::Status ChoosePass(BlockId block, uint32_t pass);
@@ -98,7 +189,7 @@ class RotationTurns {
   void Begin(uint8_t channel, const RotationLeaf& leaf, const RotationInstant& at);
   bool is_on(uint8_t channel) const { return TurnOf(channel).life != nullptr; }
   uint8_t select(uint8_t channel) const;
-  // Of the plan of the residency; 0 without one.
+  // The number of sets of the residency's plan; 0 without one.
   size_t sets(uint8_t channel) const;
 
   // The resident's time stops, and goes on; told ahead as in OwnClock.
@@ -108,7 +199,7 @@ class RotationTurns {
   // The first cycle at which a slot of a channel ends, or its dead cycles do.
   uint64_t NextEnd() const;
   uint64_t EndOf(uint8_t channel) const;
-  // What the channel commits, also if it faults: it was counted.
+  // Adds what the channel commits, also if it faults: it was counted.
   void AddCounts(uint8_t channel, std::span<const uint64_t> counts);
   // Events of which counts are missing among those that the channel commits, or has committed, in this slot.
   void Saturate(uint8_t channel, const mailbox::EventSet& events);
@@ -125,7 +216,7 @@ class RotationTurns {
   void ShowEnded();
   // Whether a relation did not hold in the life in turn.
   bool inconsistent(uint8_t channel) const { return TurnOf(channel).life->life.broken() > 0; }
-  // Of all lives that the device's numbers include, but of confidential VMs': how often a relation ceased to hold.
+  // How often a relation ceased to hold, of all lives that the device's numbers include but confidential VMs'.
   uint64_t inconsistencies() const { return inconsistencies_; }
 
   mailbox::BlockRotation NumbersOf(BlockId block, uint32_t generation) const { return numbers_.Of(block, generation); }

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "proto/mailbox/gate_controls.h"
+#include "proto/mailbox/counting.h"
 
 namespace sideband::mcu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the selections of a chip choose among: the events of its switched units (UlcSpec::is_switched), which have more
-// sources than counters (virtual-counters.md, "Mechanism", 6).
+// The events that the selections of a chip choose among: those of its switched units (UlcSpec::is_switched), which have
+// more sources than counters (virtual-counters.md, "Mechanism", 6).
 //   const SelectableEvents selectable(config);
 //   SIDEBAND_RETURN_IF_ERROR(selectable.Check(selections));
 //   selectable.OpenGroups(selections[1]);    // the gate groups that the selection leaves open

@@ -19,7 +19,6 @@
 
 #include "absl/status/status.h"
 #include "proto/mailbox/counting.h"
-#include "proto/mailbox/gate_controls.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
@@ -56,14 +55,14 @@ class Selections {
   const UnitLevelCounter::Sources& SourcesOf(uint8_t select, size_t ccu, size_t ulc) const {
     return RowOf(select).choices[ccu].sources[ulc];
   }
-  // As SelectableEvents::OpenGroups.
+  // The same as SelectableEvents::OpenGroups.
   uint64_t OpenGroups(uint8_t select) const { return RowOf(select).open_groups; }
   std::vector<uint64_t> OpenGroups() const;  // of each selection
   // Changed by Set.
   std::shared_ptr<const EventMeanings> meanings() const { return meanings_; }
 
  private:
-  // What a selection connects of a collection unit.
+  // The part of a collection unit that a selection connects.
   struct Choice {
     CounterCollectionUnit::Mapping mapping;
     std::vector<UnitLevelCounter::Sources> sources;  // of unit-level counters; of others than switched ones none

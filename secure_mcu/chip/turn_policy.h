@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose turn it is in one life of a context on a slice, and how long (counter-rotation.md, "Published method",
+// The turns in one life of a context on a slice: whose it is, and how long (counter-rotation.md, "Published method",
 // "Rotation in the chip", 4 and 7, and "Adaptive turns").
 //   TurnPolicy policy(settings, /*has_instructions=*/true, order, {.sets = 4});
 //   policy.BeginResidency();
@@ -33,7 +33,7 @@
 
 namespace sideband::mcu {
 
-// What a life counts. Its sets are [first, first + sets) of the plan's.
+// A life counts the sets [first, first + sets) of the plan's.
 struct TurnScope {
   size_t first = 0;
   size_t sets = 1;
@@ -69,7 +69,7 @@ class TurnPolicy {
   void BeginSlot();
   void EndResidency();
 
-  // What this life has shown of its periods.
+  // The periods that this life has shown.
   OwnPeriods Learn() const { return recorder_.Periods(); }
 
  private:

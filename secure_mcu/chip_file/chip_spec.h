@@ -17,8 +17,8 @@
 #include "proto/rotation_file/rotation_file.h"
 #include "secure_mcu/board/board_spec.h"
 #include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/complement.h"
-#include "secure_mcu/firmware/power_model.h"
 #include "sim/riscv/shape.h"
 #include "sim/workload/phase.h"
 

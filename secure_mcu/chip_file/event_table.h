@@ -14,6 +14,10 @@
 
 namespace sideband::mcu {
 
+// The meaning of an event in a sentence, for the catalogue and for everything that shows it.
+// A sentence of at most 255 characters. For an event that is not in the table it is made from the name.
+std::string EventDescription(const std::string& event);
+
 // Not thread-safe.
 class EventTable {
  public:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,11 +12,186 @@
 #include "absl/strings/strip.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "proto/rotation_file/event_names.h"
+#include "secure_mcu/chip/counter_needs.h"
+#include "secure_mcu/chip/relation_rules.h"
+#include "secure_mcu/chip/rotation_plan.h"
+#include "secure_mcu/chip/rotation_rules.h"
+#include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/chip_file/pace.h"
 #include "secure_mcu/chip_file/resident_cycles.h"
-#include "secure_mcu/chip_file/selection_plan.h"
 
 namespace sideband::mcu {
+namespace {
+
+// Of a chip file with units.
+class TurnPlanner {
+ public:
+  TurnPlanner(const ChipFile& file, const EventTable& events, const std::vector<CcuSpec>& ccus)
+      : file_(file),
+        numbers_(events.names(), file.path),
+        name_([&events](size_t event) { return absl::StrCat("'", events.events()[event].name, "'"); }),
+        config_(file.pipeline) {
+    config_.events = static_cast<uint32_t>(events.events().size());
+    config_.ccus = ccus;
+    config_.relations.clear();
+    config_.rotation.reset();
+  }
+
+  absl::StatusOr<EventTurns> Run() {
+    SIDEBAND_RETURN_IF_ERROR(AddRelations());
+    if (file_.rotation) SIDEBAND_RETURN_IF_ERROR(AddRotation());
+    return EventTurns{std::move(config_.relations), std::move(config_.rotation)};
+  }
+
+ private:
+  absl::Status AddRelations() {
+    const RelationRules rules(config_);
+    for (const NamedRelation& named : file_.relations) {
+      SIDEBAND_ASSIGN_OR_RETURN(mailbox::Relation relation, RelationOf(named, numbers_));
+      SIDEBAND_RETURN_IF_ERROR(AtLine(rules.Check(relation, name_), file_.path, named.line));
+      config_.relations.push_back(std::move(relation));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddRotation() {
+    const RotationFile& rotation = *file_.rotation;
+    if (CounterNeeds(config_).kinds().empty()) {
+      return LineError(file_.path, file_.rotation_line, "a rotation needs a unit with more events than counters");
+    }
+    const EventNumbers numbers(numbers_.names(), rotation.path);
+    RotationSpec& spec = config_.rotation.emplace();
+    SIDEBAND_ASSIGN_OR_RETURN(spec.settings, SettingsOf(rotation, numbers, config_.clock_hz));
+    SIDEBAND_RETURN_IF_ERROR(AddFixed(spec));
+    if (rotation.instructions) {
+      SIDEBAND_ASSIGN_OR_RETURN(spec.instructions, numbers.Of(*rotation.instructions));
+    }
+    spec.dead_cycles = rotation.dead_cycles;
+    if (rotation.slots_min) spec.slots_min = CyclesOf(*rotation.slots_min, config_.clock_hz);
+    spec.seed = rotation.seed;
+    SIDEBAND_RETURN_IF_ERROR(AtLine(CheckSettings(spec.settings, config_), rotation.path, rotation.line));
+    SIDEBAND_RETURN_IF_ERROR(AtLine(CheckRotation(config_, name_), file_.path, file_.rotation_line));
+    const bool fill = spec.settings.profile == mailbox::RotationProfile::kFast;
+    return AtLine(PlanCounters(config_, {.fill = fill}, name_).status(), file_.path, file_.rotation_line);
+  }
+
+  // Unit by unit, so that an error is at the line of the unit whose events are too many.
+  absl::Status AddFixed(RotationSpec& spec) const {
+    std::vector<NamedEvent> fixed;
+    for (const auto* units : {&file_.units, &file_.shared_units, &file_.device_units}) {
+      for (const UnitFileSpec& unit : *units) {
+        if (unit.fixed.empty()) continue;
+        fixed.insert(fixed.end(), unit.fixed.begin(), unit.fixed.end());
+        SIDEBAND_ASSIGN_OR_RETURN(spec.fixed, numbers_.SetOf(fixed));
+        SIDEBAND_RETURN_IF_ERROR(AtLine(CheckFixed(config_, name_), file_.path, unit.fixed[0].line));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const ChipFile& file_;
+  const EventNumbers numbers_;
+  const EventNamer name_;
+  PipelineConfig config_;
+};
+
+}  // namespace
+
+absl::StatusOr<EventTurns> PlanTurns(const ChipFile& file, const EventTable& events, const std::vector<CcuSpec>& ccus) {
+  if (file.relations.empty() && !file.rotation) return EventTurns();
+  return TurnPlanner(file, events, ccus).Run();
+}
+
+namespace {
+
+constexpr size_t kWordEvents = 64;
+
+// Of a chip file with units.
+class SelectionPlanner {
+ public:
+  SelectionPlanner(const ChipFile& file, const EventTable& events, const std::vector<CcuSpec>& ccus)
+      : file_(file), events_(events), selectable_(ConfigOf(file, events, ccus)) {}
+
+  absl::Status CheckUnits() const {
+    if (selectable_.empty()) {
+      return Error(file_.selections[0].line, "selections need a unit with more events than counters");
+    }
+    for (const GateGroupFileSpec& group : file_.gate_groups) SIDEBAND_RETURN_IF_ERROR(CheckGroup(group));
+    for (const auto* units : {&file_.units, &file_.shared_units}) {
+      for (const UnitFileSpec& unit : *units) {
+        for (const UnitEventSpec& event : unit.events) SIDEBAND_RETURN_IF_ERROR(CheckEvent(event));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<mailbox::EventSet> SetOf(const SelectionFileSpec& selection) const {
+    mailbox::EventSet set((events_.events().size() + kWordEvents - 1) / kWordEvents);
+    for (const std::string& name : selection.events) {
+      const uint16_t event = *events_.Find(name);
+      set[event / kWordEvents] |= uint64_t{1} << event % kWordEvents;
+    }
+    const auto quoted = [this](size_t event) { return absl::StrCat("'", events_.events()[event].name, "'"); };
+    const absl::Status status = selectable_.Check(set, quoted);
+    if (status.ok()) return set;
+    return Error(selection.line, absl::StrCat("selection '", selection.name, "': ", status.message()));
+  }
+
+ private:
+  static PipelineConfig ConfigOf(const ChipFile& file, const EventTable& events, const std::vector<CcuSpec>& ccus) {
+    PipelineConfig config = file.pipeline;
+    config.events = static_cast<uint32_t>(events.events().size());
+    config.ccus = ccus;
+    return config;
+  }
+
+  absl::Status Error(size_t line, const std::string& what) const { return LineError(file_.path, line, what); }
+  bool IsSelectable(const std::string& event) const { return selectable_.Has(*events_.Find(event)); }
+
+  absl::Status CheckGroup(const GateGroupFileSpec& group) const {
+    const auto is_selectable = [this](const std::string& event) { return IsSelectable(event); };
+    const auto is_always = [this](const std::string& event) {
+      return !IsSelectable(event) && !events_.events()[*events_.Find(event)].masked;
+    };
+    const auto selectable = std::ranges::find_if(group.events, is_selectable);
+    const auto always = std::ranges::find_if(group.events, is_always);
+    if (selectable == group.events.end() || always == group.events.end()) return absl::OkStatus();
+    return Error(group.line, absl::StrCat("group '", group.name, "' has event '", *selectable,
+                                          "', which is selectable, and event '", *always,
+                                          "', which is always counted: its running cycles can tell one only"));
+  }
+
+  absl::Status CheckEvent(const UnitEventSpec& event) const {
+    const auto has_it = [&](const GateGroupFileSpec& group) {
+      return std::ranges::find(group.events, event.name) != group.events.end();
+    };
+    if (!IsSelectable(event.name) || std::ranges::any_of(file_.gate_groups, has_it)) return absl::OkStatus();
+    return Error(event.line, absl::StrCat("event '", event.name,
+                                          "' is selectable and has no gate group, whose running cycles would tell a "
+                                          "count of 0 from none"));
+  }
+
+  const ChipFile& file_;
+  const EventTable& events_;
+  const SelectableEvents selectable_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<mailbox::EventSet>> PlanSelections(const ChipFile& file, const EventTable& events,
+                                                              const std::vector<CcuSpec>& ccus) {
+  std::vector<mailbox::EventSet> sets;
+  if (file.selections.empty()) return sets;
+  const SelectionPlanner planner(file, events, ccus);
+  SIDEBAND_RETURN_IF_ERROR(planner.CheckUnits());
+  for (const SelectionFileSpec& selection : file.selections) {
+    SIDEBAND_ASSIGN_OR_RETURN(mailbox::EventSet set, planner.SetOf(selection));
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
 namespace {
 
 // Records carry the number of the collection unit in 16 bits.

@@ -8,17 +8,36 @@
 #define SIDEBAND_SECURE_MCU_CHIP_FILE_UNIT_PLAN_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "proto/mailbox/counting.h"
+#include "proto/mailbox/rotation.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/chip_file/event_table.h"
-#include "secure_mcu/chip_file/event_turns.h"
 
 namespace sideband::mcu {
+
+// The relations and the rotation of a chip file, by the numbers of its events, checked against its units, as
+// in PipelineConfig.
+struct EventTurns {
+  std::vector<mailbox::Relation> relations;
+  std::optional<RotationSpec> rotation;
+};
+
+// INVALID_ARGUMENT "FILE:LINE: description", where the file is that of the rotation if it has one of its own: for
+// unknown events, and as RelationRules::Check, CheckRotation and PlanCounters; also for a rotation of a chip whose
+// units have a counter for each event.
+absl::StatusOr<EventTurns> PlanTurns(const ChipFile& file, const EventTable& events, const std::vector<CcuSpec>& ccus);
+
+// The selections of a chip file as sets of its events, checked against its units.
+// INVALID_ARGUMENT "FILE:LINE: description" if no unit has more events than counters, if a selectable event has no gate
+// group or one with events that are always counted, and as SelectableEvents::Check.
+absl::StatusOr<std::vector<mailbox::EventSet>> PlanSelections(const ChipFile& file, const EventTable& events,
+                                                              const std::vector<CcuSpec>& ccus);
 
 struct UnitPlan {
   EventTable events;

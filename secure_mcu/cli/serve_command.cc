@@ -10,7 +10,7 @@
 #include "proto/base/steady_time.h"
 #include "secure_mcu/cli/commands.h"
 #include "secure_mcu/cli/stop_signals.h"
-#include "secure_mcu/firmware/persona.h"
+#include "secure_mcu/firmware/system_info.h"
 #include "secure_mcu/serve/serve.h"
 
 namespace sideband::mcu {

@@ -1,10 +1,246 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/describe/describe.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "secure_mcu/chip_file/chip_file.h"
+#include "secure_mcu/describe/format.h"
 
 namespace sideband::mcu {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(ReadPathTest, ByHand) {
+  const ReadPathRegisters registers = CountReadPath(/*slices=*/2, /*events=*/17);
+  EXPECT_EQ(registers.clients, 3u * (65 * 64 + 2 * 7 + 7 + 17 + 64 + 32 + 4));
+  EXPECT_EQ(registers.managers, 5u * (17 * 65 + 5 + 3 * 2));
+  const uint64_t requests = (17 + 17 + 1 + 2 + 1) + 2 * (17 + 17 + 1 + 1) + 2, answers = 2 * 2 * (64 + 6 + 3);
+  EXPECT_EQ(registers.interconnect, 3u * (requests + answers) + 5 * 3);
+  EXPECT_EQ(registers.total(), registers.clients + registers.managers + registers.interconnect);
+}
+
+// Each 64 events of a module have a manager; values are latched once for each event.
+TEST(ReadPathTest, MoreEventsNeedMoreManagers) {
+  const ReadPathRegisters one = CountReadPath(1, 64), two = CountReadPath(1, 65);
+  EXPECT_EQ(two.clients, one.clients);
+  EXPECT_EQ(two.managers - one.managers, 3u * (65 + 5 + 4));
+  EXPECT_EQ(two.interconnect - one.interconnect, 3u * 2);
+}
+
+TEST(ReadPathTest, NothingToReadNeedsNothing) { EXPECT_EQ(CountReadPath(2, 0).total(), 0u); }
+
+Description DescribeText(const std::string& text) {
+  const std::string path = testing::TempDir() + "chip.yaml";
+  std::ofstream(path) << text;
+  const auto file = LoadChipFile(path);
+  EXPECT_TRUE(file.ok()) << file.status();
+  const auto description = Describe(*file);
+  EXPECT_TRUE(description.ok()) << description.status();
+  return description.value_or(Description());
+}
+
+std::string Chip(const std::string& rotation) {
+  return absl::StrCat(
+      "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
+      "slices: 2\n"
+      "units:\n"
+      "  - {name: sm, count: 8, counters: 3, fixed: [busy], events: [busy, loads, stores, memory, hits, idle, wait]}\n"
+      "  - {name: l2, counters: 1, events: [l2_reads, l2_writes]}\n"
+      "relations:\n"
+      "  - {event: memory, is_sum_of: [loads, stores]}\n"
+      "rotation: ",
+      rotation, "\nvms: []\n");
+}
+
+TEST(RotationTest, ShowsSetsAndWhatIsDerived) {
+  const RotationDescription rotation = DescribeText(Chip("{instructions: busy}")).rotation;
+  EXPECT_EQ(rotation.profile, "fast");
+  EXPECT_EQ(rotation.events, 9u);
+  EXPECT_EQ(rotation.sets, 3u);
+  EXPECT_EQ(rotation.passes, 1u);
+  EXPECT_EQ(rotation.stable_slot, 200'000u);
+  ASSERT_EQ(rotation.derived.size(), 1u);
+  EXPECT_EQ(rotation.derived[0].event, "memory");
+  EXPECT_EQ(rotation.derived[0].formula, "loads + stores");
+  ASSERT_EQ(rotation.units.size(), 2u) << "units that are alike are one";
+  EXPECT_EQ(rotation.units[0].name, "sm.0");
+  EXPECT_THAT(rotation.units[0].fixed, ElementsAre("busy"));
+  EXPECT_THAT(rotation.units[0].sets, ElementsAre(ElementsAre("loads", "stores", "memory"), ElementsAre("hits", "idle"),
+                                                  ElementsAre("hits", "wait")));
+  EXPECT_EQ(rotation.units[1].sets.size(), 3u);
+}
+
+TEST(RotationTest, ShowsPasses) {
+  const Description description = DescribeText(Chip("{profile: two-set, instructions: busy}"));
+  EXPECT_EQ(description.rotation.passes, 2u);
+  EXPECT_THAT(FormatTree(description),
+              HasSubstr("rotation: two-set, 9 events, 1 derived, 3 sets, 2 in a pass, 2 passes, "
+                        "slots of 8000 ms, in fluctuating periods 4000 ms"));
+  const auto json = nlohmann::json::parse(FormatJson(description))["rotation"];
+  EXPECT_EQ(json["passes"], 2);
+  EXPECT_EQ(json["sets_per_pass"], 2);
+}
+
+TEST(RotationTest, WithoutInstructionsAllSlotsAreShort) {
+  const Description description = DescribeText(Chip("{}"));
+  EXPECT_EQ(description.rotation.stable_slot, 100'000u);
+  EXPECT_THAT(FormatTree(description), HasSubstr("all in one pass, slots of 0.1 ms\n"));
+}
+
+TEST(RotationTest, FormatsBothWays) {
+  const Description description = DescribeText(Chip("{instructions: busy}"));
+  EXPECT_THAT(FormatTree(description),
+              HasSubstr("├─ rotation: fast, 9 events, 1 derived, 3 sets, all in one pass, slots of 0.2 ms, in "
+                        "fluctuating periods 0.1 ms\n"
+                        "│  ├─ derived: 1 event\n"
+                        "│  │  └─ memory = loads + stores\n"
+                        "│  ├─ sm.0: 7 events on 3 counters\n"
+                        "│  │  ├─ always: busy\n"
+                        "│  │  ├─ set 0: loads, stores, memory (derived)\n"
+                        "│  │  ├─ set 1: hits, idle\n"));
+  const auto json = nlohmann::json::parse(FormatJson(description))["rotation"];
+  EXPECT_EQ(json["profile"], "fast");
+  EXPECT_EQ(json["events"], 9);
+  EXPECT_EQ(json["sets"], 3);
+  EXPECT_EQ(json["sets_per_pass"], 3);
+  EXPECT_EQ(json["derived"][0]["is"], "loads + stores");
+  EXPECT_EQ(json["units"][0]["unit"], "sm.0");
+  EXPECT_EQ(json["units"][0]["sets"][1][0], "hits");
+}
+
+TEST(RotationTest, WritesFormulas) {
+  PipelineConfig config{.events = 5, .ccus = {{.name = "ccu0", .ulcs = {}}}};
+  UlcSpec unit{.name = "sm.0", .inputs = {}, .counters = 3};
+  for (uint16_t event = 0; event < 5; ++event) unit.inputs.push_back({.wire = event, .meaning = {event, 0}});
+  config.ccus[0].ulcs = {unit};
+  config.rotation = RotationSpec();
+  const auto formula = [&](const mailbox::Relation& relation) {
+    config.relations = {relation};
+    const auto rotation = DescribeRotation(config, {"a", "b", "c", "d", "e"});
+    EXPECT_TRUE(rotation.ok() && rotation->derived.size() == 1) << rotation.status();
+    return absl::StrCat(rotation->derived[0].event, " = ", rotation->derived[0].formula);
+  };
+  EXPECT_EQ(formula({.members = {0, 1, 2}}), "c = resident_cycles − a − b");
+  EXPECT_EQ(formula({.members = {0, 1}, .times = 4}), "b = 4 · resident_cycles − a");
+  config.rotation->fixed = {0b00100};
+  EXPECT_EQ(formula({.kind = mailbox::Relation::Kind::kSum, .members = {0, 1}, .whole = 2}), "b = c − a")
+      << "the whole is in every set";
+}
+
+TEST(RotationTest, IsEmptyWithoutRotation) {
+  const Description description = DescribeText(
+      "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\nunits: [{name: sm, events: [busy]}]\nvms: []\n");
+  EXPECT_EQ(description.rotation.sets, 0u);
+  EXPECT_FALSE(nlohmann::json::parse(FormatJson(description)).contains("rotation"));
+}
+
+// Two slices with a collection unit each. Slice 0 has two unit-level counters of one event, and a third of a prescaled
+// number of seven digits and a masked wire. Slice 1 has a unit-level counter of nine events.
+PipelineConfig TinyPipeline() {
+  const UlcSpec one{.name = "a", .inputs = {{.wire = 0, .meaning = {0, 0}}}, .counter_bits = 4, .period = 10};
+  const UlcSpec number{.name = "n",
+                       .inputs = {{.wire = 1, .meaning = {1, 0}, .digits = 5},
+                                  {.wire = 6, .meaning = {1, 0}},
+                                  {.wire = 7, .meaning = {1, 1}},
+                                  {.wire = 8, .meaning = {2, 0}, .masked = true}},
+                       .counter_bits = 9,
+                       .period = 100};
+  UlcSpec nine{.name = "e", .counter_bits = 5, .period = 50};
+  for (uint16_t event = 0; event < 9; ++event) nine.inputs.push_back({.wire = event, .meaning = {event, 0}});
+  return {
+      .slices = 2,
+      .events = 10,
+      .ccus = {{.name = "s0", .channel = 0, .ulcs = {one, one, number}}, {.name = "s1", .channel = 1, .ulcs = {nine}}},
+      .clock_hz = 1000,
+      .trigger_period = 100,
+      .commit_period = 500,
+      .hypervisor_commit_period = 250,
+      .out_of_band_commit_period = 0,
+      .buffer_depth = 3};
+}
+
+TEST(TotalsTest, ARecordHasWhatRecordHNames) { EXPECT_EQ(kRecordBits, 317u); }
+
+TEST(TotalsTest, RegistersByHand) {
+  const Registers registers = CountRegisters(TinyPipeline());
+  EXPECT_EQ(registers.ulc_counters, 4u + 4 + 4 * 9 + 9 * 5);
+  EXPECT_EQ(registers.prescalers, 6u);
+  EXPECT_EQ(registers.serialisers, (2u + 4) + (2 + 4) + (2 + 36) + (2 + 45));
+  // Slice 0 has three counters: event 0, and event 1 without and with a shift. The five prescaled digits use the
+  // counter without a shift.
+  EXPECT_EQ(registers.ccu_banks, 2u * 28 * 3 + 2 * 28 * 9);
+  EXPECT_EQ(registers.buffer, 3u * 317);
+  EXPECT_EQ(registers.reduction_channels, 3u * 10 * 64);
+  EXPECT_EQ(registers.total(), 89u + 6 + 97 + 672 + 951 + 1920);
+}
+
+TEST(TotalsTest, TheOutOfBandChannelIsOneMore) {
+  PipelineConfig config = TinyPipeline();
+  config.out_of_band_commit_period = 100;
+  EXPECT_EQ(CountRegisters(config).reduction_channels, 4u * 10 * 64);
+  EXPECT_EQ(CountTraffic(config, std::vector<double>{0, 0}).rc_to_memory, 640u * (2 * 2 * 2 + 4 + 10));
+}
+
+TEST(TotalsTest, TrafficByHand) {
+  const Traffic traffic = CountTraffic(TinyPipeline(), std::vector<double>{5, 0});
+  EXPECT_EQ(traffic.ulc_to_ccu, 2u * 6 * 100 + 38 * 10 + 47 * 20);
+  EXPECT_EQ(traffic.ccu_to_buffer, (1u + 2) * 317 * 10);
+  EXPECT_EQ(traffic.switches, 5u * ((1 + 1) * 317 + 2 * 10 * 64));
+  EXPECT_EQ(traffic.rc_to_memory, 640u * (2 * 2 * 2 + 4));
+  EXPECT_EQ(traffic.beyond_ccu(), 9510u + 9570 + 7680);
+}
+
+TEST(TotalsTest, AFlatDesignByHand) {
+  const FlatDesign flat = CountFlat(TinyPipeline(), std::vector<double>{5, 0});
+  EXPECT_EQ(flat.wires, 1u + 1 + 7 + 9) << "without the masked one";
+  EXPECT_EQ(flat.registers, 18u * 64);
+  EXPECT_EQ(flat.polls, 18u * 64 * 10);
+  EXPECT_EQ(flat.switches, 2u * 9 * 64 * 5);
+}
+
+TEST(TotalsTest, APeriodOfNoneMovesNothing) {
+  PipelineConfig config = TinyPipeline();
+  config.trigger_period = config.commit_period = config.hypervisor_commit_period = 0;
+  EXPECT_EQ(CountTraffic(config, std::vector<double>{0, 0}).beyond_ccu(), 0u);
+  EXPECT_EQ(CountFlat(config, std::vector<double>{0, 0}).moved(), 0u);
+}
+
+// virtual-counters.md's own figures, of a unit with 45 counters of 64 sources.
+TEST(TotalsTest, SelectRegistersByHand) {
+  PipelineConfig config = TinyPipeline();
+  EXPECT_EQ(CountSelects(config), SelectRegisters()) << "no selections, no registers";
+  UlcSpec unit{.name = "sm.0", .counter_bits = 9, .period = 511};
+  for (uint16_t event = 0; event < 64; ++event) unit.inputs.push_back({.wire = event, .meaning = {event, 0}});
+  config.events = 64;
+  config.ccus = {{.name = "s0", .channel = 0, .ulcs = {unit, unit}}};
+  config.selections = {{0}};
+  EXPECT_EQ(CountSelects(config), (SelectRegisters{.bits = 270, .registers = 1})) << "one for both units";
+  const CcuSpec ccu = config.ccus[0];
+  config.ccus.assign(8, ccu);
+  EXPECT_EQ(CountSelects(config).bits, 2160u);
+  const Registers registers = CountRegisters(config);
+  EXPECT_EQ(registers.ulc_counters, 8u * 2 * 45 * 9) << "counters, not sources";
+  EXPECT_EQ(registers.serialisers, 8u * 2 * (2 + 45 * 9));
+  EXPECT_EQ(registers.ccu_banks, 8u * 2 * 28 * 45);
+  EXPECT_EQ(registers.buffer, 3u * (317 + 8)) << "records say which selection they have";
+}
+
+// virtual-counters.md's own figure, of the large chip with as many groups as there can be.
+TEST(TotalsTest, GatesByHand) {
+  PipelineConfig config = TinyPipeline();
+  EXPECT_EQ(CountGates(config).total(), 0u) << "no groups, no gates";
+  config.slices = 8;
+  config.gate_groups.resize(64);
+  EXPECT_EQ(CountGates(config).total(), 8u * (2 * 66 + 64 * 19 + 131));
+}
 
 // Two slices; the second has an additional unit.
 ChipFile TinyChip() {
@@ -105,4 +341,5 @@ TEST(DescribeTest, TheOutOfBandChannelIsShownWhereThereIsOne) {
 }
 
 }  // namespace
+
 }  // namespace sideband::mcu

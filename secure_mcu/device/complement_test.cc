@@ -19,7 +19,7 @@
 #include "proto/mailbox/snapshot_stream.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
-#include "secure_mcu/firmware/firmware_pair.h"
+#include "secure_mcu/firmware/firmware.h"
 
 namespace sideband::mcu {
 namespace {

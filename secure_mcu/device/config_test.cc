@@ -18,7 +18,7 @@
 #include "proto/mailbox/snapshot_stream.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
-#include "secure_mcu/firmware/snapshot_commands.h"
+#include "secure_mcu/firmware/extension_commands.h"
 
 namespace sideband::mcu {
 namespace {
@@ -66,7 +66,7 @@ class ConfiguredDevice {
   }
 
   void RunTo(uint64_t cycle) { elapsed_ = std::max(elapsed_, absl::Microseconds(static_cast<int64_t>(cycle))); }
-  CountingConfig config() { return *device_->GetConfig(); }
+  CountingConfig config() { return device_->GetConfig(); }
   // Commits the difference, and returns the counts of the closing snapshot.
   Counts Commit(const CountingConfig& desired) {
     const uint32_t revision = config().revision;

@@ -244,7 +244,7 @@ TEST_F(CountingTest, ACommitChangesWhatResidentsCount) {
   Counts all_then = CountsAt(1234), all = CountsAt(2987);
   StartChip(Switched());
   Counts then = CountsAt(1234);
-  mailbox::CountingConfig config = *device_->GetConfig();
+  mailbox::CountingConfig config = device_->GetConfig();
   std::swap(config.selections[0], config.selections[1]);
   ASSERT_TRUE(device_->CheckConfig(config).ok());
   device_->ApplyConfig(config);

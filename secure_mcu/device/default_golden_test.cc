@@ -17,7 +17,7 @@
 #include "proto/mailbox/snapshot_stream.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
-#include "secure_mcu/firmware/snapshot_commands.h"
+#include "secure_mcu/firmware/extension_commands.h"
 
 namespace sideband::mcu {
 namespace {

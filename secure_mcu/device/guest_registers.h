@@ -16,16 +16,47 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <tuple>
 
 #include "proto/registers/page_access.h"
 #include "secure_mcu/device/live_device.h"
-#include "secure_mcu/device/thread_turn.h"
 #include "secure_mcu/pipeline/hpc_page.h"
 
 namespace sideband::mcu {
+
+// Which of several threads has the registers of a slice. On a core one thread runs at a time; here each connection to a
+// guest port is a thread, and threads that compete take turns, in the order in which they asked. Not thread-safe.
+class ThreadTurn {
+ public:
+  // A turn for which others wait ends after this time.
+  static constexpr uint64_t kTurnNs = 1'000'000;
+  // So long the first of those who wait may take until it asks again: a client pauses for a millisecond at most.
+  static constexpr uint64_t kGraceNs = 2'000'000;
+
+  enum class Verdict {
+    kGoesOn,  // the thread has its turn
+    kBegins,  // the thread begins a turn: what the one before left must be cleared
+    kWaits,   // the thread must ask again
+  };
+  // `thread` is not 0. Time does not decrease. With k threads that ask again within kGraceNs each begins a turn after
+  // at most k - 1 turns and graces of others.
+  Verdict Ask(uint64_t thread, uint64_t now_ns);
+  // The thread does not ask again.
+  void End(uint64_t thread);
+
+ private:
+  void EndTurn(uint64_t now_ns);
+  void SkipAbsent(uint64_t asking, uint64_t now_ns);
+  void Queue(uint64_t thread);
+
+  uint64_t holder_ = 0;  // 0: none
+  uint64_t until_ns_ = 0;
+  std::deque<uint64_t> waiting_;           // without the holder
+  std::optional<uint64_t> free_since_ns_;  // without a holder: the first who waits may begin since then
+};
 
 // Not thread-safe.
 class GuestRegisters {
@@ -50,7 +81,7 @@ class GuestRegisters {
   uint64_t Perform(size_t page, size_t slice, const hpc::PageAccess& access);
   uint64_t PerformGate(size_t page, size_t slice, const GatePlace& place, const hpc::PageAccess& access);
 
-  // Of a resident on a slice: what others do there in between, does not concern its threads.
+  // A resident on a slice: what others do there in between, does not concern its threads.
   using Place = std::tuple<size_t, BlockId, std::optional<BlockId>>;
   ThreadTurn& TurnAt(size_t slice);
 

@@ -9,6 +9,8 @@
 #ifndef SIDEBAND_SECURE_MCU_DEVICE_LIVE_DEVICE_H_
 #define SIDEBAND_SECURE_MCU_DEVICE_LIVE_DEVICE_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,24 +19,74 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
+#include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/chip_file/chip_spec.h"
-#include "secure_mcu/device/clock_controls.h"
-#include "secure_mcu/device/clock_fits.h"
-#include "secure_mcu/device/context_lives.h"
-#include "secure_mcu/device/counting_controls.h"
-#include "secure_mcu/device/event_gains.h"
-#include "secure_mcu/device/rotation_controls.h"
+#include "secure_mcu/device/live_controls.h"
 #include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/device/trigger_line.h"
 #include "secure_mcu/device/wiring.h"
+#include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/device.h"
-#include "secure_mcu/firmware/power_model.h"
 
 namespace sideband::mcu {
 
+// The lifetimes of a chip file's contexts: which contexts end, when, and whether they restart. The memory block of an
+// ended context stays, retired, until the controller has acknowledged a snapshot with its final counts. Then either a
+// successor of the next generation starts, or the block is released. (pipeline.md, "Memory blocks".)
+// Tenants are numbered as in wiring.h: a VM without a context, then its contexts. Not thread-safe.
+class ContextLives {
+ public:
+  explicit ContextLives(const ChipFile& file);
+
+  struct EndOfLife {
+    uint64_t cycle;
+    size_t tenant;
+  };
+  // The context that ends next; absent if no context ends.
+  std::optional<EndOfLife> NextEnd() const;
+  // End: the context of this tenant has ended. Begin: its successor starts at `cycle`.
+  void End(size_t tenant) { lives_[tenant].ends_at = std::nullopt; }
+  void Begin(size_t tenant, uint64_t cycle) { lives_[tenant].ends_at = cycle + *lives_[tenant].lifetime; }
+  bool restarts(size_t tenant) const { return lives_[tenant].restarts; }
+
+ private:
+  struct Life {
+    std::optional<uint64_t> lifetime;  // cycles; absent: unlimited
+    std::optional<uint64_t> ends_at;
+    bool restarts = false;
+  };
+  std::vector<Life> lives_;  // per tenant
+};
+
+// The largest gain per cycle of each event's counter, per slice: the number of its wires and their weights. Immutable.
+class EventGains {
+ public:
+  // `config` must be valid.
+  explicit EventGains(const PipelineConfig& config);
+
+  // The same as Device::GainPerCycle: a wire counted in full adds its weight, a prescaled wire a 32nd of it, a masked
+  // wire nothing. A wire of another clock domain counts as if it were in the domain of the reference clock.
+  double PerCycle(uint16_t event, SliceSet slices) const;
+  // The same for the catalogue, the event's gate group, and whether it is selectable. The capacity per reference cycle
+  // is 0 if a wire is of another clock domain, whose frequency is unknown here.
+  mailbox::EventDetails DetailsOf(uint16_t event, mailbox::EventScope scope) const;
+
+ private:
+  const size_t slices_;
+  std::vector<double> gains_;    // per event: its slices, then the device's own units
+  std::vector<uint8_t> groups_;  // per event: its gate group or kNoGateGroup
+  const SelectableEvents selectable_;
+  std::vector<bool> has_own_clock_;  // per event: a wire is not of the reference clock's domain
+};
+
 // Not thread-safe.
-class LiveDevice final : public Device {
+class LiveDevice final : public Device,
+                         public DeviceTriggers,
+                         public DeviceClocks,
+                         public DeviceCounting,
+                         public DeviceRotation {
  public:
   // The time since the start; it must not decrease.
   using Elapsed = std::function<absl::Duration()>;
@@ -65,18 +117,19 @@ class LiveDevice final : public Device {
   std::optional<MemoryUse> GetMemoryUse() override;
   std::optional<WorkloadClock> GetWorkloadClock() const override { return workload_clock_; }
   void SetWorkloadClock(uint64_t hz) override;
-  bool CanTrigger() const override { return true; }
+  DeviceTriggers* triggers() override { return this; }
   uint32_t Trigger() override;
   absl::Status SetTriggerGrid(uint64_t period) override;
-  bool HasClocks() const override { return true; }
+  DeviceClocks* clocks() override { return this; }
   absl::Status SelectClocks(uint64_t domains) override;
   absl::StatusOr<uint64_t> SetBookmark(uint16_t vm, uint16_t context, uint32_t bookmark) override;
   mailbox::Timeline GetTimeline(uint32_t first_trigger_id) override;
   mailbox::ClockHulls GetHulls(uint32_t first_trigger_id) override;
-  std::optional<mailbox::CountingConfig> GetConfig() override { return controls_.Get(); }
+  DeviceCounting* counting() override { return chip_->has_gates() ? this : nullptr; }
+  mailbox::CountingConfig GetConfig() override { return controls_.Get(); }
   absl::Status CheckConfig(const mailbox::CountingConfig& config) override { return controls_.Check(config); }
   void ApplyConfig(const mailbox::CountingConfig& config) override { controls_.Apply(config); }
-  bool HasRotation() const override { return !rotation_.empty(); }
+  DeviceRotation* rotation() override { return rotation_.empty() ? nullptr : this; }
   std::optional<mailbox::RotationPlan> GetRotation(uint16_t vm, uint16_t context) override {
     return rotation_.Get(vm, context);
   }

@@ -13,9 +13,9 @@
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/board_unit.h"
+#include "secure_mcu/firmware/extension_commands.h"
 #include "secure_mcu/firmware/performance_monitor.h"
 #include "secure_mcu/firmware/sensors.h"
-#include "secure_mcu/firmware/snapshot_commands.h"
 
 namespace sideband::mcu {
 namespace {

@@ -75,12 +75,12 @@ mailbox::RotationTime Time(const mailbox::Snapshot& snapshot, const LiveDevice& 
 
 TEST_F(RotationTest, BoundsAndEstimatesTheTruthOfATwin) {
   const auto rotating = StartRotating(), twin = StartTwin();
-  ASSERT_TRUE(rotating->HasRotation());
+  ASSERT_TRUE(rotating->rotation() != nullptr);
   for (const int ms : {1, 7, 50, 400}) {
     elapsed_ = absl::Milliseconds(ms);
     const mailbox::Snapshot shown = rotating->Latch(), truth = twin->Latch();
     ASSERT_EQ(shown.rotation.size(), shown.blocks.size());
-    const std::vector<uint16_t> events = rotating->chip().rotated_events();
+    const std::vector<uint16_t> events = rotating->chip().rotation().events();
     for (size_t block = 0; block < shown.blocks.size(); ++block) {
       for (size_t i = 0; i < events.size() && !shown.rotation[block].events.empty(); ++i) {
         const mailbox::EventEstimate& numbers = shown.rotation[block].events[i];
@@ -138,14 +138,14 @@ TEST_F(RotationTest, OneSetIsAsWithoutARotation) {
       "relations: [{event: same_cycles, is_sum_of: [ipc_cycles]}]\n"
       "rotation: {slots: {stable: 50us, fluctuating: 50us}}";
   const auto one_set = Start("counters: 10", rotation, chip), without = Start("counters: 11", "", chip);
-  ASSERT_TRUE(one_set->HasRotation());
+  ASSERT_TRUE(one_set->rotation() != nullptr);
   ASSERT_EQ(one_set->catalog().plans[0].sets.size(), 1);
   for (const int ms : {1, 7, 50}) {
     elapsed_ = absl::Milliseconds(ms);
     mailbox::Snapshot shown = one_set->Latch(), exact = without->Latch();
     for (size_t block = 0; block < shown.blocks.size(); ++block) {
       for (size_t i = 0; i < shown.rotation[block].events.size(); ++i) {
-        const uint64_t count = exact.Counters(block)[one_set->chip().rotated_events()[i]];
+        const uint64_t count = exact.Counters(block)[one_set->chip().rotation().events()[i]];
         EXPECT_EQ(shown.rotation[block].events[i], (mailbox::EventEstimate{count, count, 0})) << block << " " << i;
       }
     }
@@ -288,7 +288,7 @@ TEST_F(RotationTest, WhatIsPinnedTakesNoTurns) {
   const std::string gate = "\ngate_groups: [{name: ab, events: [a_cycles, b_cycles]}]";
   const auto device = Start("counters: 4\n    fixed: [ipc_cycles]",
                             absl::StrCat("rotation: {slots: {stable: 50us, fluctuating: 50us}, adapt: false}", gate));
-  mailbox::CountingConfig config = *device->GetConfig();
+  mailbox::CountingConfig config = device->GetConfig();
   config.vms[1].pinned = config.vms[1].allowed = 0b1;
   EXPECT_FALSE(device->CheckConfig(config).ok());
   mailbox::RotationRequest request = RequestOf(1, 0b1111111, 20'000);

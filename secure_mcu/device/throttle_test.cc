@@ -9,10 +9,9 @@
 
 #include "absl/time/time.h"
 #include "proto/mailbox/board_items.h"
-#include "proto/mailbox/performance_metric.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
-#include "secure_mcu/firmware/firmware_pair.h"
+#include "secure_mcu/firmware/firmware.h"
 
 namespace sideband::mcu {
 namespace {

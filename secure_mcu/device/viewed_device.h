@@ -45,31 +45,11 @@ class ViewedDevice final : public Device {
   std::optional<MemoryUse> GetMemoryUse() override { return device_.GetMemoryUse(); }
   std::optional<WorkloadClock> GetWorkloadClock() const override { return device_.GetWorkloadClock(); }
   void SetWorkloadClock(uint64_t hz) override { device_.SetWorkloadClock(hz); }
-  bool CanTrigger() const override { return device_.CanTrigger(); }
-  uint32_t Trigger() override { return device_.Trigger(); }
-  absl::Status SetTriggerGrid(uint64_t period) override { return device_.SetTriggerGrid(period); }
-  bool HasClocks() const override { return device_.HasClocks(); }
-  absl::Status SelectClocks(uint64_t domains) override { return device_.SelectClocks(domains); }
-  absl::StatusOr<uint64_t> SetBookmark(uint16_t vm, uint16_t context, uint32_t bookmark) override {
-    return device_.SetBookmark(vm, context, bookmark);
-  }
-  mailbox::Timeline GetTimeline(uint32_t first_trigger_id) override { return device_.GetTimeline(first_trigger_id); }
-  mailbox::ClockHulls GetHulls(uint32_t first_trigger_id) override { return device_.GetHulls(first_trigger_id); }
+  DeviceTriggers* triggers() override { return device_.triggers(); }
+  DeviceClocks* clocks() override { return device_.clocks(); }
+  DeviceCounting* counting() override { return device_.counting(); }
+  DeviceRotation* rotation() override { return device_.rotation(); }
   bool HasPrivateVms() const override { return device_.HasPrivateVms(); }
-  std::optional<mailbox::CountingConfig> GetConfig() override { return device_.GetConfig(); }
-  absl::Status CheckConfig(const mailbox::CountingConfig& config) override { return device_.CheckConfig(config); }
-  void ApplyConfig(const mailbox::CountingConfig& config) override { device_.ApplyConfig(config); }
-  bool HasRotation() const override { return device_.HasRotation(); }
-  std::optional<mailbox::RotationPlan> GetRotation(uint16_t vm, uint16_t context) override {
-    return device_.GetRotation(vm, context);
-  }
-  absl::Status ApplyRotation(const mailbox::RotationRequest& request) override {
-    return device_.ApplyRotation(request);
-  }
-  absl::Status LearnRotation(uint16_t vm, uint16_t context) override { return device_.LearnRotation(vm, context); }
-  absl::Status SetPass(uint16_t vm, uint16_t context, uint32_t pass) override {
-    return device_.SetPass(vm, context, pass);
-  }
 
   // Counts up to the present, and publishes the counts to the guests if their view is 10 ms old.
   void Tick();

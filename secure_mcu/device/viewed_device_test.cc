@@ -72,26 +72,27 @@ TEST_F(ViewedDeviceTest, AViewAndASnapshotOfOneTriggerAgree) {
 }
 
 TEST_F(ViewedDeviceTest, IsConfiguredAsTheDeviceItself) {
-  auto config = viewed_->GetConfig();
-  ASSERT_TRUE(config.has_value());
-  config->vms[1].pinned = 1;
-  ASSERT_TRUE(viewed_->CheckConfig(*config).ok());
-  viewed_->ApplyConfig(*config);
-  EXPECT_EQ(device_->GetConfig()->vms[1].pinned, 1u);
-  config->vms[1].selection = 9;
-  EXPECT_FALSE(viewed_->CheckConfig(*config).ok());
+  ASSERT_NE(viewed_->counting(), nullptr);
+  mailbox::CountingConfig config = viewed_->counting()->GetConfig();
+  config.vms[1].pinned = 1;
+  ASSERT_TRUE(viewed_->counting()->CheckConfig(config).ok());
+  viewed_->counting()->ApplyConfig(config);
+  EXPECT_EQ(device_->GetConfig().vms[1].pinned, 1u);
+  config.vms[1].selection = 9;
+  EXPECT_FALSE(viewed_->counting()->CheckConfig(config).ok());
   EXPECT_EQ(viewed_->HasPrivateVms(), device_->HasPrivateVms());
 }
 
 TEST_F(ViewedDeviceTest, IsMarkedAsTheDeviceItself) {
-  EXPECT_EQ(viewed_->HasClocks(), device_->HasClocks());
-  EXPECT_TRUE(absl::IsFailedPrecondition(viewed_->SetBookmark(1, 0, 17).status()));
-  ASSERT_TRUE(viewed_->SetTriggerGrid(1000).ok());
+  DeviceClocks* const clocks = viewed_->clocks();
+  ASSERT_NE(clocks, nullptr);
+  EXPECT_TRUE(absl::IsFailedPrecondition(clocks->SetBookmark(1, 0, 17).status()));
+  ASSERT_TRUE(viewed_->triggers()->SetTriggerGrid(1000).ok());
   elapsed_ = absl::Milliseconds(3);
-  EXPECT_TRUE(viewed_->SetBookmark(1, 0, 17).ok());
-  EXPECT_FALSE(viewed_->SelectClocks(1).ok()) << "it has no domains";
-  EXPECT_EQ(viewed_->GetTimeline(5), device_->GetTimeline(5));
-  EXPECT_EQ(viewed_->GetHulls(5), device_->GetHulls(5));
+  EXPECT_TRUE(clocks->SetBookmark(1, 0, 17).ok());
+  EXPECT_FALSE(clocks->SelectClocks(1).ok()) << "it has no domains";
+  EXPECT_EQ(clocks->GetTimeline(5), device_->GetTimeline(5));
+  EXPECT_EQ(clocks->GetHulls(5), device_->GetHulls(5));
   elapsed_ = absl::Milliseconds(6);
   EXPECT_EQ(viewed_->Latch().bookmarks.size(), 1u);
 }

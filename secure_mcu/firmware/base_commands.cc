@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/firmware/base_commands.h"
 
-#include "secure_mcu/firmware/served_opcodes.h"
+#include <algorithm>
+#include <iterator>
 
 namespace sideband::mcu {
 namespace {
 
+using mailbox::Capability;
 using mailbox::MailboxStatus;
 using mailbox::Opcode;
 
@@ -36,112 +38,105 @@ BaseCommands::BaseCommands(Device& device, BoardUnit& board, Persona persona, co
       bundles_(scratch_,
                [this](const mailbox::CommandWord& command, uint32_t data) { return Execute(command, data); }) {}
 
+const BaseCommands::Row BaseCommands::kRows[] = {
+    {Opcode::kNull, Always, std::nullopt, [](Self&, const Call&) { return Reply{}; }},
+    {Opcode::kGetCapabilities, Always, std::nullopt, [](Self& s, const Call& c) { return s.GetCapabilities(c.arg1); }},
+    {Opcode::kGetTemp, Always, std::nullopt,
+     [](Self& s, const Call& c) { return s.sensors_.GetTemperature(c.arg1, /*with_fraction=*/false); }},
+    {Opcode::kGetExtTemp, Always, std::nullopt,
+     [](Self& s, const Call& c) { return s.sensors_.GetTemperature(c.arg1, /*with_fraction=*/true); }},
+    {Opcode::kGetPower, Always, std::nullopt, [](Self& s, const Call& c) { return s.sensors_.GetPower(c.arg1); }},
+    {Opcode::kGetSysId, Always, std::nullopt, [](Self& s, const Call& c) { return s.identity_.Get(c.arg1, c.arg2); }},
+    {Opcode::kGetEccV2, HasEcc<EccGeneration::kV2>, Capability::kEccV2, GetEcc<EccGeneration::kV2>},
+    {Opcode::kGetEccV3, HasEcc<EccGeneration::kV3>, Capability::kEccV3, GetEcc<EccGeneration::kV3>},
+    {Opcode::kScratchRead, Always, std::nullopt, [](Self& s, const Call& c) { return s.scratch_.Read(c.arg1); }},
+    {Opcode::kScratchWrite, Always, std::nullopt,
+     [](Self& s, const Call& c) { return s.scratch_.Write(c.arg1, c.arg2, c.data); }},
+    {Opcode::kScratchCopy, Always, std::nullopt,
+     [](Self& s, const Call& c) { return s.scratch_.Copy(c.arg1, c.arg2, c.data); }},
+    {Opcode::kAsyncRequest, Always, std::nullopt,
+     [](Self& s, const Call& c) { return s.requests_.Execute(c.arg1, c.arg2); }},
+    {Opcode::kRegisterAccess, Always, std::nullopt,
+     [](Self& s, const Call& c) { return s.registers_.Access(c.arg1, c.arg2, c.data); }},
+    {Opcode::kGetPowerConnector, [](const Self& s) { return s.board_.spec.power_connector; }, std::nullopt,
+     [](Self& s, const Call& c) { return s.flags_.GetPowerConnector(c.arg1); }},
+    {Opcode::kGetRetiredPages, [](const Self& s) { return s.board_.spec.page_retirement; }, Capability::kRetiredPages,
+     [](Self& s, const Call& c) { return s.memory_errors_.GetRetiredPages(c.arg1); }},
+    {Opcode::kGetEccV4, HasEcc<EccGeneration::kV4>, Capability::kEccV4, GetEcc<EccGeneration::kV4>},
+    {Opcode::kGetThermParam, [](const Self& s) { return s.board_.spec.thermal.has_value(); }, std::nullopt,
+     [](Self& s, const Call& c) { return s.sensors_.GetThermParam(c.arg1); }},
+    {Opcode::kGetEccV5, HasEcc<EccGeneration::kV5>, Capability::kEccV5, GetEcc<EccGeneration::kV5>},
+    {Opcode::kAccessWriteProtect, [](const Self& s) { return s.board_.spec.write_protection; }, std::nullopt,
+     [](Self& s, const Call& c) { return s.flags_.AccessWriteProtect(c.arg1, c.arg2); }},
+    {Opcode::kGetMiscFlags, Always, std::nullopt, [](Self& s, const Call& c) { return s.system_.GetFlags(c.arg1); }},
+    {Opcode::kGetNvlinkInfo, [](const Self& s) { return s.board_.spec.nvlink.has_value(); }, Capability::kNvlinkStateV1,
+     [](Self& s, const Call& c) { return s.links_.GetNvlink(c.arg1, c.arg2); }},
+    {Opcode::kGetClock, Always, Capability::kClocks,
+     [](Self& s, const Call& c) { return s.system_.GetClock(c.arg1, c.arg2); }},
+    {Opcode::kLaunchBundle, [](const Self& s) { return s.board_.spec.bundles; }, Capability::kBundling,
+     [](Self& s, const Call& c) { return s.bundles_.Launch(c.arg1, c.arg2); }},
+    {Opcode::kGetDriverEvent, [](const Self& s) { return s.board_.spec.driver_events; }, Capability::kDriverEvents,
+     [](Self& s, const Call& c) { return s.driver_events_.Get(c.arg1, c.arg2, c.data); }},
+    {Opcode::kGetEccV6, HasEcc<EccGeneration::kV6>, Capability::kEccV6, GetEcc<EccGeneration::kV6>},
+    {Opcode::kGetRowRemap, [](const Self& s) { return s.board_.spec.row_remapping; }, Capability::kRowRemap,
+     [](Self& s, const Call& c) { return s.memory_errors_.GetRowRemap(c.arg1, c.arg2); }},
+    {Opcode::kGetPcieLink, [](const Self& s) { return s.board_.spec.pcie.has_value(); }, Capability::kPcieLink,
+     [](Self& s, const Call& c) { return s.links_.GetPcie(c.arg1, c.arg2); }},
+    {Opcode::kGetEnergy, Always, std::nullopt, [](Self& s, const Call& c) { return s.sensors_.GetEnergy(c.arg1); }},
+    {Opcode::kGetPowerHint, [](const Self& s) { return s.HasWorkloadClock(); }, Capability::kPowerHint,
+     [](Self& s, const Call& c) { return s.hints_.Get(c.arg1, c.arg2); }},
+    {Opcode::kGetSystemInfo, Always, std::nullopt,
+     [](Self& s, const Call& c) { return s.system_.GetVersion(c.arg1, c.arg2); }},
+    {Opcode::kPerformanceMonitoring, Always, std::nullopt,
+     [](Self& s, const Call& c) { return s.monitor_.Execute(c.arg1, c.arg2, c.data); }},
+};
+
+template <EccGeneration generation>
+bool BaseCommands::HasEcc(const BaseCommands& self) {
+  return self.board_.spec.ecc == generation;
+}
+
+template <EccGeneration generation>
+Reply BaseCommands::GetEcc(BaseCommands& self, const Call& call) {
+  return self.memory_errors_.GetEcc(generation, call.arg1, call.arg2);
+}
+
+const BaseCommands::Row* BaseCommands::FindServed(Opcode opcode) const {
+  const auto* const row =
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& row) { return row.opcode == opcode; });
+  return row != std::end(kRows) && row->is_served(*this) ? row : nullptr;
+}
+
 Reply BaseCommands::Execute(const mailbox::CommandWord& command, uint32_t data) {
-  if (!IsServed(command.opcode, board_.spec, device_.GetWorkloadClock().has_value())) {
-    return Fail(MailboxStatus::kErrOpcode);
-  }
-  if (IsLost(command)) return Fail(MailboxStatus::kErrNotSupported);
-  const Reply reply = Route(command, data);
+  const Row* const row = FindServed(command.opcode);
+  if (row == nullptr) return Fail(MailboxStatus::kErrOpcode);
+  if (IsLost(*row, command)) return Fail(MailboxStatus::kErrNotSupported);
+  const Reply reply = row->execute(*this, {command.arg1, command.arg2, data});
   // An error of the first argument comes first. None of these commands changes anything.
   const bool is_refused = reply.status == MailboxStatus::kSuccess && RefusesArg2(command);
   return is_refused ? Fail(MailboxStatus::kErrArg2) : reply;
 }
 
-Reply BaseCommands::Route(const mailbox::CommandWord& command, uint32_t data) {
-  const uint8_t arg1 = command.arg1, arg2 = command.arg2;
-  switch (command.opcode) {
-    case Opcode::kNull:
-      return {};
-    case Opcode::kGetCapabilities:
-      return GetCapabilities(arg1);
-    case Opcode::kGetTemp:
-      return sensors_.GetTemperature(arg1, /*with_fraction=*/false);
-    case Opcode::kGetExtTemp:
-      return sensors_.GetTemperature(arg1, /*with_fraction=*/true);
-    case Opcode::kGetPower:
-      return sensors_.GetPower(arg1);
-    case Opcode::kGetEccV2:
-      return memory_errors_.GetEcc(EccGeneration::kV2, arg1, arg2);
-    case Opcode::kGetEccV3:
-      return memory_errors_.GetEcc(EccGeneration::kV3, arg1, arg2);
-    case Opcode::kGetEccV4:
-      return memory_errors_.GetEcc(EccGeneration::kV4, arg1, arg2);
-    case Opcode::kGetEccV5:
-      return memory_errors_.GetEcc(EccGeneration::kV5, arg1, arg2);
-    case Opcode::kGetEccV6:
-      return memory_errors_.GetEcc(EccGeneration::kV6, arg1, arg2);
-    case Opcode::kGetRowRemap:
-      return memory_errors_.GetRowRemap(arg1, arg2);
-    case Opcode::kGetRetiredPages:
-      return memory_errors_.GetRetiredPages(arg1);
-    case Opcode::kGetPowerConnector:
-      return flags_.GetPowerConnector(arg1);
-    case Opcode::kAccessWriteProtect:
-      return flags_.AccessWriteProtect(arg1, arg2);
-    case Opcode::kGetNvlinkInfo:
-      return links_.GetNvlink(arg1, arg2);
-    case Opcode::kGetPcieLink:
-      return links_.GetPcie(arg1, arg2);
-    case Opcode::kGetSysId:
-      return identity_.Get(arg1, arg2);
-    case Opcode::kScratchRead:
-      return scratch_.Read(arg1);
-    case Opcode::kScratchWrite:
-      return scratch_.Write(arg1, arg2, data);
-    case Opcode::kScratchCopy:
-      return scratch_.Copy(arg1, arg2, data);
-    case Opcode::kAsyncRequest:
-      return requests_.Execute(arg1, arg2);
-    case Opcode::kRegisterAccess:
-      return registers_.Access(arg1, arg2, data);
-    case Opcode::kGetThermParam:
-      return sensors_.GetThermParam(arg1);
-    case Opcode::kGetMiscFlags:
-      return system_.GetFlags(arg1);
-    case Opcode::kLaunchBundle:
-      return bundles_.Launch(arg1, arg2);
-    case Opcode::kGetDriverEvent:
-      return driver_events_.Get(arg1, arg2, data);
-    case Opcode::kGetPowerHint:
-      return hints_.Get(arg1, arg2);
-    case Opcode::kGetClock:
-      return system_.GetClock(arg1, arg2);
-    case Opcode::kGetEnergy:
-      return sensors_.GetEnergy(arg1);
-    case Opcode::kGetSystemInfo:
-      return system_.GetVersion(arg1, arg2);
-    case Opcode::kPerformanceMonitoring:
-      return monitor_.Execute(arg1, arg2, data);
-    case Opcode::kDiscover:
-    case Opcode::kCatalog:
-    case Opcode::kLatch:
-    case Opcode::kRead:
-    case Opcode::kAck:
-    case Opcode::kSeal:
-    case Opcode::kTrigger:
-    case Opcode::kPeek:
-    case Opcode::kConfig:
-    case Opcode::kRotate:
-    case Opcode::kUpload:
-      break;  // snapshot_commands.h
-  }
-  return Fail(MailboxStatus::kErrOpcode);
-}
-
 Reply BaseCommands::GetCapabilities(uint8_t dword) const {
   if (dword >= mailbox::kCapabilityDwords) return Fail(MailboxStatus::kErrArg1);
-  return {.data = CapabilityDword(dword,
+  uint32_t bits = CapabilityDword(dword,
                                   {.identity_items = identity_.served(),
                                    .utilization = requests_.HasUtilization(),
                                    .memory_capacity = requests_.HasMemoryCapacity(),
                                    .performance_monitoring = monitor_.HasAny(),
-                                   .workload_clock = device_.GetWorkloadClock().has_value()},
-                                  board_)};
+                                   .workload_clock = HasWorkloadClock()},
+                                  board_);
+  for (const Row& row : kRows) {
+    const bool is_announced = row.capability && row.is_served(*this) && !board_.state.lost.contains(*row.capability);
+    if (is_announced && mailbox::DwordOf(*row.capability) == dword) bits |= MaskOf(*row.capability);
+  }
+  return {.data = bits};
 }
 
-bool BaseCommands::IsLost(const mailbox::CommandWord& command) const {
+bool BaseCommands::IsLost(const Row& row, const mailbox::CommandWord& command) const {
   if (board_.state.lost.empty()) return false;
-  const auto capability = AnnouncedBy(command);
+  const auto part = PartAnnouncedBy(command);
+  const auto capability = part ? part : row.capability;
   return capability && board_.state.lost.contains(*capability);
 }
 

@@ -1,32 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SMBPBI's base commands (smbpbi-facts.md, section 3): dispatches each opcode to the part of the firmware that serves
-// it.
+// SMBPBI's base commands (smbpbi-facts.md, section 3). kRows has a row for each: which boards serve it, what announces
+// it, and the part of the firmware that executes it.
 //   BaseCommands commands(device, board, Persona::kSideband);
 //   const CommandHandler::Reply reply = commands.Execute({.opcode = mailbox::Opcode::kGetTemp}, 0);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_BASE_COMMANDS_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_BASE_COMMANDS_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "proto/mailbox/word.h"
 #include "secure_mcu/firmware/async_requests.h"
-#include "secure_mcu/firmware/board_flags.h"
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/bundles.h"
 #include "secure_mcu/firmware/capabilities.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
-#include "secure_mcu/firmware/driver_events.h"
-#include "secure_mcu/firmware/event_registers.h"
-#include "secure_mcu/firmware/identity_items.h"
-#include "secure_mcu/firmware/limit_requests.h"
-#include "secure_mcu/firmware/link_bandwidth.h"
-#include "secure_mcu/firmware/link_info.h"
+#include "secure_mcu/firmware/links.h"
 #include "secure_mcu/firmware/memory_errors.h"
 #include "secure_mcu/firmware/performance_monitor.h"
-#include "secure_mcu/firmware/persona.h"
-#include "secure_mcu/firmware/power_hints.h"
 #include "secure_mcu/firmware/reply.h"
 #include "secure_mcu/firmware/scratch_memory.h"
 #include "secure_mcu/firmware/sensors.h"
@@ -44,13 +37,35 @@ class BaseCommands {
 
   // ERR_OPCODE for opcodes that are not served.
   Reply Execute(const mailbox::CommandWord& command, uint32_t data);
-  // As CommandHandler::EventPending.
+  // The same as CommandHandler::EventPending.
   bool EventPending() const { return registers_.AnyPending(); }
 
  private:
-  Reply Route(const mailbox::CommandWord& command, uint32_t data);
+  using Self = BaseCommands;
+  struct Call {
+    uint8_t arg1;
+    uint8_t arg2;
+    uint32_t data;
+  };
+  struct Row {
+    mailbox::Opcode opcode;
+    bool (*is_served)(const Self& self);
+    // The capability that announces the command wherever it is served, and can be lost; capabilities.h has the others.
+    std::optional<mailbox::Capability> capability;
+    Reply (*execute)(Self& self, const Call& call);
+  };
+  static const Row kRows[];
+
+  template <EccGeneration generation>
+  static bool HasEcc(const Self& self);
+  template <EccGeneration generation>
+  static Reply GetEcc(Self& self, const Call& call);
+  bool HasWorkloadClock() const { return device_.GetWorkloadClock().has_value(); }
+  static bool Always(const Self& /*self*/) { return true; }
+  // nullptr for opcodes that are not served.
+  const Row* FindServed(mailbox::Opcode opcode) const;
   Reply GetCapabilities(uint8_t dword) const;
-  bool IsLost(const mailbox::CommandWord& command) const;
+  bool IsLost(const Row& row, const mailbox::CommandWord& command) const;
 
   const Device& device_;
   BoardUnit& board_;

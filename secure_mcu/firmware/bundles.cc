@@ -6,9 +6,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "proto/mailbox/async_request.h"
 #include "proto/mailbox/board_items.h"
-#include "proto/mailbox/bundle.h"
+#include "proto/mailbox/services.h"
 
 namespace sideband::mcu {
 namespace {

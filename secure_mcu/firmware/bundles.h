@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // BUNDLE_LAUNCH (opcode 0x1C): executes several requests that a controller has laid out in scratch memory, and packs
-// parts of their results into one reply. The layout is that of mailbox/bundle.h.
+// parts of their results into one reply. The layout is that of mailbox/services.h.
 //   Bundles bundles(scratch, [&](const mailbox::CommandWord& word, uint32_t data) { return base.Execute(word, data);
 //   }); const Reply reply = bundles.Launch(/*2 requests, 1 rule*/ 0x12, /*dword=*/0);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_BUNDLES_H_

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "proto/mailbox/bundle.h"
+#include "proto/mailbox/services.h"
 
 namespace sideband::mcu {
 namespace {

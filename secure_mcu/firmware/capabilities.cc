@@ -3,8 +3,8 @@
 
 #include <bit>
 
-#include "proto/mailbox/async_request.h"
 #include "proto/mailbox/board_items.h"
+#include "proto/mailbox/services.h"
 #include "secure_mcu/firmware/scratch_memory.h"
 
 namespace sideband::mcu {
@@ -76,24 +76,14 @@ constexpr CapabilityRow kServed[] = {
     {Capability::kThermSwSlowdown, HasThermal},
     {Capability::kPowerMemory, HasMemorySensor},
     {Capability::kPowerModule, HasModule},
-    {Capability::kEccV2, HasEcc<EccGeneration::kV2>},
-    {Capability::kEccV3, HasEcc<EccGeneration::kV3>},
-    {Capability::kRetiredPages, [](const Served& served) { return served.board.page_retirement; }},
-    {Capability::kEccV4, HasEcc<EccGeneration::kV4>},
-    {Capability::kEccV5, HasEcc<EccGeneration::kV5>},
     {Capability::kAccessWpMode, [](const Served& served) { return served.board.write_protection; }},
     {Capability::kEccState, [](const Served& served) { return served.board.ecc.has_value(); }},
     {Capability::kResetRequired, Always},
-    {Capability::kNvlinkStateV1, HasNvlink},
     {Capability::kNvlinkErrors, HasNvlink},
-    {Capability::kClocks, Always},
     {Capability::kMigState, Always},
-    {Capability::kEccV6, HasEcc<EccGeneration::kV6>},
     {Capability::kThrottleReason, HasClock},
     {Capability::kFanV1, HasThermal},
     {Capability::kPowerLimit, [](const Served& served) { return served.board.power_limit.has_value(); }},
-    {Capability::kRowRemap, HasRemapping},
-    {Capability::kPcieLink, [](const Served& served) { return served.board.pcie.has_value(); }},
     {Capability::kDrainAndReset, Always},
     {Capability::kNvlinkStateV2, HasNvlink},
     {Capability::kNvlinkSublinkWidth, HasNvlink},
@@ -110,9 +100,6 @@ constexpr CapabilityRow kServed[] = {
     {Capability::kSwPowerViolation, HasClock},
     {Capability::kSwThermalViolation, HasClock},
     {Capability::kUtilisation, [](const Served& served) { return served.features.utilization; }},
-    {Capability::kDriverEvents, HasDriverEvents},
-    {Capability::kBundling, [](const Served& served) { return served.board.bundles; }},
-    {Capability::kPowerHint, HasClock},
     {Capability::kDriverVersion, Always},
     {Capability::kPerformanceMonitoring, [](const Served& served) { return served.features.performance_monitoring; }},
     {Capability::kDriverEventsByNumber, HasDriverEvents},
@@ -133,7 +120,7 @@ uint32_t NumericFields(uint8_t dword, uint32_t identity_items) {
   }
 }
 
-// The command that a capability announces; of those that a fault can take away. The first row that matches counts.
+// The argument of a command that a capability announces; of those that a fault can take away.
 struct CommandRow {
   Opcode opcode;
   std::optional<uint8_t> arg1;  // any
@@ -167,19 +154,6 @@ constexpr CommandRow kCommands[] = {
     {Opcode::kGetClock, Number(ClockItem::kPState), Capability::kPState},
     {Opcode::kGetClock, Number(ClockItem::kSupportedReasons), Capability::kThrottleReason},
     {Opcode::kGetClock, Number(ClockItem::kCurrentReasons), Capability::kThrottleReason},
-    {Opcode::kGetClock, std::nullopt, Capability::kClocks},
-    {Opcode::kGetEccV2, std::nullopt, Capability::kEccV2},
-    {Opcode::kGetEccV3, std::nullopt, Capability::kEccV3},
-    {Opcode::kGetEccV4, std::nullopt, Capability::kEccV4},
-    {Opcode::kGetEccV5, std::nullopt, Capability::kEccV5},
-    {Opcode::kGetEccV6, std::nullopt, Capability::kEccV6},
-    {Opcode::kGetRetiredPages, std::nullopt, Capability::kRetiredPages},
-    {Opcode::kGetRowRemap, std::nullopt, Capability::kRowRemap},
-    {Opcode::kGetPcieLink, std::nullopt, Capability::kPcieLink},
-    {Opcode::kGetNvlinkInfo, std::nullopt, Capability::kNvlinkStateV1},
-    {Opcode::kLaunchBundle, std::nullopt, Capability::kBundling},
-    {Opcode::kGetDriverEvent, std::nullopt, Capability::kDriverEvents},
-    {Opcode::kGetPowerHint, std::nullopt, Capability::kPowerHint},
     {Opcode::kPerformanceMonitoring, std::nullopt, Capability::kPerformanceMonitoring},
     {Opcode::kAsyncRequest, Number(AsyncType::kGetPowerLimit), Capability::kPowerLimit},
     {Opcode::kAsyncRequest, Number(AsyncType::kSetPowerLimit), Capability::kPowerLimit},
@@ -202,7 +176,7 @@ uint32_t CapabilityDword(uint8_t dword, const Features& features, const BoardUni
   return bits;
 }
 
-std::optional<Capability> AnnouncedBy(const mailbox::CommandWord& command) {
+std::optional<Capability> PartAnnouncedBy(const mailbox::CommandWord& command) {
   for (const CommandRow& row : kCommands) {
     if (row.opcode == command.opcode && row.arg1.value_or(command.arg1) == command.arg1) return row.capability;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GET_CAP_DWORD: the SMBPBI commands that a device serves. Clients query it before they use a command.
+// GET_CAP_DWORD: the parts of SMBPBI commands that a device serves. Clients query it before they use a command.
 //   CapabilityDword(1, {.identity_items = items.served()}, board);
-//   if (const auto capability = AnnouncedBy(command)) Check(*capability);
+//   if (const auto capability = PartAnnouncedBy(command)) Check(*capability);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_CAPABILITIES_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_CAPABILITIES_H_
 
@@ -24,12 +24,13 @@ struct Features {
   bool workload_clock = false;  // that the board can lower
 };
 
-// `dword` must be below mailbox::kCapabilityDwords. Without the capabilities that the board has lost.
+// `dword` must be below mailbox::kCapabilityDwords. Without those that BaseCommands::kRows has, of commands that are
+// announced where they are served, and without what the board has lost.
 uint32_t CapabilityDword(uint8_t dword, const Features& features, const BoardUnit& board);
 
-// The capability that announces the command with its arguments, among those that a fault can take away
-// (BoardState::lost); nullopt for others.
-std::optional<mailbox::Capability> AnnouncedBy(const mailbox::CommandWord& command);
+// The capability that announces the command with its first argument, or whatever that is, among those that a fault can
+// take away (BoardState::lost); nullopt for others, and for what is in BaseCommands::kRows.
+std::optional<mailbox::Capability> PartAnnouncedBy(const mailbox::CommandWord& command);
 
 }  // namespace sideband::mcu
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "proto/mailbox/extension.h"
 #include "secure_mcu/firmware/base_commands.h"
 #include "secure_mcu/firmware/fake_gpu.h"
 
@@ -137,6 +138,23 @@ class CapabilitiesTest : public testing::TestWithParam<Kind> {
   std::optional<BoardUnit> board_;
   std::optional<BaseCommands> commands_;
 };
+
+TEST(BaseCommandRowsTest, BoardsServeEachOpcode) {
+  std::set<Opcode> served;
+  for (const auto generation :
+       {EccGeneration::kV2, EccGeneration::kV3, EccGeneration::kV4, EccGeneration::kV5, EccGeneration::kV6}) {
+    FakeGpu gpu;
+    gpu.clock = WorkloadClock{.levels = {1'000'000'000}, .hz = 1'000'000'000};
+    BoardUnit board(gpu, PowerModel({}), SpecOf({"board", true, generation}));
+    BaseCommands commands(gpu, board, Persona::kSideband);
+    for (const mailbox::OpcodeRow& row : mailbox::kOpcodes) {
+      if (commands.Execute({.opcode = row.opcode}, 0).status != MailboxStatus::kErrOpcode) served.insert(row.opcode);
+    }
+  }
+  for (const mailbox::OpcodeRow& row : mailbox::kOpcodes) {
+    EXPECT_EQ(served.contains(row.opcode), !mailbox::IsExtension(row.opcode)) << row.name;
+  }
+}
 
 // Bits of the table stand for commands. In dword 2, bit 12 is the size of scratch pages; bits 2 to 4 are their number.
 TEST_P(CapabilitiesTest, ABitIsSetIfItsCommandAnswers) {

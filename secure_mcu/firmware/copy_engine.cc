@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "proto/mailbox/rotation_layout.h"
+#include "proto/mailbox/catalog.h"
 #include "proto/mailbox/stream.h"
 
 namespace sideband::mcu {

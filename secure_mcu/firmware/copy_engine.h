@@ -14,8 +14,8 @@
 #include <optional>
 
 #include "proto/base/bytes.h"
+#include "proto/mailbox/catalog.h"
 #include "proto/mailbox/extension.h"
-#include "proto/mailbox/rotation_layout.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "secure_mcu/firmware/device.h"

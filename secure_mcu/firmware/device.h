@@ -35,7 +35,7 @@ struct DeviceIdentity {
 using SliceSet = uint64_t;
 inline constexpr SliceSet kEverySlice = ~SliceSet{0};
 
-// What a block has of an event that takes turns, as of the ends of its last turns.
+// The count of a block's event that takes turns, as of the ends of its last turns.
 struct RotatedCount {
   uint16_t event = 0;
   uint64_t estimate = 0;       // may be behind the counter, which is at its newest commit
@@ -51,7 +51,7 @@ struct BlockView {
   uint32_t generation = 0;
   uint64_t reference_time_ns = 0;  // time of the commits
   SliceSet slices = 0;             // on which its VM or context has turns
-  // Of all events that are not counted all the time, in the catalogue's order; none without a rotation.
+  // The counts of all events that are not counted all the time, in the catalogue's order; none without a rotation.
   std::vector<RotatedCount> rotated = {};
 
   const RotatedCount* FindRotated(uint16_t event) const {
@@ -83,6 +83,61 @@ struct MemoryUse {
 struct WorkloadClock {
   std::vector<uint64_t> levels;  // ascending, at least one
   uint64_t hz = 0;               // now: one of them
+};
+
+// Triggers by controllers (opcode TRIGGER). Not thread-safe, like all of these.
+class DeviceTriggers {
+ public:
+  virtual ~DeviceTriggers() = default;
+  // Swaps the banks of every unit that counts, as a register write does; nothing is flushed. Returns the number.
+  virtual uint32_t Trigger() = 0;
+  // Further triggers at the multiples of `period` reference cycles, from now on; 0: no longer. INVALID_ARGUMENT if the
+  // period is too short.
+  virtual absl::Status SetTriggerGrid(uint64_t period) = 0;
+};
+
+// Bookmarks, and the clock domains that the catalogue has (clocks.md).
+class DeviceClocks {
+ public:
+  virtual ~DeviceClocks() = default;
+  // The domains of the mask answer commanded triggers and the grid's. INVALID_ARGUMENT: there is no such domain.
+  virtual absl::Status SelectClocks(uint64_t domains) = 0;
+  // Asks for a bookmark of a VM (mailbox::kNoContext) or a context, and returns the reference time; of VM 0, it is in
+  // the packets of all later triggers. NOT_FOUND: no such scope, or a confidential VM's. UNAVAILABLE: it has a pending
+  // one. FAILED_PRECONDITION: there is no grid of triggers.
+  virtual absl::StatusOr<uint64_t> SetBookmark(uint16_t vm, uint16_t context, uint32_t bookmark) = 0;
+  // The triggers that are remembered from one on, and the clocks that have answered one of them. The firmware sets
+  // the boot ID.
+  virtual mailbox::Timeline GetTimeline(uint32_t first_trigger_id) = 0;
+  virtual mailbox::ClockHulls GetHulls(uint32_t first_trigger_id) = 0;
+};
+
+// The configuration of counting of a device with gate groups (virtual-counters.md).
+class DeviceCounting {
+ public:
+  virtual ~DeviceCounting() = default;
+  // In force now.
+  virtual mailbox::CountingConfig GetConfig() = 0;
+  // Whether the device can take a change of the configuration. INVALID_ARGUMENT names what it cannot.
+  virtual absl::Status CheckConfig(const mailbox::CountingConfig& config) = 0;
+  // Makes the configuration that CheckConfig accepted hold from the instant of the last Latch on, under the next
+  // revision. Device time has not passed since.
+  virtual void ApplyConfig(const mailbox::CountingConfig& config) = 0;
+};
+
+// Plans by which events take turns (counter-rotation.md).
+class DeviceRotation {
+ public:
+  virtual ~DeviceRotation() = default;
+  // The plan in force for a VM, or for a context; nullopt if there is no such VM or context, or nothing rotates there.
+  virtual std::optional<mailbox::RotationPlan> GetRotation(uint16_t vm, uint16_t context) = 0;
+  // Makes plans of what is asked for, in force from each context's next residency on; the same again changes nothing.
+  // INVALID_ARGUMENT names what the device cannot count.
+  virtual absl::Status ApplyRotation(const mailbox::RotationRequest& request) = 0;
+  // Stores when the scope fluctuates, by its own time. FAILED_PRECONDITION where nothing can be learnt.
+  virtual absl::Status LearnRotation(uint16_t vm, uint16_t context) = 0;
+  // Sets the pass of profile kTwoSet that the scope's next generation counts.
+  virtual absl::Status SetPass(uint16_t vm, uint16_t context, uint32_t pass) = 0;
 };
 
 class BlockSealer;
@@ -117,54 +172,12 @@ class Device {
   // wires that it adds up, each multiplied by its weight. Device-scope units belong to kEverySlice. 0 if the event has
   // no wires.
   virtual double GainPerCycle(uint16_t /*event*/, SliceSet /*slices*/) const { return 0; }
-  // Whether controllers can trigger it.
-  virtual bool CanTrigger() const { return false; }
-  // Swaps the banks of every unit that counts, as a register write does; nothing is flushed. Returns the number.
-  virtual uint32_t Trigger() { return 0; }
-  // Further triggers at the multiples of `period` reference cycles, from now on; 0: no longer. INVALID_ARGUMENT if the
-  // period is too short.
-  virtual absl::Status SetTriggerGrid(uint64_t /*period*/) { return absl::OkStatus(); }
-  // Whether bookmarks can be set, and clock domains, if there are any in the catalogue, can be read and selected.
-  // (clocks.md)
-  virtual bool HasClocks() const { return false; }
-  // The domains of the mask answer commanded triggers and the grid's. INVALID_ARGUMENT: there is no such domain.
-  virtual absl::Status SelectClocks(uint64_t /*domains*/) { return absl::OkStatus(); }
-  // Asks for a bookmark of a VM (mailbox::kNoContext) or a context, and returns the reference time; of VM 0, it is in
-  // the packets of all later triggers. NOT_FOUND: no such scope, or a confidential VM's. UNAVAILABLE: it has a pending
-  // one. FAILED_PRECONDITION: there is no grid of triggers.
-  virtual absl::StatusOr<uint64_t> SetBookmark(uint16_t /*vm*/, uint16_t /*context*/, uint32_t /*bookmark*/) {
-    return absl::UnimplementedError("no bookmarks");
-  }
-  // What is remembered of the triggers from one on, and of the clocks that have answered one of them. The firmware sets
-  // the boot ID.
-  virtual mailbox::Timeline GetTimeline(uint32_t first_trigger_id) { return {.first_trigger_id = first_trigger_id}; }
-  virtual mailbox::ClockHulls GetHulls(uint32_t first_trigger_id) { return {.first_trigger_id = first_trigger_id}; }
-  // The configuration of counting in force; nullopt if the device has no gate groups. (virtual-counters.md)
-  virtual std::optional<mailbox::CountingConfig> GetConfig() { return std::nullopt; }
-  // Whether the device can take a change of the configuration. INVALID_ARGUMENT names what it cannot.
-  virtual absl::Status CheckConfig(const mailbox::CountingConfig& /*config*/) { return absl::OkStatus(); }
-  // Makes the configuration that CheckConfig accepted hold from the instant of the last Latch on, under the next
-  // revision. Device time has not passed since.
-  virtual void ApplyConfig(const mailbox::CountingConfig& /*config*/) {}
-  // Whether events rotate. (counter-rotation.md)
-  virtual bool HasRotation() const { return false; }
-  // The plan in force for a VM, or for a context; nullopt if there is no such VM or context, or nothing rotates there.
-  virtual std::optional<mailbox::RotationPlan> GetRotation(uint16_t /*vm*/, uint16_t /*context*/) {
-    return std::nullopt;
-  }
-  // Makes plans of what is asked for, in force from each context's next residency on; the same again changes nothing.
-  // INVALID_ARGUMENT names what the device cannot count.
-  virtual absl::Status ApplyRotation(const mailbox::RotationRequest& /*request*/) {
-    return absl::UnimplementedError("no rotation");
-  }
-  // Stores when the scope fluctuates, by its own time. FAILED_PRECONDITION where nothing can be learnt.
-  virtual absl::Status LearnRotation(uint16_t /*vm*/, uint16_t /*context*/) {
-    return absl::UnimplementedError("no rotation");
-  }
-  // Sets the pass of profile kTwoSet that the scope's next generation counts.
-  virtual absl::Status SetPass(uint16_t /*vm*/, uint16_t /*context*/, uint32_t /*pass*/) {
-    return absl::UnimplementedError("no rotation");
-  }
+  // Parts that only some devices have; nullptr: this one does not. Each lives as long as the device.
+  virtual DeviceTriggers* triggers() { return nullptr; }
+  // Needs triggers.
+  virtual DeviceClocks* clocks() { return nullptr; }
+  virtual DeviceCounting* counting() { return nullptr; }
+  virtual DeviceRotation* rotation() { return nullptr; }
   // Seals the blocks of confidential VMs; nullptr: the device does not seal. With it, what Latch returns has no blocks
   // of confidential VMs, but the records of those that have exchanged keys.
   virtual BlockSealer* block_sealer() { return nullptr; }

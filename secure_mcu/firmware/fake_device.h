@@ -20,7 +20,11 @@
 namespace sideband::mcu {
 
 // One event and one VM. Each latch increments the latched counters.
-class FakeDevice final : public Device {
+class FakeDevice final : public Device,
+                         public DeviceTriggers,
+                         public DeviceClocks,
+                         public DeviceCounting,
+                         public DeviceRotation {
  public:
   FakeDevice() {
     catalog_.events = {{"busy_cycles", "cycles"}};
@@ -42,14 +46,15 @@ class FakeDevice final : public Device {
   }
   std::span<const uint64_t> DeviceCounters() override { return counters; }
   uint64_t ReferenceTimeNs() override { return time_ns; }
-  bool CanTrigger() const override { return can_trigger; }
-  uint32_t Trigger() override { return ++triggers; }
+  DeviceTriggers* triggers() override { return can_trigger ? this : nullptr; }
+  uint32_t Trigger() override { return ++triggered; }
   absl::Status SetTriggerGrid(uint64_t period) override {
     if (period != 0 && period < kTriggerPeriodMin) return absl::InvalidArgumentError("too short");
     trigger_grid = period;
     return absl::OkStatus();
   }
-  std::optional<mailbox::CountingConfig> GetConfig() override { return config; }
+  DeviceCounting* counting() override { return config ? this : nullptr; }
+  mailbox::CountingConfig GetConfig() override { return *config; }
   absl::Status CheckConfig(const mailbox::CountingConfig& changed) override {
     return check ? check(changed) : absl::OkStatus();
   }
@@ -59,7 +64,7 @@ class FakeDevice final : public Device {
     config->revision = revision;
   }
   BlockSealer* block_sealer() override { return sealer; }
-  bool HasClocks() const override { return has_clocks; }
+  DeviceClocks* clocks() override { return has_clocks ? this : nullptr; }
   absl::Status SelectClocks(uint64_t domains) override {
     if (domains > 0b11) return absl::InvalidArgumentError("no such domain");
     selected_clocks = domains;
@@ -80,7 +85,7 @@ class FakeDevice final : public Device {
     from.first_trigger_id = first_trigger_id;
     return from;
   }
-  bool HasRotation() const override { return has_rotation; }
+  DeviceRotation* rotation() override { return has_rotation ? this : nullptr; }
   std::optional<mailbox::RotationPlan> GetRotation(uint16_t vm, uint16_t context) override {
     const auto plan = plans.find({vm, context});
     return plan == plans.end() ? std::nullopt : std::optional(plan->second);
@@ -106,7 +111,7 @@ class FakeDevice final : public Device {
   uint32_t latches = 0;
   BlockSealer* sealer = nullptr;
   bool can_trigger = true;
-  uint32_t triggers = 0;
+  uint32_t triggered = 0;
   uint64_t trigger_grid = 0;  // the period; 0: none
   uint32_t acknowledged = 0;
   std::vector<mailbox::BlockHeader> blocks = {{}};

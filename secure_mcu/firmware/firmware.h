@@ -18,8 +18,8 @@
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
-#include "secure_mcu/firmware/persona.h"
-#include "secure_mcu/firmware/snapshot_commands.h"
+#include "secure_mcu/firmware/extension_commands.h"
+#include "secure_mcu/firmware/system_info.h"
 
 namespace sideband::mcu {
 
@@ -47,6 +47,29 @@ class Firmware final : public CommandHandler {
  private:
   BaseCommands base_;
   std::optional<SnapshotCommands> snapshots_;
+};
+
+// The firmware behind both of a mailbox's sets of registers. (mailbox.md, "Version 2".)
+// Version 1 of the extension is served at the shared registers, version 2 at registers of its own alone. Not
+// thread-safe.
+class FirmwarePair {
+ public:
+  // `device` must outlive it. Without a version, the device has base commands alone.
+  FirmwarePair(Device& device, const PowerModel& power, Persona persona,
+               std::optional<mailbox::ExtensionVersion> extension, const ComplementPolicy& complement = {},
+               const BoardSpec& board = {});
+
+  CommandHandler& shared() { return shared_; }
+  // nullptr if the device has no registers of its own.
+  CommandHandler* own() { return own_ ? &*own_ : nullptr; }
+  // The board that both serve. Its physics go on with Tick, which is to be called at least every 100 ms.
+  BoardUnit& board() { return board_; }
+  void Tick() { board_.physics.Tick(); }
+
+ private:
+  BoardUnit board_;
+  Firmware shared_;
+  std::optional<Firmware> own_;
 };
 
 }  // namespace sideband::mcu

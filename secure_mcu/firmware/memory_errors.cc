@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "proto/mailbox/ecc.h"
+#include "proto/mailbox/memory_links.h"
 
 namespace sideband::mcu {
 namespace {

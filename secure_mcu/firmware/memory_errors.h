@@ -16,7 +16,7 @@
 namespace sideband::mcu {
 
 // A command that the board lacks is ERR_NOT_SUPPORTED with any arguments. The arguments are those of
-// proto/mailbox/ecc.h. Not thread-safe.
+// proto/mailbox/memory_links.h. Not thread-safe.
 class MemoryErrors {
  public:
   // Both must outlive it.

@@ -16,8 +16,8 @@
 #include <optional>
 #include <vector>
 
+#include "proto/mailbox/board_items.h"
 #include "proto/mailbox/catalog.h"
-#include "proto/mailbox/performance_metric.h"
 
 namespace sideband::mcu {
 

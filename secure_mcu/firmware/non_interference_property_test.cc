@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "proto/mailbox/extension.h"
-#include "proto/mailbox/registers.h"
+#include "proto/mailbox/word.h"
 #include "proto/smbus/pec.h"
 #include "proto/smbus/transfer.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/fake_device.h"
-#include "secure_mcu/firmware/firmware_pair.h"
+#include "secure_mcu/firmware/firmware.h"
 
 namespace sideband::mcu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory shared by device and controller: four pages of 256 dwords. One page is selected for reads (source) and one
-// for writes (destination). Opcodes 0x0D to 0x0F, and register 0, which selects the pages.
+// The memory shared by device and controller, the registers that select its pages and hold the pending events, and the
+// driver's messages, which come through it.
 //   ScratchMemory scratch;
 //   scratch.Write(/*dword=*/7, /*count_less_one=*/0, 0x12345678);
 //   scratch.Read(7).data;
@@ -11,13 +11,20 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <optional>
 #include <span>
 
+#include "proto/mailbox/board_items.h"
+#include "proto/mailbox/services.h"
+#include "secure_mcu/board/board_state.h"
+#include "secure_mcu/board/driver_messages.h"
 #include "secure_mcu/firmware/reply.h"
 
 namespace sideband::mcu {
 
-// Initially all zeros, with page 0 selected for both. Not thread-safe.
+// Four pages of 256 dwords. One page is selected for reads (source) and one for writes (destination), by register 0.
+// Opcodes 0x0D to 0x0F. Initially all zeros, with page 0 selected for both. Not thread-safe.
 class ScratchMemory {
  public:
   static constexpr size_t kPages = 4;
@@ -39,8 +46,8 @@ class ScratchMemory {
 
   // Writes results of the device to the destination page; false if they do not fit.
   bool Put(uint8_t dword, std::span<const uint32_t> values);
-  // What a controller has left for the device in `count` dwords of the destination page, where results go, too: until
-  // the next write. Empty if they exceed the page.
+  // The `count` dwords that a controller has left for the device, from `dword` of the destination page on, where
+  // results go, too: until the next write. Empty if they exceed the page.
   std::span<const uint32_t> Parameters(uint8_t dword, size_t count) const;
 
  private:
@@ -49,6 +56,59 @@ class ScratchMemory {
   std::array<Page, kPages> pages_ = {};
   size_t destination_ = 0;
   size_t source_ = 0;
+};
+
+// The events that the device reports to its controller, and REGISTER_ACCESS (opcode 0x11), which reads, clears and
+// masks them and selects the pages of the scratch memory. Not thread-safe.
+class EventRegisters {
+ public:
+  // Bits of the mask: a bit for each BoardEvent.
+  static constexpr uint32_t kEverything = (uint32_t{1} << std::size(mailbox::kBoardEvents)) - 1;
+
+  // Both must outlive the object. Initially the cold start is pending and no event is enabled. An event that the board
+  // raises from now on is pending until it is cleared here: each object has pending bits of its own.
+  EventRegisters(ScratchMemory& scratch, const BoardState& board)
+      : scratch_(scratch), board_(board), followed_(board.raised) {}
+
+  // arg1: 0 writes `data`, 1 reads. arg2 selects the register: 0 the scratch pages; 1 the pending events, where a write
+  // clears the events whose bits are 0 and raises none; 2 the mask, in which a 1 enables an event. ERR_DATA for a page
+  // or a mask bit that does not exist. Undefined bits in a write of the pending events are ignored, so a client can
+  // clear one event by writing the inverse of its bit.
+  Reply Access(uint8_t arg1, uint8_t arg2, uint32_t data);
+
+  bool AnyPending() const { return (Pending() & mask_) != 0; }
+
+ private:
+  Reply Write(uint8_t index, uint32_t data);
+  Reply Read(uint8_t index) const;
+  // The rest of earlier events, and those that the board has raised since they were last cleared.
+  uint32_t Pending() const;
+
+  ScratchMemory& scratch_;
+  const BoardState& board_;
+  decltype(BoardState::raised) followed_;  // as of the last clearing
+  uint32_t pending_ = MaskOf(mailbox::BoardEvent::kColdRestart);
+  uint32_t mask_ = 0;
+};
+
+// GET_DRIVER_EVENT_MSG (opcode 0x1D): the driver's messages, record by record, in scratch memory. All
+// controllers read one queue: what one has removed, the others do not see. Not thread-safe.
+class DriverEvents {
+ public:
+  // Both must outlive it.
+  DriverEvents(ScratchMemory& scratch, DriverMessages& messages) : scratch_(scratch), messages_(messages) {}
+
+  // `step` is a DriverEventStep; `data` is the sequence number or the time for which it asks. Writes the record, as
+  // mailbox::DriverEvent encodes it, to the destination page from `dword` on, and returns its number of bytes. The
+  // oldest record is then removed; the others stay. ERR_NOT_AVAILABLE if there is none; ERR_ARG2 if the record exceeds
+  // the page, in which case it stays.
+  Reply Get(uint8_t step, uint8_t dword, uint32_t data);
+
+ private:
+  std::optional<mailbox::DriverEvent> Find(mailbox::DriverEventStep step, uint32_t data) const;
+
+  ScratchMemory& scratch_;
+  DriverMessages& messages_;
 };
 
 }  // namespace sideband::mcu

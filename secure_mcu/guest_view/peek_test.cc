@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "secure_mcu/guest_view/example_device.h"
-#include "secure_mcu/guest_view/writer.h"
+#include "secure_mcu/guest_view/guest_views.h"
 
 namespace sideband::mcu {
 namespace {

@@ -13,8 +13,8 @@
 #include "absl/strings/escaping.h"
 #include "proto/base/file.h"
 #include "secure_mcu/guest_view/example_device.h"
+#include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/guest_view/reader.h"
-#include "secure_mcu/guest_view/writer.h"
 
 namespace sideband::mcu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A drawn case for the tests of the laws, as plain numbers: the chip's configuration, the values of its wires, and the
-// actions on it. The expected counts (laws_truth.h) and the chip (laws_chip.h) both derive from a case and share
+// actions on it. The expected counts (laws_truth.h) and the chip (laws_run.h) both derive from a case and share
 // nothing else.
 //   const LawsCase test = Normalised(drawn);
 //   WireBit(test, test.device(), /*domain=*/0, /*wire=*/3, /*cycle=*/17);

@@ -4,10 +4,245 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace sideband::mcu {
+namespace {
+
+UlcSpec UnitOf(const CaseUnit& unit, bool is_gated) {
+  UlcSpec spec{.name = "unit", .domain = unit.domain};
+  spec.counter_bits = unit.counter_bits;
+  spec.period = unit.period;
+  spec.lanes = unit.lanes;
+  spec.counters = unit.counters;
+  for (const CaseInput& input : unit.inputs) {
+    CounterInput& counter = spec.inputs.emplace_back();
+    counter = {.wire = input.wire,
+               .meaning = {static_cast<uint16_t>(input.event), static_cast<uint8_t>(input.shift)},
+               .masked = input.masked,
+               .digits = static_cast<uint8_t>(input.digits)};
+    if (is_gated && input.group > 0) counter.group = static_cast<uint8_t>(input.group - 1);
+  }
+  return spec;
+}
+
+std::vector<uint32_t> CountsBefore(const LawsCase& test, uint32_t channel, uint32_t domain, uint32_t wire,
+                                   uint64_t cycles) {
+  std::vector<uint32_t> counts{0};
+  counts.reserve(cycles + 1);
+  for (uint64_t cycle = 0; cycle < cycles; ++cycle) {
+    counts.push_back(counts.back() + (WireBit(test, channel, domain, wire, cycle) ? 1 : 0));
+  }
+  return counts;
+}
+
+}  // namespace
+
+PipelineConfig ConfigOf(const LawsCase& test) {
+  PipelineConfig config{.slices = test.slices, .events = test.events};
+  for (const CaseCollector& collector : test.collectors) {
+    CcuSpec& ccu = config.ccus.emplace_back();
+    ccu.name = "collector";
+    ccu.channel = collector.channel == test.device() ? kDeviceChannel : static_cast<uint8_t>(collector.channel);
+    ccu.threshold = collector.threshold;
+    for (const CaseUnit& unit : collector.units) ccu.ulcs.push_back(UnitOf(unit, collector.channel != test.device()));
+  }
+  config.trigger_period = test.trigger_period;
+  config.commit_period = test.commit_period;
+  config.hypervisor_commit_period = test.hypervisor_commit_period;
+  config.out_of_band_commit_period = test.out_of_band_commit_period;
+  config.buffer_depth = test.buffer_depth;
+  config.record_cycles = test.record_cycles;
+  config.route_cycles = test.route_cycles;
+  config.grant_cycles = test.grant_cycles;
+  config.switch_step_cycles = test.switch_step_cycles;
+  for (const CaseGroup& group : test.groups) {
+    config.gate_groups.push_back({.identifier = static_cast<uint16_t>(group.identifier),
+                                  .valid = group.valid,
+                                  .in_guest = group.in_guest,
+                                  .in_host = group.in_host});
+  }
+  config.gate_cycles = test.gate_cycles;
+  for (const uint32_t selection : test.selections) config.selections.push_back({selection});
+  config.hpc = {.hop_cycles = test.hop_cycles, .lookup_cycles = test.lookup_cycles};
+  return config;
+}
+
+void DomainWires::AddCounts(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const {
+  RC_ASSERT(range.begin >= held_.begin);
+  RC_ASSERT(range.end <= held_.end);
+  RC_ASSERT(range.begin <= range.end);
+  for (size_t i = 0; i < wires.size(); ++i) {
+    const std::vector<uint32_t>& counts = (*counts_)[wires[i]];
+    sums[i] += counts[range.end] - counts[range.begin];
+  }
+}
+
+WireWindow::WireWindow(const std::array<Domain, kDomains>& domains, sim::CycleRange cycles)
+    : domains_(domains), cycles_(cycles) {
+  for (size_t i = 0; i < kDomains; ++i) {
+    // A chip may read up to kUlcHistoryCycles before the window.
+    const uint64_t begin = domains[i].before[cycles.begin];
+    wires_[i].Show(&domains[i].counts,
+                   {begin - std::min<uint64_t>(begin, kUlcHistoryCycles), domains[i].held[cycles.end]});
+  }
+}
+
+const sim::WireSource& WireWindow::domain(size_t index) const {
+  RC_ASSERT(index < kDomains);
+  if (index == 0) return *this;
+  return wires_[index];
+}
+
+uint64_t WireWindow::CyclesBefore(size_t domain, uint64_t cycle) const {
+  RC_ASSERT(cycle >= cycles_.begin);
+  RC_ASSERT(cycle <= cycles_.end);
+  return domains_[domain].before[cycle];
+}
+
+uint64_t WireWindow::CyclesHeld(size_t domain, uint64_t reference_end) const {
+  RC_ASSERT(reference_end >= cycles_.begin);
+  RC_ASSERT(reference_end <= cycles_.end);
+  return domains_[domain].held[reference_end];
+}
+
+CaseWires::CaseWires(const LawsCase& test, uint32_t channel) {
+  for (uint32_t domain = 0; domain < kDomains; ++domain) {
+    WireWindow::Domain& here = domains_[domain];
+    uint64_t before = 0;
+    for (uint64_t cycle = 0; cycle <= test.cycles(); ++cycle) {
+      here.before.push_back(before);
+      here.held.push_back(before + EdgesHeldIn(test, domain, cycle));
+      before += EdgesIn(test, domain, cycle);
+    }
+    // A prescaled number may extend beyond the last wire.
+    here.counts.resize(kWires + kPrescaledDigitsMax);
+    for (const CaseCollector& collector : test.collectors) {
+      for (const CaseUnit& unit : collector.units) {
+        if (collector.channel != channel || unit.domain != domain) continue;
+        for (const CaseInput& input : unit.inputs) {
+          for (uint32_t wire = input.wire; wire < input.wire + std::max(1u, input.digits); ++wire) {
+            // Several inputs may share a wire.
+            if (here.counts[wire].empty())
+              here.counts[wire] = CountsBefore(test, channel, domain, wire, here.held.back());
+          }
+        }
+      }
+    }
+  }
+}
+
+namespace {
+
+uint64_t Configuration(uint32_t module, uint64_t bits) {
+  return uint64_t{module} << hpc::kHpccModuleLsb | hpc::kHpccUseren | bits;
+}
+
+}  // namespace
+
+LawsReader::LawsReader(const LawsCase& test, uint32_t slice, Chip& chip)
+    : test_(test), slice_(slice), counted_(SliceEvents(test)), chip_(chip), random_(test.seed + slice) {}
+
+uint64_t LawsReader::Read(HpcRegister which, HpcHalf half) {
+  return chip_.hpc().Read(slice_, which, chip_.now(), half);
+}
+
+void LawsReader::WriteHpcm(uint64_t bitmap) {
+  const bool halves = Chance(2);
+  const auto write = [&](uint64_t value, HpcHalf half) {
+    chip_.hpc().Write(slice_, HpcRegister::kHpcm, value, HpcPrivilege::kUser, chip_.now(), half);
+  };
+  write(bitmap, halves ? HpcHalf::kLow : HpcHalf::kWhole);
+  if (halves) write(bitmap >> 32, HpcHalf::kHigh);
+}
+
+void LawsReader::Act(std::optional<uint32_t> resident) {
+  if (!resident || Chance(2)) return;
+  if (reading_) {
+    if (!Chance(8)) return Collect();
+    chip_.hpc().Write(slice_, HpcRegister::kHpcc, 0, HpcPrivilege::kUser, chip_.now());
+    reading_.reset();
+  }
+  return counted_ == 0 || Chance(8) ? StartRefused(*resident) : Start(*resident);
+}
+
+void LawsReader::Start(uint32_t tenant) {
+  const bool vm = IsVm(tenant) || Chance(2);
+  const uint64_t drawn = random_() & counted_;
+  const uint32_t module = (vm ? hpc::kModuleVm : hpc::kModuleContext) + slice_;
+  reading_ = {.block = BlockOf(vm ? tenant - tenant % kPlacesOfVm : tenant),
+              .bitmap = drawn == 0 ? counted_ : drawn,
+              .started = chip_.now(),
+              .eager = Chance(2)};
+  WriteHpcm(reading_->bitmap);
+  RC_ASSERT(chip_.hpc().Write(slice_, HpcRegister::kHpcc, Configuration(module, hpc::kHpccTrigger | hpc::kHpccStamp),
+                              vm ? HpcPrivilege::kSupervisor : HpcPrivilege::kUser, chip_.now()));
+  RC_ASSERT((Read(HpcRegister::kHpcc) & (hpc::kHpccTrigger | hpc::kHpccRefused | hpc::kHpccInterrupted)) ==
+            hpc::kHpccTrigger);
+}
+
+// Another slice, the VM as a user, the device, an event that does not exist or that no slice counts: all alike.
+void LawsReader::StartRefused(uint32_t tenant) {
+  const uint32_t kind = IsVm(tenant) ? 3 : random_() % 4;
+  const uint32_t modules[] = {slice_ + 1, hpc::kModuleVm + slice_, hpc::kModuleDevice, hpc::kModuleContext + slice_};
+  const uint64_t absent = uint64_t{1} << test_.events, uncounted = (absent - 1) & ~counted_;
+  WriteHpcm(kind < 3 ? 1 : uncounted != 0 && Chance(2) ? uncounted : absent);
+  chip_.hpc().Write(slice_, HpcRegister::kHpcc, Configuration(modules[kind], hpc::kHpccTrigger), HpcPrivilege::kUser,
+                    chip_.now());
+  RC_ASSERT((Read(HpcRegister::kHpcc) & (hpc::kHpccTrigger | hpc::kHpccRefused | hpc::kHpccEmpty)) ==
+            (hpc::kHpccRefused | hpc::kHpccEmpty));
+}
+
+void LawsReader::Collect() {
+  const auto may_read = [this] {
+    const uint64_t hpcc = Read(HpcRegister::kHpcc);
+    const bool patient = !reading_->eager && (hpcc & hpc::kHpccTrigger) != 0;
+    return !patient && (hpcc & hpc::kHpccEmpty) == 0;
+  };
+  const bool halves = Chance(2);
+  while (may_read()) {
+    uint64_t word = Read(HpcRegister::kHpcr, halves ? HpcHalf::kLow : HpcHalf::kWhole);
+    if (halves) word |= Read(HpcRegister::kHpcr, HpcHalf::kHigh) << 32;
+    reading_->words.push_back(word);
+  }
+  if (reading_->words.size() == 1 + static_cast<size_t>(std::popcount(reading_->bitmap))) Check();
+}
+
+// R1, R2, R5: all words are of the request, and of the cycle in its stamp.
+void LawsReader::Check() {
+  const uint64_t stamp = reading_->words.front();
+  RC_LOG() << "reading of block " << reading_->block << " at cycle " << stamp << "\n";
+  RC_ASSERT(stamp >= reading_->started + test_.hop_cycles);
+  RC_ASSERT(reading_->truths.count(stamp) == 1u);
+  const EventCounts& truth = reading_->truths.at(stamp);
+  size_t word = 1;
+  for (uint64_t rest = reading_->bitmap; rest != 0; rest &= rest - 1) {
+    RC_ASSERT(reading_->words[word++] == truth[std::countr_zero(rest)]);
+  }
+  RC_ASSERT(Read(HpcRegister::kHpcm) == reading_->bitmap);
+  const uint64_t state = hpc::kHpccTrigger | hpc::kHpccInterrupted | hpc::kHpccEmpty | hpc::kHpccReaderror;
+  RC_ASSERT((Read(HpcRegister::kHpcc) & state) == hpc::kHpccEmpty);
+  reading_.reset();
+  ++readings_;
+}
+
+void LawsReader::Note(const LawsTruth& truth) {
+  if (reading_) reading_->truths.try_emplace(chip_.now(), truth.Block(reading_->block));
+}
+
+// R7: nothing of what was there before is seen.
+void LawsReader::CheckSwitch() {
+  reading_.reset();
+  const uint64_t without_useren = Read(HpcRegister::kHpcc) & ~hpc::kHpccUseren;
+  RC_ASSERT(without_useren == (hpc::kHpccInterrupted | hpc::kHpccEmpty));
+  RC_ASSERT(Read(HpcRegister::kHpcm) == 0u);
+  RC_ASSERT(Read(HpcRegister::kHpcr, HpcHalf::kHigh) == 0u);
+  RC_ASSERT(Read(HpcRegister::kHpcr) == 0u);
+}
+
 namespace {
 
 bool HasCounters(const CaseCollector& collector) {

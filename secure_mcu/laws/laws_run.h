@@ -8,18 +8,117 @@
 #ifndef SIDEBAND_SECURE_MCU_LAWS_LAWS_RUN_H_
 #define SIDEBAND_SECURE_MCU_LAWS_LAWS_RUN_H_
 
+#include <array>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/laws/laws_case.h"
-#include "secure_mcu/laws/laws_chip.h"
-#include "secure_mcu/laws/laws_reader.h"
 #include "secure_mcu/laws/laws_truth.h"
+#include "sim/wires/wire_source.h"
 
 namespace sideband::mcu {
+
+// The chip of a drawn case, and its wires.
+PipelineConfig ConfigOf(const LawsCase& test);
+
+// Cumulative counts of a channel's wires in one clock domain, from which ranges are computed at once. A query outside
+// the window set by Show fails the property.
+class DomainWires final : public sim::WireSource {
+ public:
+  using CountsBefore = std::vector<std::vector<uint32_t>>;  // per wire and cycle
+
+  void AddCounts(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const override;
+  void Show(const CountsBefore* counts, sim::CycleRange held) {
+    counts_ = counts;
+    held_ = held;
+  }
+
+ private:
+  const CountsBefore* counts_ = nullptr;
+  sim::CycleRange held_{0, 0};
+};
+
+// The wires of a channel at some reference cycle. They hold the history that a chip may read, and a range of cycles.
+class WireWindow final : public sim::WireSource {
+ public:
+  struct Domain {
+    DomainWires::CountsBefore counts;
+    std::vector<uint64_t> before;  // cycles of the domain before each reference cycle
+    std::vector<uint64_t> held;    // cycles of the domain held at each reference cycle
+  };
+  WireWindow(const std::array<Domain, kDomains>& domains, sim::CycleRange cycles);
+
+  void AddCounts(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const override {
+    wires_[0].AddCounts(range, wires, sums);
+  }
+  const sim::WireSource& domain(size_t index) const override;
+  uint64_t CyclesBefore(size_t domain, uint64_t cycle) const override;
+  uint64_t CyclesHeld(size_t domain, uint64_t reference_end) const override;
+
+ private:
+  const std::array<Domain, kDomains>& domains_;
+  const sim::CycleRange cycles_;
+  std::array<DomainWires, kDomains> wires_;
+};
+
+class CaseWires {
+ public:
+  CaseWires(const LawsCase& test, uint32_t channel);
+  // Must not outlive this object.
+  std::unique_ptr<WireWindow> Window(sim::CycleRange cycles) const {
+    return std::make_unique<WireWindow>(domains_, cycles);
+  }
+
+ private:
+  std::array<WireWindow::Domain, kDomains> domains_;
+};
+
+// A program on a slice that reads live counts by the registers (registers.md), at cycles and in a manner drawn from the
+// case's seed. Every reading must be the truth of the cycle in its stamp; a violation fails the property.
+class LawsReader {
+ public:
+  // All must outlive the object.
+  LawsReader(const LawsCase& test, uint32_t slice, Chip& chip);
+
+  void Act(std::optional<uint32_t> resident);
+  void Note(const LawsTruth& truth);
+  void CheckSwitch();
+
+  uint64_t readings() const { return readings_; }
+
+ private:
+  struct Reading {
+    size_t block = 0;
+    uint64_t bitmap = 0;
+    uint64_t started = 0;                    // cycle
+    std::vector<uint64_t> words;             // the stamp and the values
+    bool eager = false;                      // reads as soon as the FIFO is not empty
+    std::map<uint64_t, EventCounts> truths;  // of the block, at the cycles of grants
+  };
+
+  bool Chance(uint32_t in) { return random_() % in == 0; }
+  uint64_t Read(HpcRegister which, HpcHalf half = HpcHalf::kWhole);
+  void WriteHpcm(uint64_t bitmap);
+  void Start(uint32_t tenant);
+  void StartRefused(uint32_t tenant);
+  void Collect();
+  void Check();
+
+  const LawsCase& test_;
+  const uint32_t slice_;
+  const uint64_t counted_;  // events
+  Chip& chip_;
+  std::mt19937 random_;
+  std::optional<Reading> reading_;
+  uint64_t readings_ = 0;
+};
 
 // Whether programs on the slices, and the firmware, read live counts by registers while the case is played.
 enum class LawsReaders { kNone, kOnEverySlice };

@@ -15,10 +15,73 @@
 #include <vector>
 
 #include "secure_mcu/laws/laws_case.h"
-#include "secure_mcu/laws/laws_gates.h"
-#include "secure_mcu/laws/laws_mmu.h"
 
 namespace sideband::mcu {
+
+// Which gate groups of a case's slices are open, cycle by cycle: the rules of virtual-counters.md, "Mechanism", written
+// a second time, independently of the pipeline.
+class LawsGates {
+ public:
+  explicit LawsGates(const LawsCase& test);
+
+  void Exit(uint32_t slice);
+  void Enter(uint32_t slice);
+  void Switch(uint32_t slice, std::optional<uint32_t> tenant);
+  // An idle slice keeps its host's value.
+  void Write(uint32_t slice, const CaseValue& value) {
+    if (slices_[slice].tenant) slices_[slice].global = value;
+  }
+  void WriteContext(uint32_t slice, const CaseValue& value) { slices_[slice].of_context = value; }
+
+  // Turns the list of selections by one, for residents at once.
+  void TurnSelections();
+
+  bool is_guest(uint32_t slice) const { return slices_[slice].is_guest; }
+  // Whether the resident's selection has the event.
+  bool IsSelected(uint32_t slice, uint32_t event) const { return (slices_[slice].selected >> event & 1) != 0; }
+  bool IsOpen(uint32_t slice, uint32_t group) const;
+
+ private:
+  struct Slice {
+    std::optional<uint32_t> tenant;
+    bool is_guest = false;
+    CaseValue global, of_context;
+    uint32_t selected = 0;  // events
+  };
+
+  uint32_t SelectionOf(std::optional<uint32_t> tenant) const;
+
+  const LawsCase& test_;
+  std::vector<CaseVm> vms_;
+  std::vector<CaseContext> contexts_;  // per tenant
+  std::vector<Slice> slices_;
+  std::vector<uint32_t> selections_;
+  std::vector<uint32_t> selectable_;  // events, per group
+};
+
+// Which slices' commits reach their blocks, as root registers and page tables are (pipeline.md, "Address spaces"),
+// independently of the pipeline: a commit is done iff it finds the very blocks that it means.
+class LawsMmu {
+ public:
+  // Every entry names its own block.
+  explicit LawsMmu(const LawsCase& test);
+
+  void Switch(uint32_t slice, std::optional<uint32_t> tenant) {
+    roots_[slice] = tenant ? std::optional(VmOf(*tenant)) : std::nullopt;
+  }
+  // nullopt: no VM's table.
+  void BindVm(uint32_t slice, std::optional<uint32_t> vm) { roots_[slice] = vm; }
+  // The entry of the tenant's page names a block; nullopt: it is not valid.
+  void SetEntry(uint32_t tenant, std::optional<size_t> block) { entries_[tenant] = block; }
+  bool IsSpoilt(uint32_t tenant) const { return entries_[tenant] != BlockOf(tenant); }
+
+  // Whether commits of the slice, of which `tenant` is the resident, go nowhere.
+  bool Loses(uint32_t slice, uint32_t tenant) const;
+
+ private:
+  std::vector<std::optional<uint32_t>> roots_;  // per slice
+  std::vector<std::optional<size_t>> entries_;  // per tenant
+};
 
 using EventCounts = std::vector<uint64_t>;
 void AddTo(EventCounts& sums, const EventCounts& more);

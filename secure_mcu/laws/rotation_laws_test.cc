@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/mailbox/rotation_layout.h"
+#include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "rapidcheck/gtest.h"
 #include "secure_mcu/chip/chip.h"
@@ -53,14 +53,14 @@ class RotationRun {
     Attach();
     if (test.has_host_blocks) chip_->CreateHostBlocks();
     truth_ = std::make_unique<RotationTruth>(test_, config_,
-                                             rotates() ? chip_->rotation_plans() : std::vector<TurnPlan>(), wires_);
+                                             rotates() ? chip_->rotation().plans() : std::vector<TurnPlan>(), wires_);
   }
 
   // A drawn plan may not fit.
   bool is_possible() const { return chip_ != nullptr; }
   bool rotates() const { return chip_ != nullptr && chip_->has_rotation(); }
   Chip& chip() { return *chip_; }
-  const CounterPlan& plan() const { return chip_->rotation_plans()[0].counters; }
+  const CounterPlan& plan() const { return chip_->rotation().plans()[0].counters; }
   bool has_second_plan() const { return second_ > 0; }
   const RotationTruth& truth() const { return *truth_; }
   const std::map<uint16_t, BlockId>& vms() const { return vms_; }
@@ -95,7 +95,7 @@ class RotationRun {
 
  private:
   void ChoosePlans() {
-    const auto wishes = SecondPlanOf(test_, chip_->rotated_events());
+    const auto wishes = SecondPlanOf(test_, chip_->rotation().events());
     const auto number =
         wishes ? chip_->PlanRotation(*wishes, SecondSettingsOf(test_, config_)) : absl::StatusOr<uint16_t>(uint16_t{0});
     second_ = number.value_or(0);
@@ -104,9 +104,9 @@ class RotationRun {
   }
 
   void ChoosePlan(uint16_t vm, BlockId block) {
-    if (vm == test_.planned_vm) chip_->ChooseRotation(block, second_);
-    if (chip_->chosen_rotation(block) > 0) return;
-    if (const auto pass = PassOf(test_, plan())) RC_ASSERT(chip_->SetRotationPass(block, *pass).ok());
+    if (vm == test_.planned_vm) chip_->rotation().Choose(block, second_);
+    if (chip_->rotation().chosen(block) > 0) return;
+    if (const auto pass = PassOf(test_, plan())) RC_ASSERT(chip_->rotation().ChoosePass(block, *pass).ok());
   }
 
   void Attach() {
@@ -129,7 +129,7 @@ class RotationRun {
       chip_->ShowGate(slice);
     }
     if (turn.kind == RotationTurn::kChoose && rotates()) {
-      chip_->ChooseRotation(BlockOf(*turn.resident), turn.value % 2 == 0 ? 0 : second_);
+      chip_->rotation().Choose(BlockOf(*turn.resident), turn.value % 2 == 0 ? 0 : second_);
     }
     if (turn.kind == RotationTurn::kSwitch) {
       chip_->SwitchTo(slice, turn.resident ? std::optional(BindingOf(*turn.resident)) : std::nullopt);
@@ -147,8 +147,8 @@ class RotationRun {
 
   mailbox::RotationLayout LayoutOf(const std::vector<mailbox::BlockRotation>& rows) const {
     mailbox::RotationLayout layout;
-    for (const uint16_t event : chip_->rotated_events()) layout.events.push_back({.event = event});
-    for (const TurnPlan& plan : chip_->rotation_plans()) {
+    for (const uint16_t event : chip_->rotation().events()) layout.events.push_back({.event = event});
+    for (const TurnPlan& plan : chip_->rotation().plans()) {
       const bool has_cycles = std::ranges::any_of(rows, [&](const mailbox::BlockRotation& row) {
         return std::ranges::find(row.parts, plan.number, &mailbox::RotationPart::plan) != row.parts.end();
       });
@@ -226,7 +226,7 @@ void CheckBlock(RotationRun& run, BlockId block, const RotationRow& row) {
     RC_ASSERT(std::ranges::count(numbers.parts, number, &mailbox::RotationPart::plan) == 1);
   }
   for (size_t i = 0; i < numbers.events.size(); ++i) {
-    const uint16_t event = run.chip().rotated_events()[i];
+    const uint16_t event = run.chip().rotation().events()[i];
     const mailbox::EventEstimate& estimate = numbers.events[i];
     RC_ASSERT(row.counted[event] <= row.truth[event]);
     RC_ASSERT(row.truth[event] <= estimate.upper);
@@ -616,7 +616,7 @@ TEST(RotationLawsTest, EstimatesWell) {
     const mailbox::BlockRotation numbers = run.chip().RotationOf(run.contexts().at({1, 0}));
     const RotationRow& row = run.truth().rows().at({1, 0});
     for (size_t i = 0; i < numbers.events.size(); ++i) {
-      const uint16_t event = run.chip().rotated_events()[i];
+      const uint16_t event = run.chip().rotation().events()[i];
       // Each residency drops a remainder of what was counted, however short: half a count that stands for several.
       if (event == kPrescaledEvent) continue;
       const auto& [estimate, upper, deviation] = numbers.events[i];

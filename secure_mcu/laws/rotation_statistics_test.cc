@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "secure_mcu/laws/rotation_model.h"
-#include "secure_mcu/laws/rotation_workloads.h"
+#include "secure_mcu/laws/rotation_widths.h"
 
 namespace sideband::mcu {
 namespace {

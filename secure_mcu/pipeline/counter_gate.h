@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "proto/mailbox/gate_controls.h"
+#include "proto/mailbox/counting.h"
 
 namespace sideband::mcu {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
-#include "proto/mailbox/gate_controls.h"
+#include "proto/mailbox/counting.h"
 #include "sim/wires/clocked_source.h"
 
 namespace sideband::mcu {

@@ -8,6 +8,7 @@
 #define SIDEBAND_SECURE_MCU_REPLAY_EVENT_PLAN_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,15 @@
 #include "sim/waveform/signal_map.h"
 
 namespace sideband::mcu {
+
+// Units with fewer counters than inputs, for a slice whose events take turns.
+// Divides `counters` among the clock domains by their inputs, at least one each, and those of a domain evenly among as
+// few unit-level counters as can have them. An event's inputs of a domain are of one unit; units have about as many
+// inputs as each other. A domain that needs no more counters than it gets has one for each input, as Pack makes them.
+// The result is a function of the arguments.
+std::vector<CcuSpec> DealUnits(const std::string& name, uint8_t channel,
+                               const std::map<uint32_t, std::vector<CounterInput>>& inputs_by_domain,
+                               uint32_t counters);
 
 struct PlannedEvent {
   std::string name;
@@ -43,7 +53,7 @@ struct EventPlan {
 };
 
 // `wires` are those that the trace returned for `map` and for filters of `slices`. With `counters`, a slice has only so
-// many, of one bit each, for its events that name no unit-level counter: they take turns (unit_dealer.h). Errors are
+// many, of one bit each, for its events that name no unit-level counter: they take turns (UnitDealer). Errors are
 // INVALID_ARGUMENT with the map's line:
 // - a named unit-level counter that needs more than 45 counters, or has events of two clocks or of both scopes;
 // - an event of the name of another's unattributed requests, or one for whose own that name would be too long;

@@ -2,20 +2,29 @@
 #include "secure_mcu/replay/replay.h"
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
+#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/rotation_file/event_names.h"
 #include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/counter_needs.h"
 #include "secure_mcu/chip/player.h"
+#include "secure_mcu/chip/relation_rules.h"
+#include "secure_mcu/chip/rotation_plan.h"
+#include "secure_mcu/chip/rotation_rules.h"
 #include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/replay/event_plan.h"
-#include "secure_mcu/replay/peeker.h"
-#include "secure_mcu/replay/rotation_setup.h"
-#include "secure_mcu/replay/tenants.h"
-#include "secure_mcu/replay/warnings.h"
 #include "sim/waveform/exits.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
@@ -23,6 +32,262 @@
 #include "sim/waveform/trace_reader.h"
 
 namespace sideband::mcu {
+namespace {
+
+using Warnings = std::vector<std::string>;
+
+constexpr size_t kGapWarningsMax = 16;
+
+void WarnOfClocks(const sim::SignalMap& map, const sim::TraceReader& trace, Warnings& warnings) {
+  std::set<std::string> still;
+  if (trace.cycles() == 0) still.insert(map.clock());
+  for (size_t event = 0; event < map.events().size(); ++event) {
+    const std::string& clock = map.events()[event].clock;
+    if (!clock.empty() && trace.cycles(trace.event_wires().domain(event)) == 0) still.insert(clock);
+  }
+  for (const std::string& clock : still) {
+    warnings.push_back(absl::StrCat(trace.path(), ": clock '", clock, "' never rises: its events count 0"));
+  }
+}
+
+// Of residencies that go beyond the trace: the trace may be cut off, or the schedule may be another's.
+void WarnOfEnds(const std::string& path, const std::vector<sim::Residency>& schedule, uint64_t cycles,
+                Warnings& warnings) {
+  const auto is_cut = [&](const sim::Residency& residency) { return residency.end_cycle > cycles; };
+  const auto first = std::ranges::find_if(schedule, is_cut);
+  if (first == schedule.end()) return;
+  const auto more = std::count_if(std::next(first), schedule.end(), is_cut);
+  warnings.push_back(absl::StrCat(path, ":", first->line, ": the residency ends with cycle ", first->end_cycle - 1,
+                                  ", the trace with cycle ", cycles - 1, ": what is missing counts 0",
+                                  more == 0 ? "" : absl::StrCat("; likewise ", more, " more")));
+}
+
+void WarnOfSchedule(const std::string& path, const std::vector<sim::Residency>& schedule, uint64_t cycles,
+                    Warnings& warnings) {
+  const auto is_late = [&](const sim::Residency& residency) { return residency.start_cycle >= cycles; };
+  if (cycles == 0 || schedule.empty()) return;
+  if (!std::ranges::all_of(schedule, is_late)) return WarnOfEnds(path, schedule, cycles, warnings);
+  warnings.push_back(absl::StrCat(path, ": every residency begins after the trace, which ends with cycle ", cycles - 1,
+                                  ": all VMs count 0"));
+}
+
+// Whether the gap hides a part of the residency.
+bool IsIn(const sim::DumpGap& gap, const sim::Residency& residency) {
+  return gap.cycles.begin < residency.end_cycle && gap.cycles.end > residency.start_cycle;
+}
+
+std::string TextOf(const std::string& trace, const std::string& schedule, const sim::DumpGap& gap,
+                   const sim::Residency& residency) {
+  const bool has_end = gap.cycles.end != std::numeric_limits<uint64_t>::max();
+  const std::string until = has_end ? absl::StrCat("to ", gap.cycles.end) : "on";
+  return absl::StrCat(trace, ":", gap.line, ": $dumpoff from cycle ", gap.cycles.begin, " ", until,
+                      ", within the residency of ", schedule, ":", residency.line,
+                      ": events in these cycles are not counted");
+}
+
+void WarnOfGaps(const std::string& path, const std::vector<sim::Residency>& schedule, const sim::TraceReader& trace,
+                Warnings& warnings) {
+  size_t found = 0;
+  for (const sim::DumpGap& gap : trace.gaps()) {
+    const auto residency =
+        std::ranges::find_if(schedule, [&](const sim::Residency& residency) { return IsIn(gap, residency); });
+    if (residency == schedule.end()) continue;
+    if (++found <= kGapWarningsMax) warnings.push_back(TextOf(trace.path(), path, gap, *residency));
+  }
+  if (found > kGapWarningsMax) {
+    warnings.push_back(absl::StrCat(trace.path(), ": ", found - kGapWarningsMax, " more $dumpoff within residencies"));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> ReplayWarnings(const std::string& schedule_path, const sim::SignalMap& map,
+                                        const std::vector<sim::Residency>& schedule, const sim::TraceReader& trace) {
+  Warnings warnings = trace.warnings();
+  WarnOfClocks(map, trace, warnings);
+  WarnOfSchedule(schedule_path, schedule, trace.cycles(), warnings);
+  WarnOfGaps(schedule_path, schedule, trace, warnings);
+  return warnings;
+}
+
+void WarnOfUnattributed(const std::string& trace_path, const std::vector<PlannedEvent>& events,
+                        const std::vector<uint64_t>& counters, std::vector<std::string>& warnings) {
+  for (size_t i = 0; i < events.size(); ++i) {
+    if (events[i].unattributed_of.empty() || counters[i] == 0) continue;
+    warnings.push_back(absl::StrCat(trace_path, ": event '", events[i].unattributed_of, "': ", counters[i],
+                                    " unattributed counts, which are '", events[i].name,
+                                    "' of vm0: tags name no slice, or no resident of it"));
+  }
+}
+
+std::vector<ScheduledVm> ScheduledVms(const std::vector<sim::Residency>& schedule) {
+  std::vector<ScheduledVm> vms;
+  std::map<std::string, size_t> index;  // into vms
+  std::set<std::pair<std::string, std::string>> contexts;
+  for (const sim::Residency& residency : schedule) {
+    if (residency.is_host()) continue;
+    const auto [vm, is_new] = index.try_emplace(residency.vm, vms.size());
+    if (is_new) vms.push_back({.name = residency.vm, .contexts = {}});
+    if (residency.context.empty() || !contexts.emplace(residency.vm, residency.context).second) continue;
+    vms[vm->second].contexts.push_back(residency.context);
+  }
+  return vms;
+}
+
+void NameHosts(std::vector<sim::Residency>& schedule) {
+  for (sim::Residency& residency : schedule) {
+    if (residency.is_host()) residency.context = absl::StrCat("slice", residency.slice);
+  }
+}
+
+std::vector<Tenant> CreateHosts(const std::vector<sim::Residency>& schedule, Chip& chip) {
+  std::map<uint32_t, std::string> names;  // by slice
+  for (const sim::Residency& residency : schedule) {
+    if (residency.is_host()) names.emplace(residency.slice, residency.context);
+  }
+  std::vector<Tenant> hosts;
+  if (!names.empty()) chip.CreateHostBlocks(HostTime::kWhileBound);
+  for (const auto& [slice, name] : names) {
+    hosts.push_back({sim::kHostVm, name, {.vm = chip.host_block(static_cast<uint8_t>(slice)), .context = {}}});
+  }
+  return hosts;
+}
+
+std::vector<Tenant> CreateBlocks(const std::vector<ScheduledVm>& vms, MemoryBlocks& memory) {
+  std::vector<Tenant> tenants;
+  uint16_t vm_id = 0;
+  for (const ScheduledVm& vm : vms) {
+    const BlockId block = memory.Create(++vm_id, mailbox::kNoContext);
+    tenants.push_back({.vm = vm.name, .binding = {.vm = block}});
+    uint16_t context_id = 0;
+    for (const std::string& context : vm.contexts) {
+      tenants.push_back({vm.name, context, {.vm = block, .context = memory.Create(vm_id, context_id++)}});
+    }
+  }
+  return tenants;
+}
+
+namespace {
+
+// Lets units send a frame of all their counters in a period that is short enough for the shortest slot.
+void ShortenPeriods(const mailbox::RotationSettings& settings, PipelineConfig& config) {
+  const uint64_t slot = std::min(settings.stable_slot, settings.fluctuating_slot);
+  const auto period = static_cast<uint32_t>(std::clamp<uint64_t>(slot / kSlotPeriodsMin, 1, kUlcPeriodMax));
+  for (CcuSpec& ccu : config.ccus) {
+    for (UlcSpec& ulc : ccu.ulcs) {
+      if (!ulc.is_switched()) continue;
+      ulc.period = period;
+      ulc.counter_bits = std::bit_width(period);
+      ulc.lanes = (UnitLevelCounter::FrameBits(CounterConfig(ulc)) + period - 1) / period;
+    }
+  }
+}
+
+absl::Status AddRelations(const RotationFile& file, const EventNumbers& numbers, const EventNamer& name,
+                          PipelineConfig& config) {
+  const RelationRules rules(config);
+  for (const NamedRelation& named : file.relations) {
+    SIDEBAND_ASSIGN_OR_RETURN(mailbox::Relation relation, RelationOf(named, numbers));
+    SIDEBAND_RETURN_IF_ERROR(AtLine(rules.Check(relation, name), file.path, named.line));
+    config.relations.push_back(std::move(relation));
+  }
+  return absl::OkStatus();
+}
+
+// Without those that have a counter anyway.
+absl::StatusOr<mailbox::EventSet> FixedOf(const RotationFile& file, const EventNumbers& numbers,
+                                          const PipelineConfig& config) {
+  const CounterNeeds needs(config);
+  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint16_t> events, numbers.Of(file.fixed));
+  mailbox::EventSet fixed = mailbox::EmptySet(config.events);
+  for (const uint16_t event : events) {
+    if (needs.Has(event)) mailbox::Insert(event, fixed);
+  }
+  return fixed;
+}
+
+}  // namespace
+
+absl::StatusOr<RotationFile> LoadReplayRotation(const std::string& path) {
+  SIDEBAND_ASSIGN_OR_RETURN(RotationFile file, LoadRotationFile(path, RotationUse::kReplay));
+  if (file.counters) return file;
+  return LineError(path, file.line, "'counters' is missing: how many, of one bit each, a slice has for its events");
+}
+
+bool HasTurns(const PipelineConfig& config) {
+  return std::ranges::any_of(config.ccus,
+                             [](const CcuSpec& ccu) { return std::ranges::any_of(ccu.ulcs, &UlcSpec::is_switched); });
+}
+
+absl::Status AddRotation(const RotationFile& file, std::optional<uint64_t> seed, const std::vector<std::string>& names,
+                         PipelineConfig& config) {
+  const EventNumbers numbers(names, file.path);
+  const EventNamer name = [&names](size_t event) { return absl::StrCat("'", names[event], "'"); };
+  SIDEBAND_RETURN_IF_ERROR(AddRelations(file, numbers, name, config));
+  RotationSpec& spec = config.rotation.emplace();
+  SIDEBAND_ASSIGN_OR_RETURN(spec.settings, SettingsOf(file, numbers, config.clock_hz));
+  SIDEBAND_ASSIGN_OR_RETURN(spec.fixed, FixedOf(file, numbers, config));
+  if (file.instructions) {
+    SIDEBAND_ASSIGN_OR_RETURN(spec.instructions, numbers.Of(*file.instructions));
+  }
+  spec.dead_cycles = file.dead_cycles;
+  spec.seed = seed.value_or(file.seed.value_or(0));
+  ShortenPeriods(spec.settings, config);
+  SIDEBAND_RETURN_IF_ERROR(AtLine(CheckRotation(config, name), file.path, file.line));
+  const bool fill = spec.settings.profile == mailbox::RotationProfile::kFast;
+  return AtLine(PlanCounters(config, {.events = {}, .always = {}, .fill = fill}, name).status(), file.path, file.line);
+}
+
+namespace {
+
+constexpr char kHypervisor[] = "vm0";
+
+absl::StatusOr<BlockId> BlockOf(const Peek& peek, const std::vector<Tenant>& tenants) {
+  if (peek.vm == kHypervisor && peek.context.empty()) return BlockId{0};
+  const auto named = std::find_if(tenants.begin(), tenants.end(), [&](const Tenant& tenant) {
+    return tenant.vm == peek.vm && tenant.context == peek.context;
+  });
+  if (named != tenants.end()) return named->binding.context.value_or(named->binding.vm);
+  return absl::InvalidArgumentError(
+      absl::StrCat("the schedule has no '", peek.vm, peek.context.empty() ? "" : "/", peek.context, "'"));
+}
+
+absl::StatusOr<uint16_t> EventOf(const Peek& peek, const std::vector<std::string>& events) {
+  const auto named = std::find(events.begin(), events.end(), peek.event);
+  if (named != events.end()) return static_cast<uint16_t>(named - events.begin());
+  return absl::InvalidArgumentError(absl::StrCat("the signal map has no event '", peek.event, "'"));
+}
+
+}  // namespace
+
+absl::StatusOr<Peeker> Peeker::Create(const std::vector<Peek>& peeks, const std::string& path,
+                                      const std::vector<std::string>& events, const std::vector<Tenant>& tenants) {
+  std::vector<Reading> readings;
+  for (const Peek& peek : peeks) {
+    const auto block = BlockOf(peek, tenants);
+    const auto event = EventOf(peek, events);
+    SIDEBAND_RETURN_IF_ERROR(AtLine(block.status(), path, peek.line));
+    SIDEBAND_RETURN_IF_ERROR(AtLine(event.status(), path, peek.line));
+    readings.push_back({peek.cycle, *block, *event});
+  }
+  return Peeker(std::move(readings));
+}
+
+void Peeker::PlayTo(uint64_t cycle, const Chip& chip, Player& player) {
+  while (counts_.size() < readings_.size() && readings_[counts_.size()].cycle <= cycle) {
+    const Reading& reading = readings_[counts_.size()];
+    player.PlayTo(reading.cycle);
+    uint64_t count = 0;
+    chip.AddLiveCounts(reading.block, {&reading.event, 1}, {&count, 1});
+    counts_.push_back(count);
+  }
+  player.PlayTo(cycle);
+}
+
+void Peeker::ReadNothing() {
+  while (counts_.size() < readings_.size() && readings_[counts_.size()].cycle == 0) counts_.push_back(0);
+}
+
 namespace {
 
 uint32_t SliceCount(const sim::SignalMap& map, const std::vector<sim::Residency>& schedule) {

@@ -7,18 +7,101 @@
 #ifndef SIDEBAND_SECURE_MCU_REPLAY_REPLAY_H_
 #define SIDEBAND_SECURE_MCU_REPLAY_REPLAY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/rotation_file/rotation_file.h"
+#include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/switch_step.h"
+#include "secure_mcu/replay/event_plan.h"
 #include "secure_mcu/replay/peek_list.h"
 #include "secure_mcu/replay/rotation_result.h"
+#include "sim/waveform/schedule.h"
+#include "sim/waveform/signal_map.h"
+#include "sim/waveform/trace_reader.h"
 
 namespace sideband::mcu {
+
+// Warnings about counts that are 0 or unexpectedly low although the files are valid.
+// One line each: clocks without a rising edge, events that can only count 0, a trace that ends within a line, a
+// schedule that begins after the trace's end, or else its residencies that go beyond the end, and residencies with a
+// $dumpoff (at most 16 of these, then the number of the others). `trace` must have been read to its end;
+// `schedule_path` is for messages.
+std::vector<std::string> ReplayWarnings(const std::string& schedule_path, const sim::SignalMap& map,
+                                        const std::vector<sim::Residency>& schedule, const sim::TraceReader& trace);
+
+// Appends a line for each event with unattributed requests. `counters` are those of the device, by event.
+void WarnOfUnattributed(const std::string& trace_path, const std::vector<PlannedEvent>& events,
+                        const std::vector<uint64_t>& counters, std::vector<std::string>& warnings);
+
+// The VMs and contexts of a schedule, with a memory block each and ids in the order of first appearance, and the slices
+// that the hypervisor has for itself.
+// A VM with its contexts in the order of first appearance.
+struct ScheduledVm {
+  std::string name;
+  std::vector<std::string> contexts;
+};
+// Without the hypervisor.
+std::vector<ScheduledVm> ScheduledVms(const std::vector<sim::Residency>& schedule);
+
+// Names the slice in each row of the hypervisor: its context becomes "slice3".
+void NameHosts(std::vector<sim::Residency>& schedule);
+// Creates the host blocks of the chip if a schedule with named hosts has any. Returns the hypervisor on each slice of
+// its rows, in the slices' order.
+std::vector<Tenant> CreateHosts(const std::vector<sim::Residency>& schedule, Chip& chip);
+
+// Creates the blocks (VM ids from 1, context ids from 0). Returns all possible residents: each VM without a context,
+// followed by its contexts.
+std::vector<Tenant> CreateBlocks(const std::vector<ScheduledVm>& vms, MemoryBlocks& memory);
+
+// The rotation of a replay, from its file: what a chip file says of a chip.
+// INVALID_ARGUMENT "FILE:LINE: …" also for a file without `counters`.
+absl::StatusOr<RotationFile> LoadReplayRotation(const std::string& path);
+
+// Whether the configuration has a unit whose events take turns.
+bool HasTurns(const PipelineConfig& config);
+
+// Of a configuration that has such a unit: adds the relations and the rotation, whose seed is `seed`, else the file's,
+// else 0, and makes the periods of these units as short as the slots need. Fixed events of units with a counter for
+// each of theirs are fixed anyway. INVALID_ARGUMENT "FILE:LINE: …" for unknown events, and as RelationRules::Check,
+// CheckRotation and PlanCounters.
+absl::Status AddRotation(const RotationFile& file, std::optional<uint64_t> seed, const std::vector<std::string>& names,
+                         PipelineConfig& config);
+
+// Plays a chip's timeline and reads live counts at the cycles of a list.
+class Peeker {
+ public:
+  // "PATH:LINE: description" where a row names a VM, context or event that the replay does not have.
+  static absl::StatusOr<Peeker> Create(const std::vector<Peek>& peeks, const std::string& path,
+                                       const std::vector<std::string>& events, const std::vector<Tenant>& tenants);
+
+  // Plays to `cycle`, and reads the rows up to and including it on the way. At the cycle of a switch the switch is
+  // first.
+  void PlayTo(uint64_t cycle, const Chip& chip, Player& player);
+  // Reads the rows of cycle 0 of a trace without a cycle, which has no wires: they are 0.
+  void ReadNothing();
+  const std::vector<uint64_t>& counts() const { return counts_; }
+
+ private:
+  struct Reading {
+    uint64_t cycle;
+    BlockId block;
+    uint16_t event;
+  };
+
+  explicit Peeker(std::vector<Reading> readings) : readings_(std::move(readings)) {}
+
+  std::vector<Reading> readings_;
+  std::vector<uint64_t> counts_;  // of the first readings
+};
 
 struct ReplayInputs {
   std::string signals;   // S.json

@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "secure_mcu/device/live_device.h"
-#include "secure_mcu/firmware/persona.h"
+#include "secure_mcu/firmware/system_info.h"
 
 namespace sideband::mcu {
 

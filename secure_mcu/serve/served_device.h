@@ -16,19 +16,50 @@
 #include "absl/time/time.h"
 #include "secure_mcu/board/board_spec.h"
 #include "secure_mcu/board/board_state.h"
+#include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/bus/mailbox_target.h"
+#include "secure_mcu/bus/presence_target.h"
+#include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/trigger_line.h"
 #include "secure_mcu/device/viewed_device.h"
-#include "secure_mcu/firmware/firmware_pair.h"
+#include "secure_mcu/firmware/firmware.h"
+#include "secure_mcu/firmware/system_info.h"
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/sealing/device_sealer.h"
-#include "secure_mcu/serve/board.h"
 #include "secure_mcu/serve/guest_ports.h"
 #include "sim/bus_faults/board_fault.h"
 
 namespace sideband::mcu {
+
+// The targets of an emulated board: the mailbox, and the additional targets of the board's persona. Not thread-safe.
+class Board {
+ public:
+  // The address of the identity EEPROM of NVIDIA's boards, which their clients probe.
+  static constexpr uint8_t kEepromAddress = 0x50;
+
+  struct Options {
+    uint8_t address = 0x4F;
+    Persona persona = Persona::kSideband;
+  };
+
+  // Both must outlive the board. `own_handler` executes the commands of the extension's own registers; null: the board
+  // has none (MailboxTarget).
+  Board(const Options& options, CommandHandler& handler, CommandHandler* own_handler);
+  Board(const Board&) = delete;  // the bus holds references to the targets
+  Board& operator=(const Board&) = delete;
+
+  // The board must outlive the connection.
+  void Connect(VirtualBus& bus);
+  void Disconnect(VirtualBus& bus);
+
+ private:
+  const Options options_;
+  MailboxTarget mailbox_;
+  PresenceTarget eeprom_;
+};
 
 // Not thread-safe. Two live objects must not share a folder of guests' views or ports.
 class ServedDevice {

@@ -15,7 +15,7 @@
 
 #include "absl/strings/string_view.h"
 #include "proto/mailbox/capability.h"
-#include "proto/mailbox/ecc.h"
+#include "proto/mailbox/memory_links.h"
 
 namespace sideband::sim {
 

@@ -16,10 +16,16 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "proto/base/yaml.h"
 #include "proto/mailbox/word.h"
 #include "sim/bus_faults/board_fault.h"
 
 namespace sideband::sim {
+
+// Reads a fault of the board from a rule of a plan.
+// Reads the keys of the kind's row and ignores all others, which the caller rejects. Errors are those of YamlNode, one
+// line "FILE:LINE: description".
+absl::StatusOr<BoardFault> ReadBoardFault(const YamlMap& rule, BoardFaultKind kind);
 
 enum class FaultKind : uint8_t {
   // On the wire: at most one of these affects a transaction.

@@ -10,17 +10,54 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/smbus/bus.h"
+#include "proto/smbus/transfer.h"
 #include "sim/bus_faults/board_fault.h"
 #include "sim/bus_faults/fault_plan.h"
-#include "sim/bus_faults/fault_trigger.h"
+#include "sim/bus_faults/transfer_edits.h"
 
 namespace sideband::sim {
+
+// Executes a transaction on a wire that changes bits, on their way to the target or back.
+struct BitFlip {
+  WirePlace place;  // an offset beyond the bytes read wraps around: their number is only known afterwards
+  uint8_t mask = 0;
+};
+
+// Changed data reaches the receiver as it is. If the count of a block read changes, the controller clocks as many bytes
+// as the changed count. A changed address selects another target, or none (kAddressNack). A changed direction bit:
+// - write taken for a read: the target also drives the wire, so the controller sees its own bits change and stops
+//   (kArbitrationLost);
+// - read taken for a write: the target leaves the wire idle, so the controller reads ones, which the target takes for
+//   data.
+smbus::TransferResult ExecuteFlipped(smbus::Bus& bus, const smbus::Transfer& transfer, std::span<const BitFlip> flips);
+
+// Decides when a rule of a fault plan fires: identically in every run with the same seed and the same transactions. Not
+// thread-safe.
+class FaultTrigger {
+ public:
+  // `seed` is this rule's own, so that other rules do not affect its draws.
+  FaultTrigger(const FaultRule& rule, uint64_t seed) : rule_(rule), random_(seed) {}
+
+  const FaultRule& rule() const { return rule_; }
+  // `transaction` counts from 1.
+  bool Fires(uint64_t transaction, const smbus::Transfer& transfer);
+  // A number below `size`, which must not be 0.
+  uint64_t Draw(uint64_t size) { return random_() % size; }
+
+ private:
+  const FaultRule rule_;
+  std::mt19937_64 random_;
+  uint64_t fitting_ = 0;
+  uint64_t fired_ = 0;
+};
 
 // Not thread-safe. Deterministic: the same plan and the same transactions cause the same faults.
 class FaultyBus final : public smbus::Bus {

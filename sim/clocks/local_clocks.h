@@ -31,7 +31,7 @@ class LocalClocks {
     if (domain == 0 || domain >= clocks_.size() || clocks_[domain] == nullptr) return cycle;
     return clocks_[domain]->EdgesBefore(InstantAtCycle(cycle) + 1);
   }
-  // As DomainClock::Step, of a domain that has a clock. Others that share the clock keep it as it was.
+  // Like DomainClock::Step, of a domain that has a clock. Others that share the clock keep it as it was.
   void Step(size_t domain, Instant at, uint64_t hz) {
     auto stepped = std::make_shared<DomainClock>(*clocks_[domain]);
     stepped->Step(at, hz);

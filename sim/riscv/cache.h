@@ -26,7 +26,7 @@ class Cache {
     std::optional<uint64_t> written_back;  // the modified line that had to leave for this one
   };
 
-  // As Validate (shape.h) accepts it.
+  // Like Validate (shape.h) accepts it.
   Cache(const CacheShape& shape, uint32_t line_bytes);
 
   // Reads or writes a line, given by its number, below 2^61. A line that was absent is present afterwards.

@@ -18,17 +18,101 @@
 #define SIDEBAND_SIM_RISCV_CORE_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
-#include "sim/riscv/code_cache.h"
-#include "sim/riscv/csr_file.h"
+#include "sim/riscv/csr.h"
 #include "sim/riscv/csr_port.h"
 #include "sim/riscv/environment.h"
 #include "sim/riscv/instruction.h"
 #include "sim/riscv/memory.h"
+#include "sim/riscv/zeroed_array.h"
 
 namespace sideband::riscv {
+
+// The instructions of a memory, decoded once each, found by their address without a search.
+// A store to an instruction that was decoded is seen after Clear, as the architecture has it (Zifencei).
+// Takes twice the memory of the code that was decoded. The memory must outlive this object. Not thread-safe.
+class CodeCache {
+ public:
+  explicit CodeCache(const Memory& memory) : memory_(memory), instructions_(memory.size() / 4 + 1) {}
+
+  // Instruction i is the word at base + 4 i; Op::kUndecoded until DecodeAt(i). After the last one is another that is
+  // never decoded, where a program that runs off the memory's end stops.
+  const Instruction* data() const { return instructions_.data(); }
+  size_t size() const { return instructions_.size() - 1; }
+
+  // `index` must be below size().
+  void DecodeAt(size_t index);
+  void Clear();
+
+ private:
+  const Memory& memory_;
+  ZeroedArray<Instruction> instructions_;
+  // All decoded instructions are in [begin_, end_).
+  size_t begin_ = 0;
+  size_t end_ = 0;
+};
+
+// A core's control and status registers of machine and user level, and what a trap does to them. Not thread-safe.
+class CsrFile {
+ public:
+  static constexpr uint64_t kNever = ~uint64_t{0};
+
+  // What the core has done before the instruction that accesses a register.
+  struct Progress {
+    uint64_t cycle;
+    uint64_t instructions;
+  };
+
+  // At machine level, with all counters readable by users; everything else is 0.
+  explicit CsrFile(uint64_t hart) : hart_(hart) {}
+
+  Privilege level() const { return level_; }
+  void set_level(Privilege level) { level_ = level; }
+
+  // nullopt or false, without an effect: the register does not exist, or the level has no access to it. Values that a
+  // field cannot have leave it as it is; reserved fields read 0. mexit and the registers of a CsrPort are not here.
+  std::optional<uint64_t> Read(uint16_t csr, Progress now) const;
+  bool Write(uint16_t csr, uint64_t value, Progress now);
+  // Whether the present level may read the register, or write it if `write`.
+  bool Permits(uint16_t csr, bool write) const;
+
+  // Enters a trap from `pc`; `value` becomes mtval. Returns the address of the handler.
+  uint64_t EnterTrap(uint64_t cause, uint64_t value, uint64_t pc);
+  // mret. Returns the address at which the program continues.
+  uint64_t Return();
+  // The first cycle in which the timer interrupt is taken at the present level and settings; kNever if it is not.
+  uint64_t InterruptCycle() const;
+
+ private:
+  bool PermitsCounter(uint16_t csr) const;
+  std::optional<uint64_t> ReadCounter(uint16_t csr, Progress now) const;
+  void WriteStatus(uint64_t value);
+  bool WriteCounter(uint16_t csr, uint64_t value, Progress now);
+
+  const uint64_t hart_;
+  Privilege level_ = Privilege::kMachine;
+
+  // mstatus
+  bool interrupts_enabled_ = false;        // MIE
+  bool previous_enabled_ = false;          // MPIE
+  Privilege previous_ = Privilege::kUser;  // MPP
+
+  uint64_t enabled_ = 0;           // mie
+  uint64_t vector_ = 0;            // mtvec
+  uint64_t counters_enabled_ = 7;  // mcounteren
+  uint64_t scratch_ = 0;
+  uint64_t exception_pc_ = 0;
+  uint64_t cause_ = 0;
+  uint64_t trap_value_ = 0;
+  uint64_t time_compare_ = kNever;
+
+  // What mcycle and minstret are ahead of the core's own numbers, modulo 2^64.
+  uint64_t cycle_offset_ = 0;
+  uint64_t instructions_offset_ = 0;
+};
 
 // Why a core has stopped for good.
 struct Halt {

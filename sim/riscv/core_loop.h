@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interpreter's loop, for the timings of core.cc and core_caches.cc only. A timing has these functions:
+// The interpreter's loop, for the timings of core.cc and machine.cc only. A timing has these functions:
 //   struct SomeTiming {
 //     bool Fetch(size_t index, uint64_t cycle);    // of instruction `index` of the memory; false: a miss, it waits
 //     bool Load(uint64_t offset, uint64_t cycle);  // an aligned access; false: a miss, the next instruction waits

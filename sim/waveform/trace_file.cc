@@ -2,26 +2,30 @@
 #include "sim/waveform/trace_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/descriptor.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
-#include "sim/waveform/fst_file.h"
-#include "sim/waveform/gz_file.h"
-#include "sim/waveform/zst_file.h"
 
 namespace sideband::sim {
 namespace {
@@ -158,6 +162,241 @@ absl::StatusOr<std::unique_ptr<TraceFile>> OpenTraceFile(const std::string& path
   if (is_zstd) return ZstFile::Take(std::move(file));
   if (is_gzip) return GzFile::Take(std::move(file));
   return file;
+}
+
+namespace {
+
+constexpr char kProgram[] = "fst2vcd";
+
+// What is kept of the program's error output in a message.
+constexpr size_t kRemarkBytesMax = 200;
+
+// A pipe. Its writing end must be closed here once the program has it: otherwise the pipe would have a writer left when
+// the program ends, and reads would never see its end.
+struct Pipe {
+  Descriptor reading;
+  Descriptor writing;
+};
+
+absl::StatusOr<Pipe> OpenPipe(int flags) {
+  std::array<int, 2> ends;
+  if (::pipe2(ends.data(), O_CLOEXEC | flags) != 0) return absl::ErrnoToStatus(errno, "cannot open a pipe");
+  return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+// The program's files and signals.
+class SpawnSettings {
+ public:
+  // `input` is open or not.
+  SpawnSettings(const Descriptor& input, const Descriptor& output, const Descriptor& errors)
+      : has_input_(input.is_open()) {
+    posix_spawn_file_actions_init(&files_);
+    if (has_input_) {
+      posix_spawn_file_actions_adddup2(&files_, input.get(), STDIN_FILENO);
+    } else {
+      posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    }
+    posix_spawn_file_actions_adddup2(&files_, output.get(), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files_, errors.get(), STDERR_FILENO);
+    posix_spawnattr_init(&attributes_);
+    // This process may ignore SIGPIPE; the program must end when its output is closed.
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes_, &defaults);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
+  }
+  ~SpawnSettings() {
+    posix_spawn_file_actions_destroy(&files_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+
+  // 0, or an errno.
+  int Spawn(std::string path, pid_t* program) const {
+    if (has_input_) path = "/proc/self/fd/0";
+    std::string name = kProgram, flag = "-f";
+    char* const arguments[] = {name.data(), flag.data(), path.data(), nullptr};
+    return posix_spawnp(program, kProgram, &files_, &attributes_, arguments, environ);
+  }
+
+ private:
+  const bool has_input_;
+  posix_spawn_file_actions_t files_;
+  posix_spawnattr_t attributes_;
+};
+
+absl::Status CannotRun(const std::string& path, int error) {
+  if (error == ENOENT) {
+    return absl::NotFoundError(absl::StrCat(path, ": an FST file is read through the program ", kProgram,
+                                            ", which is not installed (Debian's package gtkwave)"));
+  }
+  return ErrnoStatus(error, kProgram);
+}
+
+// What the program has written to its error output, on one line.
+std::string Remarks(const Descriptor& errors) {
+  std::array<char, kRemarkBytesMax> bytes;
+  const ssize_t size = ::read(errors.get(), bytes.data(), bytes.size());
+  const absl::string_view text(bytes.data(), size < 0 ? 0 : static_cast<size_t>(size));
+  return absl::StrJoin(absl::StrSplit(text, absl::ByAnyChar("\r\n"), absl::SkipWhitespace()), "; ");
+}
+
+absl::Status Failure(const Descriptor& errors) {
+  const std::string remarks = Remarks(errors);
+  return absl::InvalidArgumentError(
+      absl::StrCat(kProgram, " does not read the FST data to its end", remarks.empty() ? "" : ": ", remarks));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TraceFile>> FstFile::Open(const std::string& path, Descriptor input) {
+  SIDEBAND_ASSIGN_OR_RETURN(Pipe output, OpenPipe(0));
+  // The program must not wait for a reader of its errors.
+  SIDEBAND_ASSIGN_OR_RETURN(Pipe errors, OpenPipe(O_NONBLOCK));
+  pid_t program = 0;
+  const int error = SpawnSettings(input, output.writing, errors.writing).Spawn(path, &program);
+  if (error != 0) return CannotRun(path, error);
+  return std::unique_ptr<TraceFile>(new FstFile(program, std::move(output.reading), std::move(errors.reading)));
+}
+
+FstFile::~FstFile() {
+  output_ = {};
+  if (program_ == 0) return;
+  // The destructor must not wait for the conversion of the rest.
+  ::kill(program_, SIGTERM);
+  (void)End();
+}
+
+absl::StatusOr<size_t> FstFile::Read(std::span<char> buffer) {
+  size_t size = 0;
+  while (size < buffer.size()) {
+    const ssize_t more = ::read(output_.get(), buffer.data() + size, buffer.size() - size);
+    if (more < 0 && errno == EINTR) continue;
+    if (more < 0) return absl::ErrnoToStatus(errno, "cannot be read");
+    if (more == 0) {
+      SIDEBAND_RETURN_IF_ERROR(End());
+      break;
+    }
+    size += static_cast<size_t>(more);
+  }
+  return size;
+}
+
+absl::Status FstFile::End() {
+  const pid_t program = std::exchange(program_, 0);
+  if (program == 0) return ended_;
+  int status = 0;
+  while (::waitpid(program, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) ended_ = Failure(errors_);
+  return ended_;
+}
+
+namespace {
+
+constexpr size_t kPackedBytes = size_t{1} << 16;
+// The largest window, and a gzip header.
+constexpr int kWindow = MAX_WBITS + 16;
+
+absl::Status UnpackError(int code, const char* message) {
+  if (code == Z_MEM_ERROR) return absl::ResourceExhaustedError("no memory to unpack the gzip data");
+  return absl::InvalidArgumentError(
+      absl::StrCat("the gzip data is damaged: ", message == nullptr ? "it needs a dictionary" : message));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TraceFile>> GzFile::Take(std::unique_ptr<TraceFile> packed) {
+  auto file = std::unique_ptr<GzFile>(new GzFile(std::move(packed)));
+  if (inflateInit2(&file->stream_, kWindow) != Z_OK) return UnpackError(Z_MEM_ERROR, nullptr);
+  return file;
+}
+
+GzFile::GzFile(std::unique_ptr<TraceFile> packed) : packed_(std::move(packed)), buffer_(kPackedBytes) {}
+
+GzFile::~GzFile() { inflateEnd(&stream_); }
+
+absl::StatusOr<size_t> GzFile::Read(std::span<char> buffer) {
+  stream_.next_out = reinterpret_cast<Bytef*>(buffer.data());
+  stream_.avail_out = static_cast<uInt>(buffer.size());
+  while (stream_.avail_out > 0 && !at_end_) SIDEBAND_RETURN_IF_ERROR(Unpack());
+  return buffer.size() - stream_.avail_out;
+}
+
+absl::Status GzFile::Unpack() {
+  if (stream_.avail_in == 0) {
+    SIDEBAND_ASSIGN_OR_RETURN(const bool has_more, Refill());
+    if (!has_more) return absl::InvalidArgumentError("the gzip data is cut off");
+  }
+  const int code = inflate(&stream_, Z_NO_FLUSH);
+  if (code == Z_OK) return absl::OkStatus();
+  if (code != Z_STREAM_END) return UnpackError(code, stream_.msg);
+  SIDEBAND_ASSIGN_OR_RETURN(const bool has_member, FindMember());
+  at_end_ = !has_member;
+  inflateReset(&stream_);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> GzFile::FindMember() {
+  if (stream_.avail_in == 0) {
+    SIDEBAND_ASSIGN_OR_RETURN(const bool has_more, Refill());
+    if (!has_more) return false;
+  }
+  // The first byte of a member; padding is of NUL bytes.
+  return *stream_.next_in == 0x1f;
+}
+
+absl::StatusOr<bool> GzFile::Refill() {
+  SIDEBAND_ASSIGN_OR_RETURN(const size_t size, packed_->Read(buffer_));
+  stream_.next_in = reinterpret_cast<Bytef*>(buffer_.data());
+  stream_.avail_in = static_cast<uInt>(size);
+  return size > 0;
+}
+
+absl::StatusOr<std::unique_ptr<TraceFile>> ZstFile::Take(std::unique_ptr<TraceFile> packed) {
+  auto file = std::unique_ptr<ZstFile>(new ZstFile(std::move(packed)));
+  if (file->stream_ == nullptr) return absl::ResourceExhaustedError("no memory to unpack zstd data");
+  return file;
+}
+
+ZstFile::ZstFile(std::unique_ptr<TraceFile> packed)
+    : packed_(std::move(packed)),
+      stream_(ZSTD_createDStream()),
+      buffer_(ZSTD_DStreamInSize()),
+      input_{.src = buffer_.data(), .size = 0, .pos = 0} {}
+
+absl::StatusOr<size_t> ZstFile::Read(std::span<char> buffer) {
+  ZSTD_outBuffer out{.dst = buffer.data(), .size = buffer.size(), .pos = 0};
+  while (out.pos < out.size) {
+    const size_t before = out.pos;
+    SIDEBAND_RETURN_IF_ERROR(Unpack(out));
+    // The stream may hold decompressed data although input_ is used up.
+    if (out.pos > before || input_.pos < input_.size) continue;
+    SIDEBAND_ASSIGN_OR_RETURN(const bool has_more, Refill());
+    if (has_more) continue;
+    if (is_within_frame_) return absl::InvalidArgumentError("the zstd data is cut off");
+    break;
+  }
+  return out.pos;
+}
+
+absl::Status ZstFile::Unpack(ZSTD_outBuffer& out) {
+  // Between frames and without input there is nothing to decompress.
+  if (input_.pos == input_.size && !is_within_frame_) return absl::OkStatus();
+  const size_t wanted = ZSTD_decompressStream(stream_.get(), &out, &input_);
+  if (ZSTD_isError(wanted) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("the zstd data is damaged: ", ZSTD_getErrorName(wanted)));
+  }
+  is_within_frame_ = wanted != 0;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> ZstFile::Refill() {
+  SIDEBAND_ASSIGN_OR_RETURN(const size_t size, packed_->Read(buffer_));
+  input_ = {.src = buffer_.data(), .size = size, .pos = 0};
+  return size > 0;
 }
 
 }  // namespace sideband::sim

@@ -2,8 +2,29 @@
 #include "sim/waveform/trace_writer.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace sideband::sim {
+ChunkWriter::ChunkWriter(std::vector<bool> pulses, uint64_t capacity)
+    : runs_(pulses.size()), window_(static_cast<uint32_t>(pulses.size()), capacity, kHistoryCycles) {
+  for (size_t wire = 0; wire < runs_.size(); ++wire) runs_[wire].pulse = pulses[wire];
+}
+
+void ChunkWriter::Close(WireId wire, uint64_t end) {
+  Run& run = runs_[wire];
+  if (run.since == end) return;  // the level never reached a cycle; `before` is unchanged
+  if (run.level && !run.pulse) window_.SetRun(wire, {run.since, end});
+  // A rise counts in the first cycle of its level, unless the cycle before had the level already.
+  if (run.level && run.pulse && !run.before) window_.Set(wire, run.since);
+  run.before = run.level;
+  run.since = end;
+}
+
+const PackedWires& ChunkWriter::Finish(uint64_t end) {
+  for (WireId wire = 0; wire < runs_.size(); ++wire) Close(wire, end);
+  window_.ExtendTo(end);
+  return window_;
+}
 
 TraceWriter::TraceWriter(const std::vector<std::vector<bool>>& pulses, uint64_t chunk_cycles)
     : chunk_cycles_(chunk_cycles), domains_(MakeDomains(pulses, chunk_cycles)), chunk_(Windows(domains_)) {}

@@ -13,10 +13,49 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/waveform/chunk_writer.h"
 #include "sim/waveform/trace_chunk.h"
+#include "sim/wires/packed_wires.h"
 
 namespace sideband::sim {
+
+// Turns changes of wires into a window of packed bits. A wire is written when it changes or when the window ends, so a
+// wire that keeps its level costs nothing. Not thread-safe.
+class ChunkWriter {
+ public:
+  // One wire per element of `pulses`, each at level 0 before and from cycle 0. A pulse wire is 1 in the cycles in which
+  // its level is 1 and was 0 in the previous cycle. `capacity` is the window's.
+  ChunkWriter(std::vector<bool> pulses, uint64_t capacity);
+
+  // Sets the wire's level from `cycle` on. Cycles of a wire must be ascending, and not before the window's begin; of
+  // several levels at the same cycle the last applies.
+  void Set(WireId wire, bool level, uint64_t cycle) {
+    if (runs_[wire].level == level) return;
+    Close(wire, cycle);
+    runs_[wire].level = level;
+  }
+
+  // Returns the window from the end of the previous window (or 0) to `end`, valid until Begin.
+  const PackedWires& Finish(uint64_t end);
+  // That window. Its range is current; its content is incomplete before Finish.
+  const PackedWires& window() const { return window_; }
+  // Starts the window after the finished one, whose last kHistoryCycles remain countable.
+  void Begin() { window_.Slide(); }
+
+ private:
+  // A level that applies from `since` on, and the level in the cycle before.
+  struct Run {
+    uint64_t since = 0;
+    bool level = false;
+    bool before = false;
+    bool pulse = false;
+  };
+
+  // Writes the cycles of the run below `end`, where the next run starts.
+  void Close(WireId wire, uint64_t end);
+
+  std::vector<Run> runs_;  // per wire
+  PackedWires window_;
+};
 
 // Not thread-safe.
 class TraceWriter {
@@ -25,7 +64,7 @@ class TraceWriter {
   // since edges at the same time have no order.
   static constexpr uint64_t kEdgesPerTimeMax = 64;
 
-  // Per domain, whether each wire is a pulse wire (chunk_writer.h). `chunk_cycles` must be a multiple of 64.
+  // Per domain, whether each wire is a pulse wire (ChunkWriter). `chunk_cycles` must be a multiple of 64.
   TraceWriter(const std::vector<std::vector<bool>>& pulses, uint64_t chunk_cycles);
 
   TraceWriter(const TraceWriter&) = delete;

@@ -35,7 +35,7 @@ class SteadyWorkload final : public WireSource {
   uint64_t CyclesBefore(size_t domain, uint64_t cycle) const override { return clocks_.CyclesBefore(domain, cycle); }
   uint64_t CyclesHeld(size_t domain, uint64_t end) const override { return clocks_.CyclesBefore(domain, end); }
 
-  // As LocalClocks::Step, after all cycles that have been counted.
+  // Like LocalClocks::Step, after all cycles that have been counted.
   void StepClock(size_t domain, Instant at, uint64_t hz) { clocks_.Step(domain, at, hz); }
 
   // Whether the wire is 1 in a cycle.

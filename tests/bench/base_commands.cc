@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/base_commands.h"
-
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +10,7 @@
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/firmware.h"
+#include "tests/bench/benchmarks.h"
 #include "tests/bench/stopwatch.h"
 
 namespace sideband::bench {

@@ -22,7 +22,7 @@
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/viewed_device.h"
-#include "secure_mcu/firmware/firmware_pair.h"
+#include "secure_mcu/firmware/firmware.h"
 
 namespace sideband::bench {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/clock_cost.h"
-
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -8,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
 #include "proto/clocks/clock_strip.h"
+#include "tests/bench/benchmarks.h"
 #include "tests/bench/stopwatch.h"
 #include "tests/experiments/rivals/rivals.h"
 

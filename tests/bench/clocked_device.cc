@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/clocked_device.h"
-
 #include <cerrno>
 #include <fstream>
 #include <memory>
@@ -12,10 +10,11 @@
 #include "absl/time/time.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
+#include "proto/mailbox/clocks.h"
 #include "proto/mailbox/snapshot_stream.h"
-#include "proto/mailbox/timeline_stream.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
+#include "tests/bench/benchmarks.h"
 #include "tests/bench/stopwatch.h"
 
 namespace sideband::bench {

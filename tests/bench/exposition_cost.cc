@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/exposition_cost.h"
-
 #include <prometheus/counter.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
@@ -15,6 +13,7 @@
 #include "daemon/exposition/exposition_cache.h"
 #include "daemon/exposition/gzip.h"
 #include "proto/exposition/text.h"
+#include "tests/bench/benchmarks.h"
 #include "tests/bench/metrics_world.h"
 #include "tests/bench/stopwatch.h"
 

@@ -47,7 +47,7 @@ JOB = """  - job_name: sideband-%(user)s
     scheme: https
     static_configs: [{targets: ["127.0.0.1:%(port)d"]}]
     tls_config: {ca_file: ca.pem, cert_file: %(user)s.pem, key_file: %(user)s.key, min_version: TLS13}
-    metric_relabel_configs: [{source_labels: [__name__], regex: "sideband_.*_created", action: drop}]
+    metric_relabel_configs: [{source_labels: [__name__], regex: "(sideband|process)_.*_created", action: drop}]
 """
 
 

@@ -9,7 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "proto/base/status_macros.h"
-#include "proto/mailbox/gate_controls.h"
+#include "proto/mailbox/counting.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/describe/describe.h"
 #include "secure_mcu/device/live_device.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/history_cost.h"
-
 #include <cstring>
 #include <memory>
 #include <random>
@@ -11,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "daemon/history/history.h"
 #include "daemon/snapshot/device_snapshot.h"
+#include "tests/bench/benchmarks.h"
 #include "tests/bench/stopwatch.h"
 
 namespace sideband::bench {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/host_counters.h"
-
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +13,7 @@
 #include "proto/base/descriptor.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
+#include "tests/bench/benchmarks.h"
 #include "tests/bench/elapsed.h"
 
 namespace sideband::bench {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/hpc_access.h"
-
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -23,6 +21,7 @@
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/serve/serve.h"
+#include "tests/bench/benchmarks.h"
 #include "tests/bench/elapsed.h"
 #include "tests/bench/stopwatch.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/kernel_misses.h"
-
 #include <vector>
 
 #include "absl/status/status.h"
@@ -10,6 +8,7 @@
 #include "sim/riscv/event.h"
 #include "sim/riscv/kernels/kernels.h"
 #include "sim/riscv/machine.h"
+#include "tests/bench/benchmarks.h"
 
 namespace sideband::bench {
 namespace {

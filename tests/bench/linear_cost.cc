@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/linear_cost.h"
-
 #include <memory>
 
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
 #include "secure_mcu/chip/chip.h"
 #include "sim/waveform/trace_reader.h"
+#include "tests/bench/benchmarks.h"
 #include "tests/bench/stopwatch.h"
 #include "tests/bench/synthetic_signals.h"
 

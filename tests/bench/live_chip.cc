@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/live_chip.h"
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -12,6 +10,7 @@
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/host_plan.h"
 #include "sim/workload/synthetic_slice.h"
+#include "tests/bench/benchmarks.h"
 #include "tests/bench/stopwatch.h"
 
 namespace sideband::bench {

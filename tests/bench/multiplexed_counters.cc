@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/multiplexed_counters.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -16,6 +14,7 @@
 #include "sim/riscv/kernels/kernels.h"
 #include "sim/riscv/machine.h"
 #include "sim/riscv/program_source.h"
+#include "tests/bench/benchmarks.h"
 
 namespace sideband::bench {
 namespace {

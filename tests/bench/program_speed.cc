@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/program_speed.h"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -20,6 +18,7 @@
 #include "sim/riscv/memory.h"
 #include "sim/riscv/program.h"
 #include "sim/riscv/program_source.h"
+#include "tests/bench/benchmarks.h"
 #include "tests/bench/linux_program.h"
 #include "tests/bench/stopwatch.h"
 

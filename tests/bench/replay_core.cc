@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/replay_core.h"
-
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -12,6 +10,7 @@
 #include "sim/waveform/trace_reader.h"
 #include "sim/wires/popcount.h"
 #include "tests/bench/bare_popcount.h"
+#include "tests/bench/benchmarks.h"
 #include "tests/bench/stopwatch.h"
 #include "tests/bench/synthetic_signals.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/scrape_load.h"
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <prometheus/counter.h>
@@ -20,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
+#include "tests/bench/benchmarks.h"
 #include "tests/bench/scrape_server.h"
 
 namespace sideband::bench {

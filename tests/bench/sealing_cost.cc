@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/sealing_cost.h"
-
 #include <openssl/evp.h>
 
 #include <algorithm>
@@ -32,8 +30,9 @@
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/viewed_device.h"
-#include "secure_mcu/firmware/firmware_pair.h"
+#include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/sealing/device_sealer.h"
+#include "tests/bench/benchmarks.h"
 #include "tests/bench/counting_bus.h"
 #include "tests/bench/stopwatch.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/bench/session_overhead.h"
-
 #include "absl/strings/string_view.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/transport/transport.h"
@@ -10,6 +8,7 @@
 #include "proto/mailbox/word.h"
 #include "proto/smbus/bus_name.h"
 #include "proto/smbus/pec.h"
+#include "tests/bench/benchmarks.h"
 #include "tests/bench/stopwatch.h"
 
 namespace sideband::bench {

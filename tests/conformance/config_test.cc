@@ -25,7 +25,7 @@
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
-#include "secure_mcu/firmware/firmware_pair.h"
+#include "secure_mcu/firmware/firmware.h"
 #include "sim/bus_faults/faulty_bus.h"
 #include "tests/conformance/busy_bus.h"
 #include "tests/conformance/in_process_bus.h"
@@ -62,7 +62,7 @@ struct ConfigController {
 
   // Changes the configuration that it reads first. Returns whether it knows that the change is in force.
   bool Change(const std::function<void(CountingConfig&)>& change) {
-    const auto actual = session.ReadConfig();
+    const auto actual = ReadConfig(session);
     if (!actual.ok()) return false;
     CountingConfig desired = *actual;
     change(desired);
@@ -134,7 +134,7 @@ class ConfigTest : public testing::Test {
     std::unique_ptr<mcu::VirtualBus>& bus;
   };
 
-  CountingConfig Actual() { return *device_->GetConfig(); }
+  CountingConfig Actual() { return device_->GetConfig(); }
 
   std::optional<mcu::ChipFile> file_;
   uint64_t boot_id_ = 0;
@@ -316,10 +316,10 @@ TEST_F(ConfigTest, AChangeCostsALatchAndAFewCommands) {
     return std::accumulate(busy_.bit_times.begin(), busy_.bit_times.end(), uint64_t{0});
   };
   const uint64_t latch = cost([&] { ASSERT_TRUE(controller.Take()); });
-  const auto actual = controller.session.ReadConfig();
+  const auto actual = ReadConfig(controller.session);
   ASSERT_TRUE(actual.ok());
   const uint64_t command =
-      cost([&] { EXPECT_TRUE(controller.session.RunConfig(mailbox::ConfigStep::kAddress, 0, 0, 0).ok()); });
+      cost([&] { EXPECT_TRUE(RunConfig(controller.session, mailbox::ConfigStep::kAddress, 0, 0, 0).ok()); });
   CountingConfig desired = *actual;
   desired.vms[1] = {.guest_value = {.vector_enable = true, .vector = 1}, .guest_load = true, .allowed = 1, .pinned = 2};
   std::optional<CommittedConfig> committed;

@@ -15,7 +15,7 @@
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/fake_device.h"
-#include "secure_mcu/firmware/firmware_pair.h"
+#include "secure_mcu/firmware/firmware.h"
 #include "tests/conformance/in_process_bus.h"
 
 namespace sideband::tests {

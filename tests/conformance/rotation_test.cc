@@ -15,11 +15,12 @@
 #include "daemon/mailbox/register_port.h"
 #include "daemon/mailbox/rotation_writer.h"
 #include "proto/mailbox/catalog.h"
+#include "proto/mailbox/extension.h"
 #include "proto/smbus/bus_name.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/fake_device.h"
-#include "secure_mcu/firmware/firmware_pair.h"
+#include "secure_mcu/firmware/firmware.h"
 #include "sim/bus_faults/faulty_bus.h"
 #include "tests/conformance/busy_bus.h"
 #include "tests/conformance/in_process_bus.h"
@@ -72,7 +73,7 @@ TEST_F(RotationTest, APlanIsAppliedThroughWindowsOfAnyWidth) {
   for (const size_t width : {1, 31, 32, 255}) {
     RotationController controller(bus_, width);
     ASSERT_TRUE(controller.session.CheckExtension().ok());
-    EXPECT_TRUE(controller.session.has_rotation());
+    EXPECT_TRUE(controller.session.Has(mailbox::kRotationFeature));
     EXPECT_EQ(controller.writer.Apply(RequestOf(3000)), absl::OkStatus()) << width;
     EXPECT_EQ(gpu_.requests, std::vector{RequestOf(3000)}) << width;
     gpu_.requests.clear();
@@ -119,7 +120,7 @@ TEST_F(RotationTest, ADeviceWithoutRotationIsNotAsked) {
   gpu_.has_rotation = false;
   RotationController controller(bus_);
   ASSERT_TRUE(controller.session.CheckExtension().ok());
-  EXPECT_FALSE(controller.session.has_rotation());
+  EXPECT_FALSE(controller.session.Has(mailbox::kRotationFeature));
   EXPECT_TRUE(absl::IsUnimplemented(controller.writer.Apply(RequestOf(1))));
   EXPECT_TRUE(absl::IsUnimplemented(controller.writer.Read(1, 0, kEvents).status()));
 }

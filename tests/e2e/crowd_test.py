@@ -39,7 +39,7 @@ QUIET_MIN_S = 0.010
 RETURN_S = 0.5
 BLOCKED_MAX_S = 2
 # Another program's load can push one measurement above a limit. A real breach repeats.
-ATTEMPTS = 3
+ATTEMPTS = 5
 
 
 def grpc_message(payload, compressed=0):
@@ -75,14 +75,19 @@ def half_health(peer):
         yield 1
 
 
-def inflated(peer):
-    """56 KB that would be 58 MB."""
+def zeros(size):
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
-    zeros = packer.compress(bytes(56 << 20)) + packer.flush()
-    message = grpc_message(zeros, compressed=1)
+    return packer.compress(bytes(size)) + packer.flush()
+
+
+# 56 KB that would be 58 MB. Made once, since attackers are to load the daemon and not the machine.
+INFLATED = grpc_message(zeros(56 << 20), compressed=1)
+
+
+def inflated(peer):
     block = http2_peer.fields_of(SNAPSHOT, **{"grpc-encoding": "gzip"})
     for stream in itertools.count(1, 2):
-        pieces = [message[at:at + 16000] for at in range(0, len(message), 16000)]
+        pieces = [INFLATED[at:at + 16000] for at in range(0, len(INFLATED), 16000)]
         peer.send(frame(HEADERS, block, END_HEADERS, stream) +
                   b"".join(frame(DATA, piece, END_STREAM if piece is pieces[-1] else 0, stream) for piece in pieces))
         peer.take()
@@ -200,9 +205,13 @@ def key_updates(site, user, stopped):
             client.wait()
 
 
+def idle():
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
 def run_crowd(site, kind, users, connections, stopped):
-    """A process of attackers, which leaves the processor to everything else."""
-    os.nice(19)
+    """A process of attackers. Others would have processors of their own: these run where nothing else does."""
+    idle()
     if kind == "key updates":
         work = [(key_updates, (site, user, stopped)) for user in users]
     else:
@@ -217,7 +226,7 @@ def run_crowd(site, kind, users, connections, stopped):
 
 def burn(stopped):
     """As busy as the attackers, without an attack."""
-    os.nice(19)
+    idle()
     while not stopped.is_set():
         pass
 
@@ -226,12 +235,13 @@ KINDS = [*GRPC_ATTACKS, *HTTP_ATTACKS, "key updates"]
 
 
 class Crowd:
-    """Attackers of these kinds, each with its share of the identities; without a kind processes that are as busy."""
+    """Attackers of these kinds, each with its share of the identities, of which None has no certificate; without a kind
+    processes that are as busy."""
 
     def __init__(self, site, kinds, identities, connections=4):
         self._stopped = multiprocessing.Event()
         if kinds:
-            users = {kind: identities[at::len(kinds)] for at, kind in enumerate(kinds)}
+            users = {kind: identities[at::len(kinds)] or identities for at, kind in enumerate(kinds)}
             work = [(run_crowd, (site, kind, users[kind], connections, self._stopped)) for kind in kinds]
         else:
             work = [(burn, (self._stopped,))] * (os.cpu_count() or 1)
@@ -319,7 +329,7 @@ class CrowdTest(unittest.TestCase):
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def measure(self, what, kinds, identities, seconds=ATTACK_S):
-        """(99th percentiles of the operator's and the tenant's scrapes, largest resident memory)"""
+        """(99th percentiles of the operator's and the tenant's scrapes, largest resident memory, scrapes that failed)"""
         largest = 0
         with Crowd(self.site, kinds, identities):
             time.sleep(1)
@@ -331,38 +341,51 @@ class CrowdTest(unittest.TestCase):
             cores = (self.cpu_s() - cpu) / (time.monotonic() - start)
         for scraper in scrapers:
             scraper.join()
+            self.assertGreater(len(scraper.times_s), 20, what)
         operator, tenant = (scraper.p99() for scraper in scrapers)
         print("%-22s %2d identities: scrape p99 operator %4.0f ms, tenant %4.0f ms, %.2f cores, resident %3.0f MiB" %
               (what, len(identities), operator * 1e3, tenant * 1e3, cores, largest / 2**20), flush=True)
-        for scraper in scrapers:
-            self.assertEqual(scraper.bad, [], what)
-            self.assertGreater(len(scraper.times_s), 20, what)
-        return operator, tenant, largest
+        return operator, tenant, largest, [bad for scraper in scrapers for bad in scraper.bad]
 
-    def assert_rests(self, quiet):
-        programs.wait_until(lambda: self.resident() < quiet + REST_MAX, "memory returns: %d of %d MiB" %
-                            (self.resident() >> 20, quiet >> 20), AFTER_S)
+    def rest(self, limit):
+        """The resident memory once it is below the limit; else after AFTER_S."""
+        deadline = time.monotonic() + AFTER_S
+        while self.resident() >= limit and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return self.resident()
 
-    def quiet(self, seconds):
-        return self.measure("quiet", [], [], seconds)
+    def quiet(self, seconds=ATTACK_S):
+        measured = self.measure("quiet", [], [], seconds)
+        self.assertEqual(measured[3], [])
+        return measured
+
+    def breaches(self, what, kinds, identities, seconds, quiet):
+        """The laws that do not hold."""
+        operator, tenant, largest, bad = self.measure(what, kinds, identities, seconds)
+        factors = operator / max(quiet[0], QUIET_MIN_S), tenant / max(quiet[1], QUIET_MIN_S)
+        rest = self.rest(quiet[2] + REST_MAX) - quiet[2]
+        print("%-22s operator × %.2f, tenant × %.2f, %d MiB afterwards" % ("", *factors, rest >> 20), flush=True)
+        held = {
+            "the operator's scrapes, × %.2f" % factors[0]: factors[0] <= OPERATOR_FACTOR,
+            "the tenant's scrapes, × %.2f" % factors[1]: factors[1] <= TENANT_FACTOR,
+            "%d MiB" % (largest >> 20): largest < RESIDENT_MAX,
+            "%d MiB more afterwards" % (rest >> 20): rest < REST_MAX,
+            "failed: %s" % bad: not bad,
+        }
+        return [law for law, holds in held.items() if not holds]
 
     def check(self, what, kinds, identities, seconds, quiet):
         for attempt in range(1, ATTEMPTS + 1):
-            quiet_operator, quiet_tenant, quiet_resident = quiet
-            operator, tenant, largest = self.measure(what, kinds, identities, seconds)
-            self.assertLess(largest, RESIDENT_MAX, what)
-            self.assert_rests(quiet_resident)
-            factors = operator / max(quiet_operator, QUIET_MIN_S), tenant / max(quiet_tenant, QUIET_MIN_S)
-            print("%-22s operator × %.2f, tenant × %.2f" % ("", *factors), flush=True)
-            if factors[0] <= OPERATOR_FACTOR and factors[1] <= TENANT_FACTOR:
+            breaches = self.breaches(what, kinds, identities, seconds, quiet)
+            if not breaches:
                 return
-            self.assertLess(attempt, ATTEMPTS, "%s: operator × %.2f, tenant × %.2f" % (what, *factors))
-            # Others may keep the machine busy now.
-            quiet = *self.quiet(seconds)[:2], quiet_resident
+            self.assertLess(attempt, ATTEMPTS, "%s: %s" % (what, breaches))
+            # Others may keep the machine busy now. What the daemon rests at does not depend on them.
+            quiet = *self.quiet(seconds)[:2], quiet[2]
 
     def refusals(self):
         """How often the daemon has refused something, by its own metrics."""
-        found = dict.fromkeys(("429", "RESOURCE_EXHAUSTED", "UNIMPLEMENTED", "connections"), 0)
+        found = dict.fromkeys(("RESOURCE_EXHAUSTED", "connections"), 0)
         for (name, labels), count in self.site.metrics("operator").items():
             code = dict(labels).get("code") if name.endswith("_requests_total") else None
             if name == "sideband_connections_refused_total":
@@ -375,13 +398,21 @@ class CrowdTest(unittest.TestCase):
         for path in ("/metrics?scope=context", "/redfish/v1/Chassis", "/page/status"):
             self.assertEqual(self.site.get(self.identities[0], path)[0], 200, "an attack is what a caller may ask")
         before = self.refusals()
-        self.check("all kinds", KINDS, self.identities, ATTACK_S, self.quiet(ATTACK_S))
+        self.check("all kinds", KINDS, self.identities, ATTACK_S, self.quiet())
         after = self.refusals()
         for what, count in after.items():
             self.assertGreater(count, before[what], what)
 
+    def test_one_identity_and_one_address(self):
+        quiet = self.quiet()
+        with self.subTest("identity"):
+            self.check("one identity", KINDS, self.identities[:1], ATTACK_S / 2, quiet)
+        with self.subTest("address"):
+            # The certificate is what a KeyUpdate's client begins with.
+            self.check("one address", KINDS[:-1], [None], ATTACK_S / 2, quiet)
+
     def test_each_kind(self):
-        quiet = self.quiet(ATTACK_S)
+        quiet = self.quiet()
         for kind in KINDS:
             with self.subTest(kind):
                 self.check(kind, [kind], self.identities[:8], ATTACK_S / 4, quiet)

@@ -41,13 +41,17 @@ host: {exit_every: 2ms, exit_time: 100us, seed: 11, phases: [{kind: copy, time: 
 LEGEND_LABEL = re.compile(r"\{\{(\w+)\}\}")
 
 
+def copy_rules(site):
+    """Before the first Prometheus of a site starts: it listens before it has read them."""
+    for rules in RULES:
+        shutil.copyfile(programs.runfile("deploy/prometheus/" + rules), site.path(rules))
+
+
 class BoardOfSite:
-    """A board beside a Prometheus that scrapes a site as the board's user."""
+    """A board beside a Prometheus that scrapes a site as the board's user. After copy_rules."""
 
     def __init__(self, site, name, user):
         self.board = boards.Board(programs.runfile("deploy/grafana/%s.json" % name))
-        for rules in RULES:
-            shutil.copyfile(programs.runfile("deploy/prometheus/" + rules), site.path(rules))
         site_layout.write(site.folder, name + ".yml", CONFIG % {"user": user, "port": site.http_port})
         self.prometheus = prometheus.Prometheus(site.folder, name + ".yml", name=name)
 
@@ -116,6 +120,7 @@ def start(add_cleanup, of_chip=""):
     site_layout.write(site.folder, "sidebandd.yaml", config)
     site.start()
     provoke(site)
+    copy_rules(site)
     found = {}
     for name, user in USERS.items():
         found[name] = BoardOfSite(site, name, user)

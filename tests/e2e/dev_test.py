@@ -180,6 +180,40 @@ class DevTest(programs.ProgramTestCase):
         os.remove(self.path("record"))
         self.ends_by(signal.SIGINT, 130)
 
+    # Compiles at once; what compiles ahead goes on until it is ended.
+    AHEAD = ("#!/usr/bin/bash\necho \"$*\" >>\"$RECORD\"\n"
+             "[[ $* != *--batch*build* ]] || { trap 'exit 8' INT TERM; sleep 1000 & wait; }\n")
+
+    def ahead(self):
+        """What compiles ahead, by its configuration, and what is left of its files."""
+        left = self.path("home/.cache/sideband/ahead")
+        return (re.findall(r"^--batch.* build .*--config=(\w+)", "\n".join(self.asked()), re.MULTILINE),
+                os.listdir(left) if os.path.isdir(left) else [])
+
+    def test_what_compiles_ahead_is_taken_over(self):
+        self.provide("dpkg-query", EVERYTHING_INSTALLED)
+        self.provide("apt-get", "#!/usr/bin/bash\nexit 1\n")  # no Prometheus
+        self.provide("bazel", self.AHEAD)
+        result = self.dev("verify")
+        self.assertEqual(result.returncode, 1, "no test ran")
+        self.assertIn("dev: static analysis: no test ran", result.stderr)
+        begun, left = self.ahead()
+        self.assertEqual((begun[0], left), ("asan", []), self.asked())
+
+    def test_a_signal_ends_what_compiles_ahead(self):
+        self.provide("dpkg-query", EVERYTHING_INSTALLED)
+        self.provide("apt-get", "#!/usr/bin/bash\nexit 1\n")
+        self.provide("bazel", self.AHEAD.replace("[[ ", "[[ $* != test* && "))
+        with subprocess.Popen(["bash", self.path("dev"), "verify"], cwd=self.folder, env=self.environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              start_new_session=True) as dev:
+            programs.wait_until(lambda: os.path.exists(self.path("record")) and self.ahead()[0], "it compiles ahead")
+            dev.send_signal(signal.SIGTERM)
+            output, errors = dev.communicate(timeout=programs.PATIENCE_S)
+        self.assertEqual(dev.returncode, 143, output + errors)
+        session = subprocess.run(["ps", "-o", "args=", "-s", str(dev.pid)], capture_output=True, text=True, check=False)
+        self.assertEqual((session.stdout, self.ahead()[1], os.listdir(self.path("tmp"))), ("", [], []))
+
     def test_stages_that_cannot_begin_in_time_fail_the_run(self):
         with open(programs.runfile("dev"), encoding="utf-8") as file:
             text = file.read().replace("begin_within=$((60 * $2))", "begin_within=1; SECONDS=1")

@@ -82,6 +82,7 @@ class DashboardTest(unittest.TestCase):
         cls.site = site_layout.Site("500ms")
         cls.addClassCleanup(cls.site.close)
         start_board(cls.site, board_test.FAULTS)
+        dashboards_test.copy_rules(cls.site)
         cls.dashboard = dashboards_test.BoardOfSite(cls.site, "hardware", "operator")
         cls.addClassCleanup(cls.dashboard.prometheus.kill)
 

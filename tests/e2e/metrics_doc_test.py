@@ -2,6 +2,7 @@
 """docs/metrics.md matches the exposed metrics: names, types and labels, in both formats."""
 
 import re
+import time
 import unittest
 
 from prometheus_client.openmetrics import parser as openmetrics
@@ -111,13 +112,24 @@ class MetricsDocTest(unittest.TestCase):
             self.assertEqual(strict, text)
 
     def test_open_metrics_says_since_when(self):
-        created = [sample for family in self.families("tenant-a", OPEN_METRICS) for sample in family.samples
-                   if sample.name.endswith("_created")]
-        totals = [sample for family in self.families("tenant-a", OPEN_METRICS) for sample in family.samples
-                  if sample.name.endswith("_total")]
-        self.assertEqual(len(created), len(totals))
-        self.assertGreater(len(totals), 30)
-        self.assertEqual(len({sample.value for sample in created}), 1, "all since the device's boot")
+        for user in ("operator", "tenant-a"):
+            samples = [sample for family in self.families(user, OPEN_METRICS) for sample in family.samples]
+            created = {(sample.name.removesuffix("_created"), *sorted(sample.labels.items())): sample.value
+                       for sample in samples if sample.name.endswith("_created")}
+            totals = {(sample.name.removesuffix("_total"), *sorted(sample.labels.items()))
+                      for sample in samples if sample.name.endswith("_total")}
+            self.assertEqual(set(created), totals)
+            self.assertGreater(len(totals), 30)
+            for series, value in created.items():
+                self.assertTrue(time.time() - 3600 < value < time.time(), (series, value))
+        of_tenant = set(created.values())
+        self.assertEqual(len(of_tenant), 1, "all since the device's boot")
+
+    def test_bounds_are_canonical_numbers(self):
+        bounds = {sample.labels["le"] for form in (OPEN_METRICS, "") for family in self.families("operator", form)
+                  for sample in family.samples if "le" in sample.labels}
+        self.assertLessEqual({"0.0005", "1.0", "+Inf"}, bounds)
+        self.assertEqual([bound for bound in bounds if bound != "+Inf" and "." not in bound], [])
 
     def test_ratios_are_shares(self):
         shares = [sample.value for family in self.families("tenant-a") for sample in family.samples

@@ -9,6 +9,8 @@ import unittest
 
 import grpc
 
+import exposition
+import http2_peer
 import programs
 import site_layout
 import tenant_client
@@ -137,6 +139,40 @@ class WhoTest(TokenTestCase):
         self.assertEqual(refused.stderr, "sideband: localhost:%d: %s\n" % (self.site.grpc_port, NOBODY))
         empty = self.cli("", "devices")
         self.assertEqual((empty.returncode, empty.stderr), (2, "sideband: token: no token in it\n"))
+
+
+class CrowdedAddressTest(TokenTestCase):
+    """Who shows a token is served beside busy connections of the same address that show none."""
+    CROWD = 72  # more than an address may have
+
+    def peers(self, count):
+        for _ in range(count):
+            peer = http2_peer.Peer(self.site, None)
+            self.addCleanup(peer.close)
+            yield peer
+
+    def half_calls(self, peer, count):
+        block = http2_peer.fields_of("/sideband.v1.Telemetry/GetSnapshot")
+        peer.send(b"".join(http2_peer.frame(http2_peer.HEADERS, block, http2_peer.END_HEADERS, stream)
+                           for stream in range(1, 2 * count, 2)))
+
+    def evicted(self, reason):
+        return exposition.value(self.site.metrics("operator"), "sideband_connections_refused_total", listener="grpc",
+                                reason=reason) or 0
+
+    def test_connections_with_unfinished_calls(self):
+        for peer in self.peers(self.CROWD):
+            self.half_calls(peer, 1)
+        result = self.cli(self.issuer.token(PROMETHEUS), "devices", user=None)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertGreater(self.evicted("no_identity"), 0)
+
+    def test_streams(self):
+        for peer in self.peers(4):
+            self.half_calls(peer, 120)
+        result = self.cli(self.issuer.token(PROMETHEUS), "devices", user=None)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertGreater(self.evicted("http2_streams_of_identity"), 0)
 
 
 class StreamTest(TokenTestCase):

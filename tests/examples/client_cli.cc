@@ -13,7 +13,6 @@
 #include "absl/time/time.h"
 #include "client/cli/audit_text.h"
 #include "client/cli/builtin_commands.h"
-#include "client/cli/change_lines.h"
 #include "client/cli/command.h"
 #include "client/cli/command_line.h"
 #include "client/cli/device_choice.h"
@@ -37,7 +36,6 @@
 #include "client/cli/terminal.h"
 #include "client/cli/time_column.h"
 #include "client/cli/watch_lines.h"
-#include "client/cli/when_option.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/telemetry_client.h"
 #include "proto/audit/chain.h"
@@ -146,14 +144,6 @@ void UseTimeColumn(absl::Time first, absl::Time last, absl::Time time, Table& ta
 
 void SetTime(absl::Time from, google::protobuf::Timestamp& to);
 
-class WhenCommand {
-  void UseWhenOption(CLI::App& app, absl::Time now, v1::GetHistoryRequest& request) {
-    //@ client/cli/when_option.h
-  }
-
-  WhenOption since_;
-};
-
 class PastCommand {
   absl::Status UsePastOptions(CLI::App& app, CommandContext& context, v1::GetHistoryRequest& request) {
     //@ client/cli/past_options.h
@@ -173,10 +163,6 @@ void Fit(size_t columns);
 
 void UseTerminal() {
   //@ client/cli/terminal.h
-}
-
-void UseChangeLines(CommandContext& context, Output& out, const v1::SubscribeResponse& response) {
-  //@ client/cli/change_lines.h
 }
 
 void UseWatchLines(CommandContext& context, Output& out, const TableStyle& style, const v1::Snapshot& snapshot,

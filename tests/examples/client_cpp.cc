@@ -6,17 +6,12 @@
 #include <utility>
 #include <variant>
 
-#include "client/cpp/backoff.h"
 #include "client/cpp/bounds.h"
 #include "client/cpp/client_state.h"
-#include "client/cpp/connection.h"
 #include "client/cpp/device_values.h"
 #include "client/cpp/error_values.h"
 #include "client/cpp/history_values.h"
 #include "client/cpp/mark_values.h"
-#include "client/cpp/plausibility.h"
-#include "client/cpp/response_source.h"
-#include "client/cpp/resumption.h"
 #include "client/cpp/scope_key.h"
 #include "client/cpp/sensor_values.h"
 #include "client/cpp/snapshot_values.h"
@@ -138,30 +133,8 @@ void UseScopeKey(const ScopeCounters& row) {
   //@ client/cpp/scope_key.h
 }
 
-void UseBackoff(const std::function<double()>& random) {
-  //@ client/cpp/backoff.h
-}
-
-absl::Status UsePlausibility(const Snapshot& snapshot) {
-  //@ client/cpp/plausibility.h
-  return absl::OkStatus();
-}
-
-void UseResumption(Resumption& resumption, const Snapshot& snapshot) {
-  //@ client/cpp/resumption.h
-}
-
-void UseResponseSource(ResponseSource& source) {
-  //@ client/cpp/response_source.h
-}
-
 void UseSubscription(const StreamOptions& options, Subscription::Environment environment) {
   //@ client/cpp/subscription.h
-}
-
-absl::Status UseConnection(const client::ClientConfig& config) {
-  //@ client/cpp/connection.h
-  return absl::OkStatus();
 }
 
 void UseStreamState(const client::ClientConfig& config, const StreamOptions& options) {

@@ -7,7 +7,6 @@
 #include "client/demo/child_process.h"
 #include "client/demo/demo_folder.h"
 #include "client/demo/number_search.h"
-#include "client/demo/readiness.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {
@@ -26,11 +25,6 @@ absl::Status UseDemoFolder() {
 }
 
 absl::StatusOr<std::string> Probe();
-
-absl::Status UseReadiness(const std::function<void(const std::string& line)>& report) {
-  //@ client/demo/readiness.h
-  return absl::OkStatus();
-}
 
 absl::Status UseNumberSearch() {
   //@ client/demo/number_search.h

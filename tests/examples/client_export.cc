@@ -4,9 +4,9 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "client/cli/sealed_stream.h"
+#include "client/export/export_command.h"
 #include "client/export/guest_export.h"
 #include "client/export/guest_exposition.h"
-#include "client/export/guest_names.h"
 #include "client/export/loopback_server.h"
 #include "client/lib/telemetry_client.h"
 #include "proto/base/status_macros.h"
@@ -22,11 +22,6 @@ void Answer(const std::string& text);
 
 void UseGuestExport(const GuestNames& names, const OpenedRecord& record) {
   //@ client/export/guest_export.h
-}
-
-absl::Status UseGuestNames(TelemetryClient& client, GuestExport& newest) {
-  //@ client/export/guest_names.h
-  return absl::OkStatus();
 }
 
 std::string Metrics();

@@ -7,7 +7,6 @@
 #include "client/guest/fake_page.h"
 #include "client/guest/gate.h"
 #include "client/guest/memory_page.h"
-#include "client/guest/register_batch.h"
 #include "client/guest/register_page.h"
 #include "client/guest/socket_page.h"
 #include "proto/base/status_macros.h"
@@ -33,11 +32,6 @@ absl::Status UseGate(RegisterPage& page) {
 
 absl::Status UseMemoryPage() {
   //@ client/guest/memory_page.h
-  return absl::OkStatus();
-}
-
-absl::Status UseRegisterBatch(RegisterPage& page, uint64_t bitmap) {
-  //@ client/guest/register_batch.h
   return absl::OkStatus();
 }
 

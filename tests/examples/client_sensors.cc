@@ -4,7 +4,6 @@
 
 #include "client/cli/command.h"
 #include "client/sensors/sensor_commands.h"
-#include "client/sensors/sensor_history_text.h"
 #include "client/sensors/sensor_text.h"
 
 namespace sideband::client {
@@ -16,11 +15,6 @@ void UseSensorCommands(std::vector<std::unique_ptr<Command>>& commands) {
 
 void UseSensorText(const v1::GetSensorsResponse* response, const TableStyle& style, CommandContext& context) {
   //@ client/sensors/sensor_text.h
-}
-
-void UseSensorHistoryText(const v1::GetSensorHistoryResponse* response, const TableStyle& style,
-                          CommandContext& context) {
-  //@ client/sensors/sensor_history_text.h
 }
 
 }  // namespace

@@ -8,13 +8,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "daemon/audit/anonymous_aggregator.h"
 #include "daemon/audit/audit_files.h"
 #include "daemon/audit/audit_log.h"
 #include "daemon/audit/audit_sink.h"
-#include "daemon/audit/audit_writer.h"
 #include "daemon/audit/fake_audit_sink.h"
-#include "daemon/audit/line_reader.h"
 #include "daemon/base/clock.h"
 #include "daemon/metrics/audit_metrics.h"
 #include "proto/audit/entry.h"
@@ -24,10 +21,6 @@ namespace sideband::daemon {
 namespace {
 
 void Write(const AuditEntry& entry);
-
-void UseAnonymousAggregator(AnonymousAggregator& repeats, const AuditEntry& entry, absl::Duration now) {
-  //@ daemon/audit/anonymous_aggregator.h
-}
 
 absl::Status UseAuditFiles(absl::string_view lines) {
   //@ daemon/audit/audit_files.h
@@ -43,19 +36,8 @@ void UseAuditSink(AuditSink& audit, const std::string& identity) {
   //@ daemon/audit/audit_sink.h
 }
 
-absl::Status UseAuditWriter(const std::unique_ptr<AuditFiles>& files, const Clock& clock, AuditMetrics& metrics,
-                            const AuditEntry& entry) {
-  //@ daemon/audit/audit_writer.h
-  return absl::OkStatus();
-}
-
 void UseFakeAuditSink() {
   //@ daemon/audit/fake_audit_sink.h
-}
-
-absl::Status UseLineReader(int fd, uint64_t size, const std::string& path) {
-  //@ daemon/audit/line_reader.h
-  return absl::OkStatus();
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include "absl/status/status.h"
 #include "daemon/authz/absent_names.h"
 #include "daemon/authz/decision.h"
-#include "daemon/authz/event_groups.h"
 #include "daemon/authz/policy.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/identity/identity.h"
@@ -25,10 +24,6 @@ void UseAbsentNames(const Policy& policy, const Policy& in_force, const Topologi
 
 void UseDecision(const Policy& policy, const Principal& principal, const Uuid& uuid) {
   //@ daemon/authz/decision.h
-}
-
-void UseEventGroups(const YamlMap& policy_map, const YamlMap& grant_map, VmGrant& grant, ErrorList& errors) {
-  //@ daemon/authz/event_groups.h
 }
 
 void UsePolicy(const SubjectNames& names, ErrorList& errors) {

@@ -9,31 +9,20 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
-#include "daemon/board/async_reader.h"
 #include "daemon/board/board_capabilities.h"
 #include "daemon/board/board_groups.h"
-#include "daemon/board/board_port.h"
 #include "daemon/board/board_reader.h"
 #include "daemon/board/board_reading.h"
-#include "daemon/board/board_schedule.h"
-#include "daemon/board/board_settings.h"
 #include "daemon/board/board_store.h"
-#include "daemon/board/burst_gate.h"
-#include "daemon/board/command_cost.h"
-#include "daemon/board/decoder_reader.h"
-#include "daemon/board/dword_reader.h"
 #include "daemon/board/fake_board.h"
 #include "daemon/board/group_plans.h"
 #include "daemon/board/group_round.h"
 #include "daemon/board/metric_words.h"
-#include "daemon/board/nvlink_traffic.h"
 #include "daemon/board/round_runner.h"
-#include "daemon/board/unwrap.h"
 #include "proto/base/status_macros.h"
-#include "proto/mailbox/async_request.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
-#include "proto/mailbox/performance_metric.h"
+#include "proto/mailbox/services.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::daemon {
@@ -59,24 +48,7 @@ void UseBoardGroups(const BoardCapabilities& capabilities, BoardSchedule& schedu
   //@ daemon/board/board_groups.h
 }
 
-absl::Status UseBoardPort(BoardPort& port) {
-  //@ daemon/board/board_port.h
-  return absl::OkStatus();
-}
-
-void UseCommandCost() {
-  //@ daemon/board/command_cost.h
-}
-
 std::vector<uint64_t> Costs(BoardGroup group);
-
-void UseBoardSchedule(absl::Duration now) {
-  //@ daemon/board/board_schedule.h
-}
-
-void UseUnwrap(absl::Time now, absl::Time later, absl::Time last) {
-  //@ daemon/board/unwrap.h
-}
 
 void UseGroupRound(BoardPort& port, const BoardTime& now, BoardMemory& memory, BoardReading& draft,
                    const BoardReport& report) {
@@ -87,24 +59,8 @@ void UseGroupPlans(GroupRound& round) {
   //@ daemon/board/group_plans.h
 }
 
-void UseDwordReader(GroupRound& round) {
-  //@ daemon/board/dword_reader.h
-}
-
-void UseAsyncReader(GroupRound& round) {
-  //@ daemon/board/async_reader.h
-}
-
 void UseMetricWords(const BoardReply& reply) {
   //@ daemon/board/metric_words.h
-}
-
-void UseDecoderReader(GroupRound& round) {
-  //@ daemon/board/decoder_reader.h
-}
-
-void UseNvlinkTraffic(GroupRound& round, size_t count) {
-  //@ daemon/board/nvlink_traffic.h
 }
 
 void WaitUntil(absl::Duration steady_time);
@@ -123,14 +79,6 @@ void UseBoardReading(const BoardReading& reading, const BoardTime& now) {
 
 mailbox::CommandWord ReadStatus();
 void RunNext();
-
-void UseBurstGate(absl::Duration now) {
-  //@ daemon/board/burst_gate.h
-}
-
-void UseBoardSettings(size_t device, BoardStore& boards) {
-  //@ daemon/board/board_settings.h
-}
 
 void Show(const BoardReading& reading);
 

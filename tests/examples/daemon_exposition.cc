@@ -8,17 +8,13 @@
 #include "daemon/board/board_reading.h"
 #include "daemon/board/board_store.h"
 #include "daemon/exposition/board_families.h"
-#include "daemon/exposition/clock_families.h"
 #include "daemon/exposition/device_families.h"
 #include "daemon/exposition/device_labels.h"
-#include "daemon/exposition/event_families.h"
 #include "daemon/exposition/exposition.h"
 #include "daemon/exposition/exposition_cache.h"
 #include "daemon/exposition/frame.h"
 #include "daemon/exposition/gzip.h"
 #include "daemon/exposition/scrape_filter.h"
-#include "daemon/exposition/shared_rendering.h"
-#include "daemon/exposition/spare_buffer.h"
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/http/http_message.h"
 #include "daemon/snapshot/device_snapshot.h"
@@ -43,10 +39,6 @@ void UseDeviceLabels(const DeviceInfo& info, const View* view, const mailbox::Bl
   //@ daemon/exposition/device_labels.h
 }
 
-void UseEventFamilies(const DeviceFrame& frame, size_t event, TextBuffer& out) {
-  //@ daemon/exposition/event_families.h
-}
-
 void UseExposition(Reader& reader, const Caller& caller, const std::vector<VisibleDevice>& devices, TextBuffer& body) {
   //@ daemon/exposition/exposition.h
 }
@@ -64,21 +56,8 @@ void UseGzip(const std::string& text, const std::string& ages) {
   //@ daemon/exposition/gzip.h
 }
 
-void UseSharedRendering(const std::vector<VisibleDevice>& devices,
-                        const std::vector<VisibleDevice>& devices_after_a_publication) {
-  //@ daemon/exposition/shared_rendering.h
-}
-
-void UseSpareBuffer() {
-  //@ daemon/exposition/spare_buffer.h
-}
-
 void UseTextBuffer(size_t family_bytes_max) {
   //@ daemon/exposition/text_buffer.h
-}
-
-void UseClockFamilies(const DeviceFrame& frame, TextBuffer& out) {
-  //@ daemon/exposition/clock_families.h
 }
 
 void UseBoardFamilies(const BoardStore& store, const Caller& caller, const std::vector<VisibleDevice>& devices,

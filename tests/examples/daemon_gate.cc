@@ -14,13 +14,11 @@
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
 #include "daemon/config/config.h"
-#include "daemon/gate/byte_link.h"
 #include "daemon/gate/fake_frames.h"
 #include "daemon/gate/frame_guard.h"
 #include "daemon/gate/gate.h"
 #include "daemon/gate/gate_connection.h"
 #include "daemon/gate/gate_timeouts.h"
-#include "daemon/gate/named_pair.h"
 #include "daemon/grpc/service_host.h"
 #include "daemon/identity/credentials.h"
 #include "daemon/listen/connection_holder.h"
@@ -33,11 +31,6 @@ namespace {
 
 void Close(absl::string_view reason = "");
 void Forward(absl::string_view bytes, size_t count);
-void Serve(int fd);
-
-void UseByteLink(int fd, SSL_CTX* context, std::span<char> buffer) {
-  //@ daemon/gate/byte_link.h
-}
 
 void UseFakeFrames(ByteLink& client) {
   //@ daemon/gate/fake_frames.h
@@ -61,11 +54,6 @@ void UseGateConnection(ConnectionTable::Id id, boost::asio::io_context& io, int 
 
 void UseGateTimeouts(Gate::Options& options) {
   //@ daemon/gate/gate_timeouts.h
-}
-
-absl::Status UseNamedPair() {
-  //@ daemon/gate/named_pair.h
-  return absl::OkStatus();
 }
 
 }  // namespace

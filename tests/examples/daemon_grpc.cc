@@ -18,27 +18,20 @@
 #include "daemon/base/clock.h"
 #include "daemon/config/config.h"
 #include "daemon/grpc/admission.h"
-#include "daemon/grpc/board_event_subscription.h"
 #include "daemon/grpc/calls_under_way.h"
 #include "daemon/grpc/grpc_server.h"
 #include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/grpc/grpc_status.h"
-#include "daemon/grpc/health_reporter.h"
 #include "daemon/grpc/message_bytes.h"
-#include "daemon/grpc/pending_answer.h"
 #include "daemon/grpc/raw_client.h"
-#include "daemon/grpc/raw_service.h"
 #include "daemon/grpc/request_quota.h"
-#include "daemon/grpc/sealed_subscription.h"
 #include "daemon/grpc/service_context.h"
 #include "daemon/grpc/service_host.h"
 #include "daemon/grpc/services.h"
-#include "daemon/grpc/shared_answer.h"
 #include "daemon/grpc/stream_reactor.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/grpc/stream_step.h"
 #include "daemon/grpc/subscription.h"
-#include "daemon/grpc/write_watch.h"
 #include "daemon/identity/connection_standing.h"
 #include "daemon/identity/credentials.h"
 #include "daemon/metrics/self_metrics.h"
@@ -60,13 +53,6 @@ void UseAdmission(const ServiceContext& context, grpc::CallbackServerContext& ca
   //@ daemon/grpc/admission.h
 }
 
-void Ask(const std::function<void(const absl::StatusOr<grpc::ByteBuffer>& answer)>& done);
-
-grpc::ServerUnaryReactor* UsePendingAnswer(grpc::ByteBuffer& response, const PendingAnswer::OnAnswer& on_answer,
-                                           const PendingAnswer::Cancel& withdraw) {
-  //@ daemon/grpc/pending_answer.h
-}
-
 absl::Status UseCallsUnderWay(CallsUnderWay& under_way, const sideband::v1::GetSnapshotResponse& answer) {
   //@ daemon/grpc/calls_under_way.h
   return absl::OkStatus();
@@ -83,10 +69,6 @@ void UseGrpcStatus() {
   //@ daemon/grpc/grpc_status.h
 }
 
-void UseHealthReporter(Reader& reader, const std::unique_ptr<grpc::Server>& server) {
-  //@ daemon/grpc/health_reporter.h
-}
-
 absl::Status UseMessageBytes(const sideband::v1::GetSnapshotResponse& response,
                              sideband::v1::GetSnapshotRequest& request) {
   //@ daemon/grpc/message_bytes.h
@@ -97,28 +79,8 @@ void UseRawClient(const std::shared_ptr<grpc::Channel>& channel) {
   //@ daemon/grpc/raw_client.h
 }
 
-void UseRawService(const RawService::UnaryHandler& get_snapshot, const RawService::StreamHandler& subscribe,
-                   grpc::ServerBuilder& builder) {
-  //@ daemon/grpc/raw_service.h
-}
-
 void UseRequestQuota(const Clock& clock) {
   //@ daemon/grpc/request_quota.h
-}
-
-void UseSealedSubscription(Reader& reader, SealerSet& sealers, ExchangeBook* exchanges, const Credentials& credentials,
-                           const sideband::v1::SubscribeSealedRequest& request) {
-  //@ daemon/grpc/sealed_subscription.h
-}
-
-void UseBoardEventSubscription(const SensorQueries& sensors, const Credentials& credentials,
-                               const sideband::v1::WatchBoardEventsRequest& request) {
-  //@ daemon/grpc/board_event_subscription.h
-}
-
-absl::Status UseSharedAnswer(SnapshotBodies& bodies, const VisibleDevice& device, const RowFilter& filter) {
-  //@ daemon/grpc/shared_answer.h
-  return absl::OkStatus();
 }
 
 void UseServiceHost(const ServiceContext& context, int fd, gpr_timespec deadline) {
@@ -154,10 +116,6 @@ absl::Status UseSubscription(const StreamSources& sources, const Credentials& cr
 }
 
 void Finish(const absl::Status& status);
-
-void UseWriteWatch(const Clock& clock) {
-  //@ daemon/grpc/write_watch.h
-}
 
 }  // namespace
 }  // namespace sideband::daemon

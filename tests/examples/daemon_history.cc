@@ -11,7 +11,6 @@
 #include "daemon/history/frame.h"
 #include "daemon/history/history.h"
 #include "daemon/history/layout.h"
-#include "daemon/history/thin.h"
 #include "daemon/history/tokens.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
@@ -46,10 +45,6 @@ void UseHistory(Store& store, size_t row, size_t event) {
 
 void UseLayout(const Layout& layout, const std::shared_ptr<const DeviceSnapshot>& snapshot) {
   //@ daemon/history/layout.h
-}
-
-void UseThin(const ChunkView* previous, const ChunkView& oldest) {
-  //@ daemon/history/thin.h
 }
 
 void UseTokens(std::span<uint8_t> free_bytes, std::span<const uint64_t> before, std::span<const uint64_t> now,

@@ -14,18 +14,12 @@
 #include "daemon/config/config.h"
 #include "daemon/config/fake_certificates.h"
 #include "daemon/exposition/scrape_filter.h"
-#include "daemon/http/audit_query.h"
 #include "daemon/http/fake_http_client.h"
-#include "daemon/http/history_query.h"
 #include "daemon/http/http_exchange.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/http_session.h"
-#include "daemon/http/negotiation.h"
-#include "daemon/http/poll_audit.h"
-#include "daemon/http/query_parameters.h"
-#include "daemon/http/redfish_response.h"
-#include "daemon/http/scrape_query.h"
+#include "daemon/http/queries.h"
 #include "daemon/http/site.h"
 #include "daemon/http/target_list.h"
 #include "daemon/identity/credentials.h"
@@ -42,19 +36,9 @@ namespace {
 void Write(const std::string& header, const Body& body);
 void Close();
 
-absl::Status UseAuditQuery(const HttpRequest& request) {
-  //@ daemon/http/audit_query.h
-  return absl::OkStatus();
-}
-
 void UseFakeHttpClient(const std::unique_ptr<HttpServer>& server, const FakeCa& ca,
                        const CertificateFiles& certificate) {
   //@ daemon/http/fake_http_client.h
-}
-
-absl::Status UseHistoryQuery(const HttpRequest& request, const Clock& clock) {
-  //@ daemon/http/history_query.h
-  return absl::OkStatus();
 }
 
 void UseHttpExchange(const Credentials& credentials, const HttpHandler& handler, absl::string_view bytes) {
@@ -78,29 +62,12 @@ void UseHttpSession(ConnectionTable::Id id, boost::asio::ip::tcp::socket socket,
   //@ daemon/http/http_session.h
 }
 
-void UseNegotiation(const HttpRequest& request) {
-  //@ daemon/http/negotiation.h
-}
-
-absl::Status UseQueryParameters() {
-  //@ daemon/http/query_parameters.h
+absl::Status UseScrapeQuery(const HttpRequest& request) {
+  //@ daemon/http/queries.h
   return absl::OkStatus();
 }
 
 void Audit(const HttpRequest& request);
-
-void UsePollAudit(PollAudit& poll_audit, const std::string& identity, const Clock& clock, const HttpRequest& request) {
-  //@ daemon/http/poll_audit.h
-}
-
-void UseRedfishResponse(HttpRequest request, const absl::StatusOr<RedfishDocument>& document) {
-  //@ daemon/http/redfish_response.h
-}
-
-absl::Status UseScrapeQuery(const HttpRequest& request) {
-  //@ daemon/http/scrape_query.h
-  return absl::OkStatus();
-}
 
 absl::Status UseSite(Reader& reader, const std::unique_ptr<SelfMetrics>& metrics, const Clock& clock,
                      PageData& page_data, const TargetList& targets, const HttpServer::Options& options) {

@@ -19,9 +19,7 @@
 #include "daemon/identity/identity.h"
 #include "daemon/identity/key_set.h"
 #include "daemon/identity/strict_json.h"
-#include "daemon/identity/token_cache.h"
 #include "daemon/identity/token_verifier.h"
-#include "daemon/identity/verification_key.h"
 #include "proto/base/error_list.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/yaml.h"
@@ -70,19 +68,8 @@ absl::Status UseStrictJson(absl::string_view payload) {
   return absl::OkStatus();
 }
 
-std::optional<std::string> UseTokenCache(TokenCache& cache, const std::shared_ptr<const KeySet>& keys,
-                                         const TokenDigest& digest, absl::Time now, const TokenClaims& claims) {
-  //@ daemon/identity/token_cache.h
-  return claims.identity;
-}
-
 absl::Status UseTokenVerifier(const Clock& clock, const std::shared_ptr<const KeySet>& keys, absl::string_view token) {
   //@ daemon/identity/token_verifier.h
-  return absl::OkStatus();
-}
-
-absl::Status UseVerificationKey(const YamlNode& node, absl::string_view token, const CompactJws& jws) {
-  //@ daemon/identity/verification_key.h
   return absl::OkStatus();
 }
 

@@ -17,10 +17,8 @@
 #include "daemon/config/tls_files.h"
 #include "daemon/gate/frame_guard.h"
 #include "daemon/http/http_server.h"
-#include "daemon/listen/address_group.h"
 #include "daemon/listen/connection_holder.h"
 #include "daemon/listen/connection_table.h"
-#include "daemon/listen/descriptor_reserve.h"
 #include "daemon/listen/descriptors.h"
 #include "daemon/listen/handshake_check.h"
 #include "daemon/listen/holder_throttle.h"
@@ -28,11 +26,9 @@
 #include "daemon/listen/listener_tls.h"
 #include "daemon/listen/local_listener.h"
 #include "daemon/listen/network_listener.h"
-#include "daemon/listen/socket_peer.h"
 #include "daemon/listen/tls_context.h"
 #include "daemon/listen/tls_peer.h"
 #include "daemon/listen/token_bucket.h"
-#include "daemon/listen/unix_socket_file.h"
 #include "daemon/listen/work_queue.h"
 #include "daemon/metrics/listener_metrics.h"
 #include "proto/base/descriptor.h"
@@ -47,20 +43,12 @@ void Refuse(absl::string_view reason);
 void Serve(int fd);
 void Serve(int fd, uint32_t user);
 
-void UseAddressGroup() {
-  //@ daemon/listen/address_group.h
-}
-
 void UseConnectionHolder(const TlsPeer& peer, const boost::asio::ip::tcp::endpoint& endpoint) {
   //@ daemon/listen/connection_holder.h
 }
 
 void UseConnectionTable(ConnectionTable& table, ConnectionTable::Id id) {
   //@ daemon/listen/connection_table.h
-}
-
-void UseDescriptorReserve(int listener) {
-  //@ daemon/listen/descriptor_reserve.h
 }
 
 void UseDescriptors(const Config& config, HttpServer::Options& http) {
@@ -90,10 +78,6 @@ absl::Status UseLocalListener(const std::string& path, ListenerMetrics& metrics)
   return absl::OkStatus();
 }
 
-void UseSocketPeer(int fd, const Config& config) {
-  //@ daemon/listen/socket_peer.h
-}
-
 absl::Status UseNetworkListener(boost::asio::ip::tcp::acceptor& acceptor, boost::system::error_code& error) {
   using boost::asio::ip::tcp;
   //@ daemon/listen/network_listener.h
@@ -111,11 +95,6 @@ void UseTlsPeer(const SSL* ssl, const ListenerTls& listener_tls, ConnectionLimit
 
 void UseTokenBucket(const Clock& clock) {
   //@ daemon/listen/token_bucket.h
-}
-
-absl::Status UseUnixSocketFile() {
-  //@ daemon/listen/unix_socket_file.h
-  return absl::OkStatus();
 }
 
 void Answer();

@@ -11,10 +11,7 @@
 #include "daemon/metrics/collection_metrics.h"
 #include "daemon/metrics/expect_metric.h"
 #include "daemon/metrics/families.h"
-#include "daemon/metrics/history_metrics.h"
 #include "daemon/metrics/listener_metrics.h"
-#include "daemon/metrics/open_metrics.h"
-#include "daemon/metrics/process_metrics.h"
 #include "daemon/metrics/request_metrics.h"
 #include "daemon/metrics/self_metrics.h"
 #include "proto/audit/entry.h"
@@ -40,20 +37,8 @@ void UseFamilies(prometheus::Registry& registry) {
   //@ daemon/metrics/families.h
 }
 
-void UseHistoryMetrics(HistoryMetrics& metrics) {
-  //@ daemon/metrics/history_metrics.h
-}
-
 void UseListenerMetrics(ListenerMetrics& metrics) {
   //@ daemon/metrics/listener_metrics.h
-}
-
-void UseOpenMetrics(const prometheus::Registry& registry, std::string& out) {
-  //@ daemon/metrics/open_metrics.h
-}
-
-void UseProcessMetrics(prometheus::Registry& registry) {
-  //@ daemon/metrics/process_metrics.h
 }
 
 void UseRequestMetrics(RequestMetrics& metrics, const absl::Status& status) {

@@ -8,18 +8,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "daemon/redfish/chassis_resource.h"
 #include "daemon/redfish/collection.h"
 #include "daemon/redfish/document.h"
 #include "daemon/redfish/error_document.h"
 #include "daemon/redfish/identifiers.h"
-#include "daemon/redfish/metric_definitions.h"
-#include "daemon/redfish/metric_value.h"
 #include "daemon/redfish/public_documents.h"
 #include "daemon/redfish/redfish_service.h"
 #include "daemon/redfish/request_target.h"
 #include "daemon/redfish/sensor_resource.h"
-#include "daemon/redfish/telemetry_resources.h"
 #include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"
 
@@ -33,10 +29,6 @@ using sideband::v1::Sensor;
 using sideband::v1::Snapshot;
 
 void Show(const nlohmann::json& json);
-
-void UseChassisResource(const VisibleDevice& device) {
-  //@ daemon/redfish/chassis_resource.h
-}
 
 void UseCollection(const PageOptions& page) {
   //@ daemon/redfish/collection.h
@@ -52,15 +44,6 @@ void UseErrorDocument() {
 
 void UseIdentifiers(nlohmann::json& resource) {
   //@ daemon/redfish/identifiers.h
-}
-
-void UseMetricDefinitions(const Sensor& sensor, const sideband::v1::Event& event) {
-  //@ daemon/redfish/metric_definitions.h
-}
-
-void UseMetricValue(const DeviceSensors& device, const Sensor& sensor, const Snapshot& snapshot,
-                    const ScopeCounters& scope, const Counter& counter, nlohmann::json& values) {
-  //@ daemon/redfish/metric_value.h
 }
 
 absl::StatusOr<RedfishDocument> UsePublicDocuments(const RedfishTarget& target) {
@@ -80,12 +63,6 @@ absl::Status UseRequestTarget() {
 
 void UseSensorResource(const DeviceSensors& device, const Sensor& sensor) {
   //@ daemon/redfish/sensor_resource.h
-}
-
-absl::Status UseTelemetryResources(const Snapshot& snapshot, const ScopeCounters& scope, const Counter& counter,
-                                   const Clock& clock) {
-  //@ daemon/redfish/telemetry_resources.h
-  return absl::OkStatus();
 }
 
 }  // namespace

@@ -23,12 +23,10 @@
 #include "daemon/run/flags.h"
 #include "daemon/run/kept_history.h"
 #include "daemon/run/log.h"
-#include "daemon/run/log_formatter.h"
 #include "daemon/run/ports_file.h"
 #include "daemon/run/process.h"
 #include "daemon/run/reload.h"
 #include "daemon/run/reload_requests.h"
-#include "daemon/run/restart_needs.h"
 #include "daemon/run/signals.h"
 #include "daemon/run/startup_files.h"
 #include "daemon/run/state_folder.h"
@@ -56,7 +54,7 @@ void UseReloadRequests(ReloadRequests::Done done, const ReloadOutcome& outcome) 
 }
 
 absl::Status UseDeviceSet(Store& store, BoardStore& boards, KeptHistory& history, CountingBook& counting,
-                          MarkBook& marks, const std::unique_ptr<SelfMetrics>& metrics,
+                          MarkBook& marks, const std::unique_ptr<SelfMetrics>& metrics, const Clock& clock,
                           decltype(DeviceSet::Parts::make_transport) make_transport,
                           decltype(DeviceSet::Parts::make_collector) make_collector, const Config& config) {
   //@ daemon/run/device_set.h
@@ -82,10 +80,6 @@ void UseLog(const Config& config) {
   //@ daemon/run/log.h
 }
 
-void UseLogFormatter(const spdlog::sink_ptr& sink) {
-  //@ daemon/run/log_formatter.h
-}
-
 absl::Status UsePortsFile(const std::unique_ptr<GrpcServer>& grpc, const std::unique_ptr<HttpServer>& http) {
   //@ daemon/run/ports_file.h
   return absl::OkStatus();
@@ -99,10 +93,6 @@ void UseReload(const std::string& config_file, Reader& reader, PolicyHolder& pol
                CountingBook& counting, KeptHistory& history, TargetList& targets, AbsentNameNotice& notice,
                const std::unique_ptr<SelfMetrics>& metrics, const Config& config, Signals& signals) {
   //@ daemon/run/reload.h
-}
-
-void UseRestartNeeds(const Config& in_force, const Config& wanted) {
-  //@ daemon/run/restart_needs.h
 }
 
 void UseSignals() {

@@ -10,10 +10,9 @@
 #include "daemon/sealing/epoch_source.h"
 #include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/guest_sealer.h"
+#include "daemon/sealing/seal_vms.h"
 #include "daemon/sealing/sealer_choice.h"
 #include "daemon/sealing/sealer_set.h"
-#include "daemon/sealing/vm_counts.h"
-#include "daemon/sealing/vm_sealer.h"
 #include "daemon/view/exchange_queries.h"
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
@@ -35,12 +34,6 @@ absl::Status UseSealerSet(EpochSource& epochs, const Uuid& device, const Uuid& v
   return absl::OkStatus();
 }
 
-absl::Status UseVmSealer(envelope::Secret static_key, const Uuid& device, const Uuid& vm, EpochSource& epochs,
-                         ByteSpan bytes) {
-  //@ daemon/sealing/vm_sealer.h
-  return absl::OkStatus();
-}
-
 absl::Status UseExchangeBook(exchange::SealingRules rules, const exchange::Sha384Digest& measurement,
                              const Clock& clock, const Uuid& device, const Uuid& vm,
                              const exchange::ExchangeTarget& target, const Bytes& request,
@@ -57,10 +50,6 @@ absl::Status UseGuestSealer(GuestSealer& sealer, const SealedVm& subject, const 
 
 void UseDaemonSealer(const std::unique_ptr<ExchangeBook>& exchanges, Reader& reader) {
   //@ daemon/sealing/daemon_sealer.h
-}
-
-void UseVmCounts(const Topology& topology, const mailbox::Snapshot& raw, uint16_t vm, absl::Time host_time) {
-  //@ daemon/sealing/vm_counts.h
 }
 
 void UseSealerChoice(GuestSealer& daemon_sealer, GuestSealer& seal_router, Reader& reader) {

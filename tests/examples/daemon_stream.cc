@@ -10,12 +10,8 @@
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/stream/change_stream.h"
 #include "daemon/stream/heartbeat.h"
-#include "daemon/stream/redundancy.h"
 #include "daemon/stream/resume_token.h"
-#include "daemon/stream/sample_pacer.h"
 #include "daemon/stream/sample_stream.h"
-#include "daemon/stream/sensor_samples.h"
-#include "daemon/stream/state_tracker.h"
 #include "daemon/stream/stream_content.h"
 #include "daemon/stream/stream_message.h"
 #include "daemon/stream/stream_position.h"
@@ -46,32 +42,15 @@ void UseHeartbeat(Heartbeat& heartbeat, const Clock& clock) {
   //@ daemon/stream/heartbeat.h
 }
 
-void UseRedundancy(const sideband::v1::Snapshot& first, sideband::v1::Snapshot& update) {
-  //@ daemon/stream/redundancy.h
-}
-
 absl::Status UseResumeToken(const std::string& identity, const sideband::v1::SubscribeRequest& request,
                             const StreamPosition& reached, sideband::v1::SubscribeResponse& response) {
   //@ daemon/stream/resume_token.h
   return absl::OkStatus();
 }
 
-void UseSamplePacer(SamplePacer& pacer, const DeviceSnapshot& snapshot, absl::Duration interval,
-                    sideband::v1::SubscribeResponse& response) {
-  //@ daemon/stream/sample_pacer.h
-}
-
 void UseSampleStream(const StreamRequest& request, Reader& reader, SnapshotBodies& bodies, const HistoryReader& history,
                      const StreamSight& sight) {
   //@ daemon/stream/sample_stream.h
-}
-
-void UseSensorSamples(const StreamRequest& request, const SensorQueries* queries, const StreamSight& sight) {
-  //@ daemon/stream/sensor_samples.h
-}
-
-void UseStateTracker(StateTracker& tracker, const std::vector<sideband::v1::StateItem>& items) {
-  //@ daemon/stream/state_tracker.h
 }
 
 void UseStreamContent(StreamContent& content, const StreamSight& sight) {

@@ -30,9 +30,7 @@
 #include "daemon/view/board_event_cursor.h"
 #include "daemon/view/clock_queries.h"
 #include "daemon/view/counting_queries.h"
-#include "daemon/view/counting_request.h"
 #include "daemon/view/decision_log.h"
-#include "daemon/view/device_history.h"
 #include "daemon/view/exchange_queries.h"
 #include "daemon/view/fake_live_reader.h"
 #include "daemon/view/fake_past.h"
@@ -47,7 +45,6 @@
 #include "daemon/view/rotation_queries.h"
 #include "daemon/view/rotation_settings.h"
 #include "daemon/view/row_filter.h"
-#include "daemon/view/sensor_columns.h"
 #include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_message.h"
 #include "daemon/view/sensor_queries.h"
@@ -58,8 +55,6 @@
 #include "daemon/view/topology_views.h"
 #include "daemon/view/update_notifier.h"
 #include "daemon/view/view.h"
-#include "daemon/view/view_auditor.h"
-#include "daemon/view/view_cache.h"
 #include "daemon/view/view_groups.h"
 #include "daemon/view/visible_boards.h"
 #include "proto/audit/entry.h"
@@ -88,12 +83,6 @@ void UseDecisionLog(const Policy& policy, const Principal& principal, const Reso
   //@ daemon/view/decision_log.h
 }
 
-void UseDeviceHistory(const DeviceInfo& info, const RowFilter& filter, TopologyViews& views, absl::Time since,
-                      absl::Time until, absl::Duration step, int64_t& values_left, const std::vector<ChunkView>& chunks,
-                      sideband::v1::GetHistoryResponse& response) {
-  //@ daemon/view/device_history.h
-}
-
 void UseFakeLiveReader(const PeekQuery& query, const LiveReader::Done& done, const PeekedBlock& block) {
   //@ daemon/view/fake_live_reader.h
 }
@@ -104,7 +93,8 @@ void UsePeekReader(Reader& reader, LiveReader& live, const Caller& caller, const
 }
 
 absl::Status UseAdmin(Reader& reader, decltype(Admin::Parts::trigger) trigger, decltype(Admin::Parts::reload) reload,
-                      const Caller& caller, const Credentials& peer, Admin::Done<sideband::v1::ReloadResponse> done) {
+                      const Caller& caller, const Credentials& peer, const sideband::v1::ReloadRequest& request,
+                      Admin::Done<sideband::v1::ReloadResponse> done) {
   //@ daemon/view/admin.h
   return absl::OkStatus();
 }
@@ -190,15 +180,6 @@ void UseView(const View& view, const mailbox::BlockHeader& block) {
   //@ daemon/view/view.h
 }
 
-void UseViewAuditor(const Store& store, AuditSink& audit) {
-  //@ daemon/view/view_auditor.h
-}
-
-void UseViewCache(ViewListener& listener, size_t device, const VersionedPolicy& policy, const Principal& principal,
-                  const std::shared_ptr<const DeviceSnapshot>& snapshot) {
-  //@ daemon/view/view_cache.h
-}
-
 absl::Status UseCountingQueries(Reader& reader, CountingBook& book, const Caller& caller,
                                 const sideband::v1::GetCountingRequest& request) {
   //@ daemon/view/counting_queries.h
@@ -218,11 +199,6 @@ absl::Status UseRotationSettings(const sideband::v1::SetRotationRequest& request
                                  mailbox::RotationRequest& wanted, sideband::v1::RotationPlan& out) {
   //@ daemon/view/rotation_settings.h
   return absl::OkStatus();
-}
-
-void UseCountingRequest(const sideband::v1::SetCountingRequest& request, const Caller& caller,
-                        const CountingState& state) {
-  //@ daemon/view/counting_request.h
 }
 
 void UseVisibleBoards(const BoardStore& store, const Caller& caller, Reader& reader, const Clock& clock) {
@@ -251,11 +227,6 @@ absl::StatusOr<sideband::v1::GetHistoryResponse> UseHistoryWindow(const sideband
 void UseTenure(Reader& reader, const Caller& caller, const mailbox::VmInfo& vm, const Mark& mark) {
   const auto Show = [](const Mark&) {};
   //@ daemon/view/tenure.h
-}
-
-void UseSensorColumns(const HistoryWindow& window, int64_t& values_left, const std::vector<SensorChunkView>& chunks,
-                      const std::vector<size_t>& shown, sideband::v1::GetSensorHistoryResponse& response) {
-  //@ daemon/view/sensor_columns.h
 }
 
 absl::Status UseSensorHistoryReader(const SensorQueries& sensors, SensorHistory& history, const Caller& caller,

@@ -4,7 +4,6 @@
 #include "proto/attestation/ecdsa_p384.h"
 #include "proto/attestation/evidence.h"
 #include "proto/attestation/guest_policy.h"
-#include "proto/attestation/snp_chain.h"
 #include "proto/attestation/snp_report.h"
 #include "proto/attestation/snp_verifier.h"
 #include "proto/attestation/test_verifier.h"
@@ -43,11 +42,6 @@ void UseEcdsa(EVP_PKEY* vcek_key, ByteSpan bytes, const SnpReport& report) {
 
 absl::Status UseVcek(const CertificatePtr& certificate) {
   //@ proto/attestation/vcek.h
-  return absl::OkStatus();
-}
-
-absl::Status UseSnpChain(const SnpCertificates& certificates) {
-  //@ proto/attestation/snp_chain.h
   return absl::OkStatus();
 }
 

@@ -36,7 +36,6 @@
 #include "proto/base/uuid.h"
 #include "proto/base/version.h"
 #include "proto/base/yaml.h"
-#include "proto/base/yaml_bounds.h"
 
 namespace sideband {
 namespace {
@@ -141,11 +140,6 @@ void UseVersion() {
 
 absl::Status UseYaml() {
   //@ proto/base/yaml.h
-  return absl::OkStatus();
-}
-
-absl::Status UseYamlBounds(const std::string& text) {
-  //@ proto/base/yaml_bounds.h
   return absl::OkStatus();
 }
 

@@ -7,12 +7,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/status_macros.h"
-#include "proto/clocks/affine_strip.h"
 #include "proto/clocks/clock_limits.h"
 #include "proto/clocks/clock_strip.h"
-#include "proto/clocks/convex_chain.h"
 #include "proto/clocks/counts_within.h"
-#include "proto/clocks/envelope.h"
 #include "proto/clocks/instant.h"
 #include "proto/clocks/mailbox_clocks.h"
 #include "proto/clocks/outward.h"
@@ -36,19 +33,6 @@ absl::Status UseClockLimits() {
 
 void UseOutward() {
   //@ proto/clocks/outward.h
-}
-
-void UseConvexChain(const std::vector<Vertex>& points, int64_t x) {
-  //@ proto/clocks/convex_chain.h
-}
-
-void UseAffineStrip(const std::vector<StripBar>& bars) {
-  //@ proto/clocks/affine_strip.h
-}
-
-absl::Status UseEnvelope(const InstantRange& bar) {
-  //@ proto/clocks/envelope.h
-  return absl::OkStatus();
 }
 
 absl::Status UseClockStrip(const ClockLimits& limits, const ClockPacket& packet) {

@@ -9,7 +9,6 @@
 #include "proto/base/status_macros.h"
 #include "proto/envelope/counts.h"
 #include "proto/envelope/ratchet.h"
-#include "proto/exchange/challenges.h"
 #include "proto/exchange/digest.h"
 #include "proto/exchange/exchange_fixture.h"
 #include "proto/exchange/exchanger.h"
@@ -62,11 +61,6 @@ absl::Status UseIdentity(const CertificateRoots& roots, const std::vector<ByteSp
 }
 
 absl::Status Refused();
-
-absl::Status UseChallenges(const Uuid& vm, const ExchangeRequest& request, absl::Duration now) {
-  //@ proto/exchange/challenges.h
-  return absl::OkStatus();
-}
 
 absl::Status UseRecordSealer(const Uuid& device, uint64_t boot_id, const Uuid& vm, uint32_t generation,
                              const envelope::GuestNonce& nonce, envelope::Secret secret, const KeyRotation& rotation,

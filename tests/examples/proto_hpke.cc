@@ -2,16 +2,10 @@
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
 #include "proto/hpke/hpke.h"
-#include "proto/hpke/labeled_kdf.h"
 #include "proto/hpke/x25519.h"
 
 namespace sideband::hpke {
 namespace {
-
-absl::Status UseLabeledKdf(const Secret& dh, const Bytes& context) {
-  //@ proto/hpke/labeled_kdf.h
-  return absl::OkStatus();
-}
 
 absl::Status UseX25519(const PublicKey& public_key_of_peer) {
   //@ proto/hpke/x25519.h

@@ -9,7 +9,6 @@
 #include "proto/manual/completion_words.h"
 #include "proto/manual/man_page.h"
 #include "proto/manual/print_manual.h"
-#include "proto/manual/roff.h"
 
 namespace sideband::manual {
 namespace {
@@ -28,10 +27,6 @@ void UseCompletionWords(const OptionEntry& option, std::string& spec) {
 
 void UseManPage(CLI::App& app) {
   //@ proto/manual/man_page.h
-}
-
-void UseRoff(std::string& page, const std::string& description) {
-  //@ proto/manual/roff.h
 }
 
 }  // namespace

@@ -20,9 +20,9 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/yaml.h"
+#include "proto/mailbox/board_items.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/counting.h"
-#include "proto/mailbox/performance_metric.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/word.h"
 #include "proto/smbus/monitor_frame.h"
@@ -31,28 +31,22 @@
 #include "secure_mcu/board/power_limits.h"
 #include "secure_mcu/bus/bus_target.h"
 #include "secure_mcu/bus/command_handler.h"
-#include "secure_mcu/bus/mailbox_registers.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/presence_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
-#include "secure_mcu/chip/bookmark_rings.h"
 #include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/chip_parts.h"
 #include "secure_mcu/chip/clock_network.h"
 #include "secure_mcu/chip/clocked_chip.h"
 #include "secure_mcu/chip/counter_needs.h"
-#include "secure_mcu/chip/derivation.h"
 #include "secure_mcu/chip/domain_rules.h"
-#include "secure_mcu/chip/host_blocks.h"
 #include "secure_mcu/chip/host_plan.h"
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/own_periods.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
-#include "secure_mcu/chip/private_slices.h"
 #include "secure_mcu/chip/relation_rules.h"
 #include "secure_mcu/chip/rotation_life.h"
-#include "secure_mcu/chip/rotation_numbers.h"
-#include "secure_mcu/chip/rotation_passes.h"
 #include "secure_mcu/chip/rotation_periods.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
@@ -61,54 +55,32 @@
 #include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/chip/selections.h"
-#include "secure_mcu/chip/slice_gates.h"
-#include "secure_mcu/chip/slot_relations.h"
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/chip/turn_policy.h"
-#include "secure_mcu/chip/turn_rows.h"
 #include "secure_mcu/chip/turn_shares.h"
-#include "secure_mcu/chip/unit_clocks.h"
 #include "secure_mcu/chip_file/chip_file.h"
-#include "secure_mcu/chip_file/chip_file_board.h"
-#include "secure_mcu/chip_file/chip_file_complement.h"
 #include "secure_mcu/chip_file/chip_file_counting.h"
 #include "secure_mcu/chip_file/chip_file_domains.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_file_gates.h"
 #include "secure_mcu/chip_file/chip_file_memory.h"
-#include "secure_mcu/chip_file/chip_file_pipeline.h"
-#include "secure_mcu/chip_file/chip_file_program.h"
-#include "secure_mcu/chip_file/chip_file_rotation.h"
-#include "secure_mcu/chip_file/chip_file_sealing.h"
-#include "secure_mcu/chip_file/chip_file_selections.h"
+#include "secure_mcu/chip_file/chip_file_sections.h"
 #include "secure_mcu/chip_file/chip_file_tenants.h"
 #include "secure_mcu/chip_file/chip_file_units.h"
 #include "secure_mcu/chip_file/chip_spec.h"
-#include "secure_mcu/chip_file/event_turns.h"
 #include "secure_mcu/chip_file/resident_cycles.h"
-#include "secure_mcu/chip_file/selection_plan.h"
 #include "secure_mcu/chip_file/unit_plan.h"
 #include "secure_mcu/cli/command_line.h"
 #include "secure_mcu/cli/commands.h"
 #include "secure_mcu/describe/describe.h"
 #include "secure_mcu/describe/description.h"
 #include "secure_mcu/describe/format.h"
-#include "secure_mcu/describe/read_path.h"
-#include "secure_mcu/describe/rotation.h"
-#include "secure_mcu/describe/totals.h"
-#include "secure_mcu/device/clock_controls.h"
-#include "secure_mcu/device/clock_fits.h"
-#include "secure_mcu/device/context_lives.h"
-#include "secure_mcu/device/counting_controls.h"
-#include "secure_mcu/device/event_gains.h"
 #include "secure_mcu/device/guest_registers.h"
+#include "secure_mcu/device/live_controls.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/program_device.h"
-#include "secure_mcu/device/rotation_controls.h"
-#include "secure_mcu/device/round_robin_timeline.h"
 #include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/device/tenant_slices.h"
-#include "secure_mcu/device/thread_turn.h"
 #include "secure_mcu/device/trigger_line.h"
 #include "secure_mcu/device/unit_wiring.h"
 #include "secure_mcu/device/viewed_device.h"
@@ -116,64 +88,36 @@
 #include "secure_mcu/firmware/async_requests.h"
 #include "secure_mcu/firmware/base_commands.h"
 #include "secure_mcu/firmware/block_sealer.h"
-#include "secure_mcu/firmware/board_flags.h"
+#include "secure_mcu/firmware/board_clock.h"
+#include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/bundles.h"
 #include "secure_mcu/firmware/capabilities.h"
-#include "secure_mcu/firmware/clock_range.h"
 #include "secure_mcu/firmware/complement.h"
-#include "secure_mcu/firmware/config_commands.h"
 #include "secure_mcu/firmware/copy_engine.h"
 #include "secure_mcu/firmware/device.h"
-#include "secure_mcu/firmware/device_counts.h"
-#include "secure_mcu/firmware/driver_events.h"
-#include "secure_mcu/firmware/dwords.h"
-#include "secure_mcu/firmware/event_registers.h"
+#include "secure_mcu/firmware/extension_commands.h"
 #include "secure_mcu/firmware/fake_gpu.h"
 #include "secure_mcu/firmware/firmware.h"
-#include "secure_mcu/firmware/firmware_pair.h"
-#include "secure_mcu/firmware/hidden_clock.h"
-#include "secure_mcu/firmware/identity_items.h"
-#include "secure_mcu/firmware/limit_requests.h"
-#include "secure_mcu/firmware/link_bandwidth.h"
-#include "secure_mcu/firmware/link_info.h"
+#include "secure_mcu/firmware/links.h"
 #include "secure_mcu/firmware/memory_errors.h"
-#include "secure_mcu/firmware/metric_sample.h"
-#include "secure_mcu/firmware/metric_sampler.h"
 #include "secure_mcu/firmware/metric_sources.h"
-#include "secure_mcu/firmware/peek_commands.h"
 #include "secure_mcu/firmware/performance_monitor.h"
-#include "secure_mcu/firmware/persona.h"
-#include "secure_mcu/firmware/power_hints.h"
-#include "secure_mcu/firmware/power_model.h"
 #include "secure_mcu/firmware/reply.h"
-#include "secure_mcu/firmware/rotate_commands.h"
 #include "secure_mcu/firmware/scratch_memory.h"
-#include "secure_mcu/firmware/seal_commands.h"
 #include "secure_mcu/firmware/sensors.h"
-#include "secure_mcu/firmware/served_opcodes.h"
-#include "secure_mcu/firmware/snapshot_commands.h"
 #include "secure_mcu/firmware/system_info.h"
-#include "secure_mcu/firmware/trigger_commands.h"
-#include "secure_mcu/firmware/unread_bytes.h"
-#include "secure_mcu/firmware/upload_buffer.h"
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/guest_view/layout.h"
 #include "secure_mcu/guest_view/reader.h"
 #include "secure_mcu/guest_view/view_file.h"
-#include "secure_mcu/guest_view/writer.h"
 #include "secure_mcu/laws/laws_case.h"
-#include "secure_mcu/laws/laws_chip.h"
-#include "secure_mcu/laws/laws_gates.h"
 #include "secure_mcu/laws/laws_gen.h"
-#include "secure_mcu/laws/laws_mmu.h"
-#include "secure_mcu/laws/laws_reader.h"
 #include "secure_mcu/laws/laws_run.h"
 #include "secure_mcu/laws/laws_truth.h"
 #include "secure_mcu/laws/rotation_case.h"
 #include "secure_mcu/laws/rotation_model.h"
 #include "secure_mcu/laws/rotation_turns_truth.h"
 #include "secure_mcu/laws/rotation_widths.h"
-#include "secure_mcu/laws/rotation_workloads.h"
 #include "secure_mcu/pipeline/block_address.h"
 #include "secure_mcu/pipeline/channel_buffer.h"
 #include "secure_mcu/pipeline/clock_packets.h"
@@ -200,18 +144,11 @@
 #include "secure_mcu/pipeline/unit_level_counter.h"
 #include "secure_mcu/replay/event_plan.h"
 #include "secure_mcu/replay/peek_list.h"
-#include "secure_mcu/replay/peeker.h"
 #include "secure_mcu/replay/replay.h"
 #include "secure_mcu/replay/report_rotation.h"
 #include "secure_mcu/replay/rotation_result.h"
-#include "secure_mcu/replay/rotation_setup.h"
-#include "secure_mcu/replay/unit_dealer.h"
-#include "secure_mcu/replay/warnings.h"
 #include "secure_mcu/sealing/device_sealer.h"
-#include "secure_mcu/serve/board.h"
-#include "secure_mcu/serve/bus_monitors.h"
 #include "secure_mcu/serve/bus_server.h"
-#include "secure_mcu/serve/device_slot.h"
 #include "secure_mcu/serve/devices.h"
 #include "secure_mcu/serve/guest_ports.h"
 #include "secure_mcu/serve/served_device.h"
@@ -240,10 +177,6 @@ void UseBoardFaults(const sim::BoardFault& fault, const BoardSpec& spec, uint32_
 }
 
 // bus
-
-void UseMailboxRegisters(CommandHandler& handler, const std::function<uint64_t()>& now_us) {
-  //@ secure_mcu/bus/mailbox_registers.h
-}
 
 void UseMailboxTarget(CommandHandler& firmware, VirtualBus& bus) {
   //@ secure_mcu/bus/mailbox_target.h
@@ -303,16 +236,6 @@ void UseRotationTable(const PipelineConfig& config, const TurnPlan& plan, size_t
   //@ secure_mcu/chip/rotation_table.h
 }
 
-void UseSlotRelations(const std::shared_ptr<const RotationTable>& table, size_t set, uint16_t event,
-                      const SlotLengths& lengths, std::vector<uint64_t>& counts, std::vector<uint64_t>& gained) {
-  //@ secure_mcu/chip/slot_relations.h
-}
-
-void UseRotationNumbers(BlockId block, uint32_t generation, uint16_t plan, const LeafNumbers& before,
-                        const LeafNumbers& now, const std::vector<size_t>& indices) {
-  //@ secure_mcu/chip/rotation_numbers.h
-}
-
 void UseRotationTurns(const PipelineConfig& config, const RotationSeed& seed, const CounterPlan& plan, uint8_t slice,
                       const RotationLeaf& leaf, const RotationInstant& instant, const std::unique_ptr<Chip>& chip_owner,
                       CounterCollectionUnit& ccu, const Reduction& reduction, const std::vector<uint64_t>& pending,
@@ -325,10 +248,6 @@ void UseOwnPeriods() {
   //@ secure_mcu/chip/own_periods.h
 }
 
-void UseTurnRows() {
-  //@ secure_mcu/chip/turn_rows.h
-}
-
 void UseTurnShares() {
   //@ secure_mcu/chip/turn_shares.h
 }
@@ -336,11 +255,6 @@ void UseTurnShares() {
 void UseTurnPolicy(const mailbox::RotationSettings& settings, const RotationOrder& order, bool closes,
                    const std::vector<double>& needs, const std::function<void(size_t, uint64_t)>& Count) {
   //@ secure_mcu/chip/turn_policy.h
-}
-
-void UseRotationPasses(BlockId block, uint32_t generation, const OwnPeriods& periods, const RotationIdentity& identity,
-                       uint16_t number, const mailbox::RotationSettings& settings) {
-  //@ secure_mcu/chip/rotation_passes.h
 }
 
 void UseRotationLife(const std::shared_ptr<const RotationTable>& table, const RotationOrder& order, uint16_t event,
@@ -367,11 +281,6 @@ absl::Status UseRelationRules(const PipelineConfig& config, const mailbox::Relat
 absl::Status UseRotationRules(const PipelineConfig& config, const mailbox::RotationSettings& settings) {
   //@ secure_mcu/chip/rotation_rules.h
   return absl::OkStatus();
-}
-
-void UseDerivation(const PipelineConfig& config, const CounterNeeds& needs, const Room& room,
-                   const mailbox::EventSet& turning, const mailbox::EventSet& absent) {
-  //@ secure_mcu/chip/derivation.h
 }
 
 absl::Status UseRotationPlan(const PipelineConfig& config, size_t event) {
@@ -402,16 +311,6 @@ absl::Status UseChipFileFields(const YamlMap& root) {
   return absl::OkStatus();
 }
 
-absl::Status UseChipFileBoard(const YamlMap& root, ChipFile& file, const UnitPlan& plan) {
-  //@ secure_mcu/chip_file/chip_file_board.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFileComplement(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_complement.h
-  return absl::OkStatus();
-}
-
 absl::Status UseChipFileCounting(const YamlMap& root, const YamlMap& map, ChipFile& file, VmFileSpec& vm) {
   //@ secure_mcu/chip_file/chip_file_counting.h
   return absl::OkStatus();
@@ -428,37 +327,12 @@ absl::Status UseChipFileGates(const YamlMap& root, ChipFile& file) {
 }
 
 absl::Status UseChipFileSelections(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_selections.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFileRotation(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_rotation.h
-  return absl::OkStatus();
-}
-
-absl::Status UseEventTurns(const ChipFile& file, UnitPlan& plan) {
-  //@ secure_mcu/chip_file/event_turns.h
-  return absl::OkStatus();
-}
-
-absl::Status UseSelectionPlan(const ChipFile& file, UnitPlan& plan) {
-  //@ secure_mcu/chip_file/selection_plan.h
+  //@ secure_mcu/chip_file/chip_file_sections.h
   return absl::OkStatus();
 }
 
 absl::Status UseChipFileMemory(const YamlMap& root, ChipFile& file) {
   //@ secure_mcu/chip_file/chip_file_memory.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFilePipeline(const YamlMap& root, const YamlMap& device, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_pipeline.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFileProgram(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_program.h
   return absl::OkStatus();
 }
 
@@ -500,29 +374,7 @@ void UseFormat(const Description& description) {
   //@ secure_mcu/describe/format.h
 }
 
-void UseReadPath() {
-  //@ secure_mcu/describe/read_path.h
-}
-
-absl::Status UseDescribeRotation(const PipelineConfig& config, const std::vector<std::string>& names,
-                                 Description& description) {
-  //@ secure_mcu/describe/rotation.h
-  return absl::OkStatus();
-}
-
-void UseTotals(const PipelineConfig& config, std::span<const double> switches_per_second) {
-  //@ secure_mcu/describe/totals.h
-}
-
 // device
-
-void UseContextLives(const ChipFile& file, uint64_t now, size_t tenant) {
-  //@ secure_mcu/device/context_lives.h
-}
-
-void UseEventGains(const PipelineConfig& config, uint16_t event) {
-  //@ secure_mcu/device/event_gains.h
-}
 
 absl::Status UseLiveDevice(const ChipFile& file, uint64_t boot_id, const LiveDevice::Elapsed& elapsed) {
   //@ secure_mcu/device/live_device.h
@@ -532,12 +384,8 @@ absl::Status UseLiveDevice(const ChipFile& file, uint64_t boot_id, const LiveDev
 absl::Status UseRotationControls(const std::unique_ptr<Chip>& chip, const std::vector<Tenant>& tenants,
                                  mailbox::Catalog& catalog, const mailbox::RotationSettings& settings,
                                  mailbox::Snapshot& snapshot) {
-  //@ secure_mcu/device/rotation_controls.h
+  //@ secure_mcu/device/live_controls.h
   return absl::OkStatus();
-}
-
-void UseRoundRobinTimeline(const std::vector<Tenant>& tenants) {
-  //@ secure_mcu/device/round_robin_timeline.h
 }
 
 void UseProgramDevice() {
@@ -572,13 +420,15 @@ void UseGuestRegisters(LiveDevice& device, uint64_t thread) {
   //@ secure_mcu/device/guest_registers.h
 }
 
-void UseThreadTurn(uint64_t thread, uint64_t now_ns) {
-  //@ secure_mcu/device/thread_turn.h
-}
-
 void UseViewedDevice(LiveDevice& device, const std::unique_ptr<GuestViews>& views,
                      const std::unique_ptr<DeviceSealer>& sealer, BoardUnit& board, const std::atomic<bool>& stop) {
   //@ secure_mcu/device/viewed_device.h
+}
+
+void Count(uint64_t edges);
+
+void UseUnitClocks(const sim::WireSource& wires) {
+  //@ secure_mcu/chip/chip_parts.h
 }
 
 // firmware
@@ -603,33 +453,8 @@ void UseDriverMessages(uint32_t now) {
   //@ secure_mcu/board/driver_messages.h
 }
 
-Reply UseLinkBandwidth(const BoardSpec& spec, mailbox::MetricId metric, double percent, uint8_t arg1, uint8_t arg2) {
-  //@ secure_mcu/firmware/link_bandwidth.h
-  return {};
-}
-
-void UseHiddenClock(const Device& device, const ComplementPolicy& complement) {
-  const auto Check = [&]() -> Reply {
-    //@ secure_mcu/firmware/hidden_clock.h
-    return {};
-  };
-  Check();
-}
-
-void UseServedOpcodes(const mailbox::CommandWord& command, const BoardUnit& board, bool has_workload_clock) {
-  const auto Check = [&]() -> Reply {
-    //@ secure_mcu/firmware/served_opcodes.h
-    return {};
-  };
-  Check();
-}
-
 void UsePowerLimits(const BoardSpec& spec, const BoardState& state, uint32_t module_mw) {
   //@ secure_mcu/board/power_limits.h
-}
-
-void UseAsyncResult() {
-  //@ secure_mcu/firmware/async_result.h
 }
 
 void UseBundles(ScratchMemory& scratch, BaseCommands& base) {
@@ -637,31 +462,11 @@ void UseBundles(ScratchMemory& scratch, BaseCommands& base) {
 }
 
 void UseClockRange(const Device& device) {
-  //@ secure_mcu/firmware/clock_range.h
-}
-
-void UseDriverEvents(ScratchMemory& scratch, BoardState& state) {
-  //@ secure_mcu/firmware/driver_events.h
-}
-
-void UseLimitRequests(const Device& device, const BoardSpec& spec, BoardState& state, ScratchMemory& scratch) {
-  //@ secure_mcu/firmware/limit_requests.h
-}
-
-void UsePowerHints(const Device& device, const BoardSpec& spec) {
-  //@ secure_mcu/firmware/power_hints.h
-}
-
-void UseBoardFlags(BoardUnit& board) {
-  //@ secure_mcu/firmware/board_flags.h
+  //@ secure_mcu/firmware/board_clock.h
 }
 
 void UseBoardUnit(Device& device, const PowerModel& power, const ChipFile& file) {
   //@ secure_mcu/firmware/board_unit.h
-}
-
-void UseBoardPhysics(Device& device, const PowerModel& power, const BoardSpec& spec, BoardState& state) {
-  //@ secure_mcu/firmware/board_physics.h
 }
 
 void UseBaseCommands(Device& device, BoardUnit& board) {
@@ -683,20 +488,8 @@ void UseCopyEngine(Device& device) {
   //@ secure_mcu/firmware/copy_engine.h
 }
 
-void UseDwords() {
-  //@ secure_mcu/firmware/dwords.h
-}
-
-void UseEventRegisters(ScratchMemory& scratch, const BoardState& state) {
-  //@ secure_mcu/firmware/event_registers.h
-}
-
 void UseFakeGpu() {
   //@ secure_mcu/firmware/fake_gpu.h
-}
-
-void UseFirmwarePair(Device& device, const PowerModel& power) {
-  //@ secure_mcu/firmware/firmware_pair.h
 }
 
 absl::Status UseResidentCycles(const ChipFile& file, uint32_t slices, UnitPlan& plan) {
@@ -708,56 +501,12 @@ void UseFirmware(Device& device, const PowerModel::Config& power) {
   //@ secure_mcu/firmware/firmware.h
 }
 
-void UseIdentityItems(const Device& device) {
-  //@ secure_mcu/firmware/identity_items.h
-}
-
-void UseMetricSample(const MetricSample& sample) {
-  //@ secure_mcu/firmware/metric_sample.h
-}
-
-void UseMetricSampler(Device& device, const MetricSample& earlier) {
-  //@ secure_mcu/firmware/metric_sampler.h
-}
-
 void UseMetricSources(const Device& device, uint8_t metric, std::span<const uint64_t> counters, uint64_t& sum) {
   //@ secure_mcu/firmware/metric_sources.h
 }
 
-void UsePeekCommands(Device& device, const mailbox::CommandWord& scope, const mailbox::CommandWord& go) {
-  //@ secure_mcu/firmware/peek_commands.h
-}
-
-void Show(ByteSpan stream);
-
-void UseTriggerCommands(Device& device, const mailbox::CommandWord& command) {
-  //@ secure_mcu/firmware/trigger_commands.h
-}
-
-void UseRotateCommands(Device& device, UploadBuffer& uploads, const mailbox::CommandWord& apply,
-                       const mailbox::CommandWord& plan, uint32_t crc) {
-  //@ secure_mcu/firmware/rotate_commands.h
-}
-
-void UseUploadBuffer(ByteSpan bytes) {
-  //@ secure_mcu/firmware/upload_buffer.h
-}
-
 void UsePerformanceMonitor(Device& device) {
   //@ secure_mcu/firmware/performance_monitor.h
-}
-
-void UseDeviceCounts(Device& device, const PowerModel& power) {
-  //@ secure_mcu/firmware/device_counts.h
-}
-
-absl::Status UsePersona() {
-  //@ secure_mcu/firmware/persona.h
-  return absl::OkStatus();
-}
-
-void UsePowerModel(std::span<const uint64_t> counters, uint64_t reference_time_ns) {
-  //@ secure_mcu/firmware/power_model.h
 }
 
 Reply UseReply(uint8_t arg2) {
@@ -774,7 +523,7 @@ void UseSensors(Device& device, BoardUnit& board) {
 }
 
 void UseSnapshotCommands(Device& device) {
-  //@ secure_mcu/firmware/snapshot_commands.h
+  //@ secure_mcu/firmware/extension_commands.h
 }
 
 void UseSystemInfo(const Device& device, const BoardUnit& board) {
@@ -782,15 +531,11 @@ void UseSystemInfo(const Device& device, const BoardUnit& board) {
 }
 
 void UseLinkInfo(const BoardUnit& board, const LinkTraffic& traffic) {
-  //@ secure_mcu/firmware/link_info.h
+  //@ secure_mcu/firmware/links.h
 }
 
 void UseMemoryErrors(const BoardUnit& board) {
   //@ secure_mcu/firmware/memory_errors.h
-}
-
-void UseUnreadBytes() {
-  //@ secure_mcu/firmware/unread_bytes.h
 }
 
 // guest_view
@@ -815,33 +560,6 @@ absl::Status UseViewFile(const std::string& path, ByteSpan directory, size_t liv
   return absl::OkStatus();
 }
 
-absl::Status UseWriter(const mailbox::Catalog& catalog, uint16_t vm_id, uint64_t boot_id,
-                       const mailbox::Snapshot& snapshot) {
-  //@ secure_mcu/guest_view/writer.h
-  return absl::OkStatus();
-}
-
-void UseSliceGates(const std::vector<GateGroup>& groups, const sim::WireSource& wires, VmControl& control,
-                   uint64_t now) {
-  //@ secure_mcu/chip/slice_gates.h
-}
-
-void Count(uint64_t edges);
-
-void UseUnitClocks(const sim::WireSource& wires) {
-  //@ secure_mcu/chip/unit_clocks.h
-}
-
-void UseHostBlocks(MemoryBlocks& memory, const Binding& binding) {
-  //@ secure_mcu/chip/host_blocks.h
-}
-
-void AddToDevice(const Record& record);
-
-void UsePrivateSlices(const VmControl& control, const Record& record) {
-  //@ secure_mcu/chip/private_slices.h
-}
-
 // laws
 
 void UseRotationCase(const Chip& chip, uint64_t cycle, uint16_t event) {
@@ -850,10 +568,6 @@ void UseRotationCase(const Chip& chip, uint64_t cycle, uint16_t event) {
 
 void UseRotationModel(const ModelRate& rate) {
   //@ secure_mcu/laws/rotation_model.h
-}
-
-void UseRotationWorkloads(ModelSpec& spec) {
-  //@ secure_mcu/laws/rotation_workloads.h
 }
 
 void UseRotationWidths() {
@@ -883,28 +597,12 @@ void UseLawsCase(const LawsCase& drawn) {
   //@ secure_mcu/laws/laws_case.h
 }
 
-void UseLawsChip(const LawsCase& test, uint32_t channel) {
-  //@ secure_mcu/laws/laws_chip.h
-}
-
-void UseLawsGates(const LawsCase& test) {
-  //@ secure_mcu/laws/laws_gates.h
-}
-
 void UseLawsGen() {
   //@ secure_mcu/laws/laws_gen.h
 }
 
-void UseLawsReader(const LawsCase& test, const LawsTruth& truth, const std::unique_ptr<Chip>& chip) {
-  //@ secure_mcu/laws/laws_reader.h
-}
-
 void UseLawsRun(const LawsCase& test) {
   //@ secure_mcu/laws/laws_run.h
-}
-
-void UseLawsMmu(const LawsCase& test) {
-  //@ secure_mcu/laws/laws_mmu.h
 }
 
 void UseLawsTruth(const LawsCase& test) {
@@ -1004,13 +702,6 @@ absl::Status UsePeekList() {
 
 bool NextChunk();
 
-absl::Status UsePeeker(const std::vector<Peek>& peeks, const std::vector<std::string>& events,
-                       const std::vector<Tenant>& tenants, uint64_t end_of_chunk, const std::unique_ptr<Chip>& chip,
-                       Player& player) {
-  //@ secure_mcu/replay/peeker.h
-  return absl::OkStatus();
-}
-
 absl::Status UseReplay() {
   //@ secure_mcu/replay/replay.h
   return absl::OkStatus();
@@ -1026,39 +717,10 @@ void UseRotationResult(const std::unique_ptr<Chip>& chip, const std::vector<std:
   //@ secure_mcu/replay/rotation_result.h
 }
 
-absl::Status UseRotationSetup(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices,
-                              const std::vector<std::string>& names, PipelineConfig& config) {
-  //@ secure_mcu/replay/rotation_setup.h
-  return absl::OkStatus();
-}
-
-void UseUnitDealer(const std::map<uint32_t, std::vector<CounterInput>>& inputs_by_domain) {
-  //@ secure_mcu/replay/unit_dealer.h
-}
-
-void UseWarnings(const sim::SignalMap& map, const std::vector<sim::Residency>& schedule,
-                 const std::unique_ptr<sim::TraceReader>& trace) {
-  //@ secure_mcu/replay/warnings.h
-}
-
 // serve
-
-void UseBoard(CommandHandler& firmware, VirtualBus& bus, const smbus::Transfer& transfer) {
-  //@ secure_mcu/serve/board.h
-}
-
-void UseBusMonitors(int fd, uint64_t now_us, const smbus::Transfer& transfer, const smbus::TransferResult& result,
-                    std::vector<pollfd>& polls) {
-  //@ secure_mcu/serve/bus_monitors.h
-}
 
 absl::Status UseBusServer(VirtualBus& bus, const BusServer::Elapsed& elapsed, const std::atomic<bool>& stop) {
   //@ secure_mcu/serve/bus_server.h
-  return absl::OkStatus();
-}
-
-absl::Status UseDeviceSlot(VirtualBus& bus, const ChipFile& file, uint64_t id, const LiveDevice::Elapsed& elapsed) {
-  //@ secure_mcu/serve/device_slot.h
   return absl::OkStatus();
 }
 
@@ -1085,52 +747,17 @@ absl::Status UseServedDevice(const ChipFile& file, uint64_t id, const LiveDevice
   return absl::OkStatus();
 }
 
-void UseConfigCommands(Device& device, CopyEngine& copy_engine, const mailbox::CommandWord& begin,
-                       const mailbox::CommandWord& address, const mailbox::CommandWord& write,
-                       const mailbox::CommandWord& commit, const mailbox::ConfigAddress& vm) {
-  //@ secure_mcu/firmware/config_commands.h
-}
-
-void UseCountingControls(Chip* chip, const std::vector<Tenant>& tenants, const std::set<uint16_t>& confidential) {
-  //@ secure_mcu/device/counting_controls.h
-}
-
-void Send(const KeptBookmark& kept);
-
-void UseBookmarkRings(BlockId block, const MemoryBlocks& memory) {
-  //@ secure_mcu/chip/bookmark_rings.h
-}
-
-void UseClockControls(Chip* chip, mailbox::Catalog& catalog, mailbox::Snapshot& snapshot) {
-  //@ secure_mcu/device/clock_controls.h
-}
-
 void UseTriggerLine(Chip& chip_a, Chip& chip_b, const LineEnd::Advance& advance_a, const LineEnd::Advance& advance_b,
                     mailbox::Snapshot& snapshot) {
   //@ secure_mcu/device/trigger_line.h
 }
 
-void UseClockFits(const mailbox::Catalog& catalog, uint64_t clock_hz, const mailbox::Timeline& timeline,
-                  mailbox::ClockHulls& hulls) {
-  //@ secure_mcu/device/clock_fits.h
-}
-
 // sealing
-
-absl::Status UseChipFileSealing(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_sealing.h
-  return absl::OkStatus();
-}
 
 Reply UseBlockSealer(Device& device) {
   const auto Fail = [](mailbox::MailboxStatus status) { return Reply{.status = status}; };
   //@ secure_mcu/firmware/block_sealer.h
   return {};
-}
-
-void UseSealCommands(Device& device, UploadBuffer& uploads, const mailbox::CommandWord& challenge,
-                     const mailbox::CommandWord& exchange, uint32_t crc) {
-  //@ secure_mcu/firmware/seal_commands.h
 }
 
 void UseDeviceSealer(exchange::SealingRules rules, const exchange::Sha384Digest& measurement, LiveDevice& device) {

@@ -7,11 +7,8 @@
 #include "proto/base/yaml.h"
 #include "proto/smbus/bus.h"
 #include "proto/smbus/transfer.h"
-#include "sim/bus_faults/bit_flips.h"
 #include "sim/bus_faults/board_fault.h"
-#include "sim/bus_faults/board_fault_reader.h"
 #include "sim/bus_faults/fault_plan.h"
-#include "sim/bus_faults/fault_trigger.h"
 #include "sim/bus_faults/faulty_bus.h"
 #include "sim/bus_faults/plan_word.h"
 #include "sim/bus_faults/transfer_edits.h"
@@ -19,17 +16,8 @@
 namespace sideband::sim {
 namespace {
 
-void UseBitFlips(smbus::Bus& bus, const smbus::Transfer& transfer) {
-  //@ sim/bus_faults/bit_flips.h
-}
-
 void UseBoardFault() {
   //@ sim/bus_faults/board_fault.h
-}
-
-absl::Status UseBoardFaultReader(const YamlMap& map, FaultRule& rule) {
-  //@ sim/bus_faults/board_fault_reader.h
-  return absl::OkStatus();
 }
 
 absl::Status UsePlanWord(const YamlNode& node) {
@@ -40,13 +28,6 @@ absl::Status UsePlanWord(const YamlNode& node) {
 absl::Status UseFaultPlan() {
   //@ sim/bus_faults/fault_plan.h
   return absl::OkStatus();
-}
-
-void FlipBit(uint64_t bit);
-
-void UseFaultTrigger(const FaultRule& rule, const FaultPlan& plan, uint64_t transaction,
-                     const smbus::Transfer& transfer) {
-  //@ sim/bus_faults/fault_trigger.h
 }
 
 struct Device {

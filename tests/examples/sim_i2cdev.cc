@@ -11,8 +11,6 @@
 #include "proto/smbus/transfer.h"
 #include "sim/i2cdev/bus_files.h"
 #include "sim/i2cdev/folder_listing.h"
-#include "sim/i2cdev/smbus_protocol.h"
-#include "sim/i2cdev/user_memory.h"
 #include "sim/i2cdev/virtual_adapter.h"
 
 namespace sideband::i2cdev {
@@ -25,17 +23,6 @@ int UseBusFiles(int fd, unsigned long request, unsigned long argument) {
 
 void UseFolderListing(DIR* dir, const dirent* entry) {
   //@ sim/i2cdev/folder_listing.h
-}
-
-Bytes Received(const smbus::Transfer& transfer);
-
-int UseSmbusProtocol(const SmbusRequest& request, i2c_smbus_data& data) {
-  //@ sim/i2cdev/smbus_protocol.h
-}
-
-int UseUserMemory(const void* argument) {
-  //@ sim/i2cdev/user_memory.h
-  return 0;
 }
 
 absl::StatusOr<smbus::TransferResult> CarryOut(const smbus::Transfer& transfer);

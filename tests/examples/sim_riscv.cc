@@ -16,12 +16,9 @@
 #include "secure_mcu/chip/chip.h"
 #include "sim/riscv/assembler.h"
 #include "sim/riscv/cache.h"
-#include "sim/riscv/code_cache.h"
 #include "sim/riscv/core.h"
-#include "sim/riscv/core_caches.h"
 #include "sim/riscv/core_loop.h"
 #include "sim/riscv/csr.h"
-#include "sim/riscv/csr_file.h"
 #include "sim/riscv/csr_port.h"
 #include "sim/riscv/decoder.h"
 #include "sim/riscv/environment.h"
@@ -31,7 +28,6 @@
 #include "sim/riscv/linux_calls.h"
 #include "sim/riscv/machine.h"
 #include "sim/riscv/memory.h"
-#include "sim/riscv/operations.h"
 #include "sim/riscv/program.h"
 #include "sim/riscv/program_source.h"
 #include "sim/riscv/shape.h"
@@ -57,24 +53,12 @@ void UseCache(uint64_t address) {
   //@ sim/riscv/cache.h
 }
 
-void UseCodeCache(const Memory& memory) {
-  //@ sim/riscv/code_cache.h
-}
-
 void UseCore(const Program& program, LinuxCalls& calls) {
   //@ sim/riscv/core.h
 }
 
-void UseCoreCaches(const MachineShape& shape, Core& core, SharedCache& l2, uint64_t end) {
-  //@ sim/riscv/core_caches.h
-}
-
 void UseCsr() {
   //@ sim/riscv/csr.h
-}
-
-void UseCsrFile() {
-  //@ sim/riscv/csr_file.h
 }
 
 void UseDecoder() {
@@ -104,10 +88,6 @@ absl::Status UseMachine(const std::vector<uint32_t>& words) {
 
 void UseMemory() {
   //@ sim/riscv/memory.h
-}
-
-void UseOperations() {
-  //@ sim/riscv/operations.h
 }
 
 absl::Status UseProgram(Memory& memory) {

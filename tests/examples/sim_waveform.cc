@@ -9,18 +9,15 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/status_macros.h"
-#include "sim/waveform/chunk_writer.h"
 #include "sim/waveform/code_table.h"
 #include "sim/waveform/csv_rows.h"
 #include "sim/waveform/event_binding.h"
 #include "sim/waveform/event_wires.h"
 #include "sim/waveform/exits.h"
 #include "sim/waveform/looped_trace.h"
-#include "sim/waveform/looped_wires.h"
 #include "sim/waveform/probe.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
-#include "sim/waveform/signal_probes.h"
 #include "sim/waveform/tag_filters.h"
 #include "sim/waveform/tagged_probe.h"
 #include "sim/waveform/trace_chunk.h"
@@ -38,10 +35,6 @@
 
 namespace sideband::sim {
 namespace {
-
-void UseChunkWriter() {
-  //@ sim/waveform/chunk_writer.h
-}
 
 void UseCodeTable(uint32_t slot) {
   //@ sim/waveform/code_table.h
@@ -74,10 +67,6 @@ absl::Status UseLoopedTrace(const std::string& path, const SignalMap& map, std::
   return absl::OkStatus();
 }
 
-void UseLoopedWires(const PackedWires& window, uint64_t length, std::span<const WireId> ids, std::span<uint64_t> sums) {
-  //@ sim/waveform/looped_wires.h
-}
-
 absl::Status UseSchedule() {
   //@ sim/waveform/schedule.h
   return absl::OkStatus();
@@ -88,10 +77,6 @@ void Use(const EventSpec& event);
 absl::Status UseSignalMap(const std::string& path) {
   //@ sim/waveform/signal_map.h
   return absl::OkStatus();
-}
-
-void UseSignalProbes(TraceWriter& writer) {
-  //@ sim/waveform/signal_probes.h
 }
 
 void UseProbe() {

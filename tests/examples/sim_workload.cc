@@ -7,13 +7,10 @@
 #include "proto/base/status_macros.h"
 #include "sim/wires/wire_source.h"
 #include "sim/workload/bitwise_source.h"
-#include "sim/workload/pattern_kernels.h"
 #include "sim/workload/pattern_table.h"
 #include "sim/workload/phase.h"
-#include "sim/workload/slice_domain.h"
 #include "sim/workload/steady_workload.h"
 #include "sim/workload/synthetic_slice.h"
-#include "sim/workload/varied_turns.h"
 #include "sim/workload/workload.h"
 
 namespace sideband::sim {
@@ -21,10 +18,6 @@ namespace {
 
 void UseBitwiseSource(std::span<const WireId> ids, std::span<uint64_t> sums) {
   //@ sim/workload/bitwise_source.h
-}
-
-void UsePatternKernels(const uint32_t* rates, const uint32_t* offsets, uint64_t* sums) {
-  //@ sim/workload/pattern_kernels.h
 }
 
 void UsePatternTable(std::span<const Pattern> patterns, std::span<const WireId> wires, std::span<uint64_t> sums) {
@@ -36,11 +29,6 @@ absl::Status UsePhase() {
   return absl::OkStatus();
 }
 
-void UseSliceDomain(const Workload& workload, const Workload& host, std::span<const WireId> wires,
-                    std::span<uint64_t> sums) {
-  //@ sim/workload/slice_domain.h
-}
-
 void UseSteadyWorkload(Workload workload, std::span<const WireId> ids, std::span<uint64_t> sums) {
   //@ sim/workload/steady_workload.h
 }
@@ -48,10 +36,6 @@ void UseSteadyWorkload(Workload workload, std::span<const WireId> ids, std::span
 absl::Status UseSyntheticSlice(Workload workload, std::span<const WireId> wires, std::span<uint64_t> sums) {
   //@ sim/workload/synthetic_slice.h
   return absl::OkStatus();
-}
-
-void UseVariedTurns(const std::vector<Pattern>& patterns) {
-  //@ sim/workload/varied_turns.h
 }
 
 absl::Status UseWorkload() {

@@ -2,10 +2,9 @@
 //
 // Words of a hostile board's replies: links, ECC, remapped rows, and a bundle's rules. The fields of a decoded word are
 // in their ranges, and its encoding is the word without the bits that mean nothing.
-#include "proto/mailbox/bundle.h"
-#include "proto/mailbox/ecc.h"
-#include "proto/mailbox/link_info.h"
-#include "proto/mailbox/sys_id.h"
+#include "proto/mailbox/board_items.h"
+#include "proto/mailbox/memory_links.h"
+#include "proto/mailbox/services.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "proto/mailbox/clocks.h"
-#include "proto/mailbox/hull_stream.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
-#include "proto/mailbox/timeline_stream.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

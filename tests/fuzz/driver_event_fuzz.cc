@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/ascii.h"
-#include "proto/mailbox/driver_event.h"
+#include "proto/mailbox/services.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

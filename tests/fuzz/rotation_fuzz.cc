@@ -2,7 +2,7 @@
 //
 // A request for the upload buffer, a plan's stream, or its payload in a correct frame (the first byte decides). What
 // was decoded survives encoding.
-#include "proto/mailbox/rotation_stream.h"
+#include "proto/mailbox/rotation.h"
 #include "proto/mailbox/stream.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "proto/mailbox/catalog.h"
-#include "proto/mailbox/sealed_section.h"
+#include "proto/mailbox/sections.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

@@ -10,7 +10,7 @@
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/fake_device.h"
-#include "secure_mcu/firmware/firmware_pair.h"
+#include "secure_mcu/firmware/firmware.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

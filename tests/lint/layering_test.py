@@ -65,7 +65,7 @@ ALLOWED = {
                        "proto/smbus"),
     "daemon/marks": ("daemon/base", "daemon/snapshot", "proto/base", "proto/mailbox"),
     "daemon/message": ("daemon/snapshot", "proto/api", "proto/mailbox"),
-    "daemon/metrics": ("proto/exposition",),
+    "daemon/metrics": ("proto/base", "proto/exposition"),
     "daemon/page": ("daemon/authz", "daemon/base", "daemon/board", "daemon/metrics", "daemon/view", "proto/api", "proto/base",
                     "proto/mailbox"),
     "daemon/redfish": ("daemon/sensors", "daemon/view", "proto/api", "proto/base", "proto/exposition"),

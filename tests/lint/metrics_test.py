@@ -18,7 +18,7 @@ _NAME = re.compile(r'"((?:sideband|process)_[a-z0-9_]+[a-z0-9])"')
 _BOARD_METRICS = "daemon/sensors/board_metric_families.cc"
 _METRIC_TABLE = re.compile(r"MetricHelp k(Ratios|Bandwidths)\[\] = \{(.*?)\n\};", re.DOTALL)
 _METRIC = re.compile(r"\{MetricId::(\w+),")
-_WORDS = "proto/mailbox/performance_metric.h"
+_WORDS = "proto/mailbox/board_items.h"
 _WORD = re.compile(r'\{MetricId::(\w+), "[^"]+", "(\w+)"\}')
 _UNITS = {"Ratios": "ratio", "Bandwidths": "bytes_per_second"}
 

@@ -25,7 +25,7 @@ namespace sideband {
 struct ScopeState {
   Scope scope;
   ScopeStatus status = ScopeStatus::kUnknown;
-  // As ScopeCounters::flags.
+  // The same as ScopeCounters::flags.
   std::vector<std::string> flags;
 
   bool operator==(const ScopeState&) const = default;

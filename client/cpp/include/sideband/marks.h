@@ -83,7 +83,7 @@ struct Span {
   Duration duration_error{};
   // What was counted in between; rates are over the duration.
   std::vector<Counter> counters;
-  // As ScopeCounters::flags.
+  // The same as ScopeCounters::flags.
   std::vector<std::string> flags;
 
   bool operator==(const Span&) const = default;

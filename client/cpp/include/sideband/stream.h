@@ -124,7 +124,7 @@ enum class GapReason {
   kStateChanged,
   // The caller sees no device of this name any more.
   kGone,
-  // The caller has seen the device only since.
+  // The caller has seen the device only since, or a VM of it, which a new policy has given to the caller.
   kAppeared,
   // The daemon does not say whether anything is missing: it is older than this library.
   kNotResumed,

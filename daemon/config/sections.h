@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sections of the configuration that are a few settings each. Of each function, `root` is the whole configuration,
+// and errors are added to the context's.
+//   config.audit = ReadAuditConfig(root, context);
+//   config.quotas = ReadQuotaConfig(root, context);
+#ifndef SIDEBAND_DAEMON_CONFIG_SECTIONS_H_
+#define SIDEBAND_DAEMON_CONFIG_SECTIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "daemon/config/config_context.h"
+#include "daemon/config/device_config.h"
+#include "daemon/counting/counting_file.h"
+#include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/ratio.h"
+#include "proto/base/yaml.h"
+
+namespace sideband::daemon {
+
+// The section `audit`: the file and limits of the audit log.
+struct AuditConfig {
+  std::string file;  // empty: no audit log
+  uint64_t max_bytes = 16 << 20;
+  size_t files = 8;  // number of older files kept
+
+  bool operator==(const AuditConfig&) const = default;
+};
+
+// The file may be missing; its folder must exist.
+AuditConfig ReadAuditConfig(const YamlMap& root, const ConfigContext& context);
+
+// `counting_file`: what devices are to count (daemon/counting/README.md). Empty without the key. A device that is not
+// among `devices` is an error.
+DeviceSettings ReadCountingConfig(const YamlMap& root, const std::vector<DeviceConfig>& devices,
+                                  const ConfigContext& context);
+
+// The section `exposition`: what /metrics tells of estimates.
+struct ExpositionConfig {
+  EstimateSeries estimates = EstimateSeries::kAll;
+};
+
+// `estimates: all|coverage|none`.
+ExpositionConfig ReadExpositionConfig(const YamlMap& root, const ConfigContext& context);
+
+// The section `history`: the memory limit of the history.
+struct HistoryConfig {
+  // For all devices together; 0: no history is kept.
+  size_t max_bytes = size_t{16} << 20;
+};
+
+// Without the section the defaults apply.
+HistoryConfig ReadHistoryConfig(const YamlMap& root, const ConfigContext& context);
+
+// The section `log`.
+enum class LogLevel : uint8_t { kDebug, kInfo, kWarn, kError };
+// kAuto: the journal if standard output is connected to it, else text.
+enum class LogFormat : uint8_t { kAuto, kText, kLogfmt, kJson, kJournal };
+
+struct LogConfig {
+  LogLevel level = LogLevel::kInfo;
+  LogFormat format = LogFormat::kAuto;
+};
+
+LogConfig ReadLogConfig(const YamlMap& root, const ConfigContext& context);
+
+// The section `marks`: how many marks each VM may set, and how many are kept.
+struct MarkConfig {
+  uint32_t per_vm_per_second = 10;
+  uint32_t kept = 1024;  // of each VM, the newest
+
+  bool operator==(const MarkConfig&) const = default;
+};
+
+// Without the section the defaults apply.
+MarkConfig ReadMarkConfig(const YamlMap& root, const ConfigContext& context);
+
+// The section `peek`: the bus time for peeks.
+struct PeekConfig {
+  // Of each device's bus time, which peeks share with snapshots. 0: peeks are switched off; else 0.001 to 1.
+  double bus_share = 0.1;
+};
+
+// Without the section the defaults apply.
+PeekConfig ReadPeekConfig(const YamlMap& root, const ConfigContext& context);
+
+// The section `quotas`: limits of one identity on the gRPC server. A call beyond any of them fails with
+// RESOURCE_EXHAUSTED.
+struct QuotaConfig {
+  int calls_per_second = 50;  // average rate of calls and stream starts
+  int burst = 100;            // calls at once after a pause
+  size_t calls_under_way = 128;
+  size_t bytes_under_way = size_t{32} << 20;  // responses not yet read by the client
+  size_t streams = 64;
+
+  bool operator==(const QuotaConfig&) const = default;
+};
+
+// Without the section the defaults apply.
+QuotaConfig ReadQuotaConfig(const YamlMap& root, const ConfigContext& context);
+
+// The section `ratios`: an event that a ratio names.
+struct RatioEvent {
+  std::string name;
+  std::string place;  // "FILE:LINE"
+};
+
+struct RatioConfig {
+  std::vector<RatioSpec> ratios;
+  std::vector<RatioEvent> events;  // of all ratios, in the file's order
+};
+
+// Empty if the section is absent. Errors: a name that is not a metric
+// name or occurs twice, and a list of events that is empty or contains an event twice. Whether a device counts the
+// events is known only after the device was read (daemon/authz/absent_names.h).
+RatioConfig ReadRatios(const YamlMap& root, const ConfigContext& context);
+
+// The section `tokens`: which bearer tokens are accepted.
+struct TokenConfig {
+  std::string jwks_file;  // daemon/identity/key_set.h
+  std::string audience;
+  std::string issuer;  // empty: any issuer
+};
+
+// nullopt if the section is absent: no token is accepted.
+std::optional<TokenConfig> ReadTokenConfig(const YamlMap& root, const ConfigContext& context);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_CONFIG_SECTIONS_H_

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/run/reload.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace sideband::daemon {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(RestartNeedsTest, NamesEachSettingThatIsNotTaken) {
+  struct Row {
+    const char* name;
+    std::function<void(Config&)> change;
+  };
+  const Row kRows[] = {
+      {"grpc.listen", [](Config& c) { c.grpc.listener.listen.port = 1; }},
+      {"grpc.listen", [](Config& c) { c.grpc.listener.on_network = false; }},
+      {"grpc.tls_server_config", [](Config& c) { c.grpc.listener.tls.cert_file = "x"; }},
+      {"grpc.unix_socket", [](Config& c) { c.grpc.listener.unix_socket = "x"; }},
+      {"grpc.reflection", [](Config& c) { c.grpc.reflection = true; }},
+      {"grpc.max_connection_age", [](Config& c) { c.grpc.listener.max_connection_age = absl::Hours(1); }},
+      {"http.listen", [](Config& c) { c.http.listener.listen.host = "::1"; }},
+      {"http.tls_server_config", [](Config& c) { c.http.listener.tls.min_version = TlsVersion::kTls12; }},
+      {"http.unix_socket", [](Config& c) { c.http.listener.unix_socket = "x"; }},
+      {"http.redfish", [](Config& c) { c.http.redfish = true; }},
+      {"http.max_connection_age", [](Config& c) { c.http.listener.max_connection_age = absl::Hours(1); }},
+      {"local_operators", [](Config& c) { c.local_operators.users = {1}; }},
+      {"log.format", [](Config& c) { c.log.format = LogFormat::kJson; }},
+      {"local_operators", [](Config& c) { c.local_operators.groups = {1}; }},
+      {"marks", [](Config& c) { c.marks.kept = 99; }},
+      {"quotas", [](Config& c) { c.quotas.streams = 1; }},
+      {"tokens", [](Config& c) { c.tokens.reset(); }},
+      {"tokens.audience", [](Config& c) { c.tokens->audience = "x"; }},
+      {"tokens.issuer", [](Config& c) { c.tokens->issuer = "x"; }},
+      {"sealing.vm_keys", [](Config& c) { c.vm_keys[0].key_file = "x"; }},
+      {"sealing.vm_keys", [](Config& c) { c.vm_keys.clear(); }},
+      {"sealing.exchange", [](Config& c) { c.sealing_file = "s.yaml"; }},
+      {"audit", [](Config& c) { c.audit.files = 1; }},
+      {"state_dir", [](Config& c) { c.state_dir = "x"; }},
+      {"ports_file", [](Config& c) { c.ports_file = "x"; }},
+  };
+  const Config in_force{.tokens = TokenConfig(), .vm_keys = {{.key_file = "k"}}};
+  for (const Row& row : kRows) {
+    Config wanted = in_force;
+    row.change(wanted);
+    EXPECT_EQ(RestartNeeds(in_force, wanted), Names{row.name});
+  }
+}
+
+TEST(RestartNeedsTest, TheRestIsTaken) {
+  const Config in_force{.tokens = TokenConfig(), .vm_keys = {{.key_file = "k"}}};
+  Config wanted = in_force;
+  wanted.devices = {{.name = "gpu0"}};
+  wanted.ratios.ratios = {{.name = "r"}};
+  wanted.devices[0].clocks.trigger_hz = 1;
+  wanted.history.max_bytes = 0;
+  wanted.log.level = LogLevel::kDebug;
+  wanted.policy_file = "x";
+  wanted.tokens->jwks_file = "x";
+  wanted.vm_keys[0].place = "c.yaml:9";
+  EXPECT_EQ(RestartNeeds(in_force, wanted), Names{});
+  EXPECT_EQ(RestartNeeds(wanted, in_force), Names{});
+}
+
+}  // namespace
+
+}  // namespace sideband::daemon

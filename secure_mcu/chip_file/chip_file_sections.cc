@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/chip_file/chip_file_sections.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+#include "proto/mailbox/board_items.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/memory_links.h"
+#include "secure_mcu/chip_file/chip_file_domains.h"
+#include "secure_mcu/chip_file/chip_file_fields.h"
+#include "secure_mcu/chip_file/chip_file_gates.h"
+#include "secure_mcu/chip_file/chip_file_units.h"
+#include "secure_mcu/chip_file/pace.h"
+#include "secure_mcu/firmware/complement.h"
+#include "sim/riscv/event.h"
+
+namespace sideband::mcu {
+namespace {
+
+constexpr double kWattsMax = 10'000;
+constexpr double kDegreesMin = 0, kDegreesMax = 200;
+constexpr uint64_t kMbpsMax = 1'000'000;
+constexpr absl::Duration kTimeConstantMin = absl::Milliseconds(1), kTimeConstantMax = absl::Hours(1);
+
+absl::StatusOr<double> Milliwatts(const YamlMap& map, const std::string& key, double otherwise_mw) {
+  SIDEBAND_ASSIGN_OR_RETURN(const double watts, NumberField(map, key, otherwise_mw / 1000, {0, kWattsMax}));
+  return watts * 1000;
+}
+
+absl::Status ReadEnergies(const YamlMap& power, ChipFile& file) {
+  const auto node = power.Find("event_pj");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const auto entries, node->Entries());
+  for (const auto& [event, value] : entries) {
+    const auto pj = value.Number(0, 1e12);
+    if (!pj.ok()) return value.Error(absl::StrCat("energy of '", event, "' must be a number from 0 to 1e+12"));
+    file.event_pj.push_back({event, *pj, value.line()});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadThermal(const YamlMap& board, BoardSpec& spec) {
+  const auto node = board.Find("thermal");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"target_c", "software_slowdown_c", "slowdown_c", "shutdown_c",
+                                                          "memory_slowdown_c"}));
+  ThermalLimits limits;
+  for (const auto& [key, value] :
+       {std::pair("target_c", &limits.target_c), std::pair("software_slowdown_c", &limits.software_slowdown_c),
+        std::pair("slowdown_c", &limits.slowdown_c), std::pair("shutdown_c", &limits.shutdown_c),
+        std::pair("memory_slowdown_c", &limits.memory_slowdown_c)}) {
+    SIDEBAND_ASSIGN_OR_RETURN(*value, NumberField(map, key, *value, {kDegreesMin, kDegreesMax}));
+  }
+  const bool ascends = limits.software_slowdown_c <= limits.slowdown_c && limits.slowdown_c <= limits.shutdown_c;
+  if (!ascends) return node->Error("software_slowdown_c, slowdown_c and shutdown_c must be in ascending order");
+  spec.thermal = limits;
+  return absl::OkStatus();
+}
+
+absl::Status ReadPowerLimit(const YamlMap& board, BoardSpec& spec) {
+  const auto node = board.Find("power_limit");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"least_w", "most_w", "default_w"}));
+  PowerLimits limits;
+  for (const auto& [key, value] : {std::pair("least_w", &limits.least_mw), std::pair("most_w", &limits.most_mw),
+                                   std::pair("default_w", &limits.default_mw)}) {
+    SIDEBAND_ASSIGN_OR_RETURN(const double mw, Milliwatts(map, key, *value));
+    *value = static_cast<uint32_t>(std::lround(mw));
+  }
+  if (limits.least_mw > limits.default_mw || limits.default_mw > limits.most_mw) {
+    return node->Error("default_w must be from least_w to most_w");
+  }
+  spec.power_limit = limits;
+  return absl::OkStatus();
+}
+
+absl::Status ReadMemorySensor(const YamlMap& board, BoardSpec& spec) {
+  const auto node = board.Find("memory");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"events", "idle_w", "c_per_watt"}));
+  MemorySensorSpec memory;
+  SIDEBAND_ASSIGN_OR_RETURN(const auto events, map.ListOrEmpty("events"));
+  for (const YamlNode& event : events) {
+    SIDEBAND_ASSIGN_OR_RETURN(memory.events.emplace_back(), event.String());
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(memory.idle_mw, Milliwatts(map, "idle_w", memory.idle_mw));
+  SIDEBAND_ASSIGN_OR_RETURN(memory.c_per_watt, NumberField(map, "c_per_watt", memory.c_per_watt, {0, 10}));
+  spec.memory = std::move(memory);
+  return absl::OkStatus();
+}
+
+absl::Status ReadModule(const YamlMap& board, BoardSpec& spec) {
+  const auto node = board.Find("module");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"overhead_w"}));
+  SIDEBAND_ASSIGN_OR_RETURN(spec.module_overhead_mw, Milliwatts(map, "overhead_w", 0));
+  return absl::OkStatus();
+}
+
+absl::Status ReadLinks(const YamlMap& board, BoardSpec& spec) {
+  if (const auto node = board.Find("nvlink")) {
+    SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"count", "mbps"}));
+    SIDEBAND_ASSIGN_OR_RETURN(const YamlNode count_node, map.Get("count"));
+    SIDEBAND_ASSIGN_OR_RETURN(const uint64_t count, UintValue(count_node, "count", {1, mailbox::kNvlinksMax}));
+    spec.nvlink = NvlinkSpec{.count = static_cast<uint8_t>(count)};
+    SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "mbps", {1, kMbpsMax}, spec.nvlink->mbps));
+  }
+  if (const auto node = board.Find("pcie")) {
+    SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"generation", "lanes"}));
+    PcieSpec pcie;
+    SIDEBAND_ASSIGN_OR_RETURN(const uint64_t generation,
+                              UintField(map, "generation", pcie.generation, {1, mailbox::kPcieSpeedMax}));
+    SIDEBAND_ASSIGN_OR_RETURN(const uint64_t lanes, UintField(map, "lanes", pcie.lanes, {1, 32}));
+    if (std::ranges::find(mailbox::kPcieWidths, lanes) == mailbox::kPcieWidths.end()) {
+      return node->Error(absl::StrCat("lanes is ", lanes, ", must be 1, 2, 4, 8, 16 or 32"));
+    }
+    spec.pcie = PcieSpec{.generation = static_cast<uint8_t>(generation), .lanes = static_cast<uint8_t>(lanes)};
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadMemoryErrors(const YamlMap& board, BoardSpec& spec) {
+  if (const auto node = board.Find("ecc")) {
+    SIDEBAND_ASSIGN_OR_RETURN(const uint64_t generation, UintValue(*node, "ecc",
+                                                                   {static_cast<uint64_t>(EccGeneration::kV2),
+                                                                    static_cast<uint64_t>(EccGeneration::kV6)}));
+    spec.ecc = static_cast<EccGeneration>(generation);
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(spec.row_remapping, BoolField(board, "row_remapping", false));
+  SIDEBAND_ASSIGN_OR_RETURN(spec.page_retirement, BoolField(board, "page_retirement", false));
+  return absl::OkStatus();
+}
+
+// The clock of recorded and of programmed wires is theirs.
+absl::Status ReadThrottle(const YamlMap& board, ChipFile& file) {
+  const auto node = board.Find("throttle");
+  if (!node) return absl::OkStatus();
+  if (file.waveform || !file.programs.empty()) return node->Error("throttle needs units with workloads");
+  SIDEBAND_ASSIGN_OR_RETURN(file.board.throttled_domain, FindDomain(*node, file));
+  const DomainSpec& domain = file.pipeline.domains[file.board.throttled_domain - 1];
+  if (!domain.clock.levels.empty()) return absl::OkStatus();
+  return node->Error(absl::StrCat("domain '", domain.name, "' has no 'levels' to which its clock could be set"));
+}
+
+absl::Status ReadServices(const YamlMap& board, BoardSpec& spec) {
+  for (const auto& [key, value] :
+       {std::pair("power_connector", &spec.power_connector), std::pair("write_protection", &spec.write_protection),
+        std::pair("driver_events", &spec.driver_events), std::pair("bundles", &spec.bundles)}) {
+    SIDEBAND_ASSIGN_OR_RETURN(*value, BoolField(board, key, true));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckEvent(const ChipFile& file, size_t line, absl::string_view key, const std::string& event,
+                        const EventTable& events) {
+  if (events.Find(event)) return absl::OkStatus();
+  return LineError(file.path, line,
+                   absl::StrCat(key, ": unknown event '", event, "'", DidYouMean(event, events.names())));
+}
+
+}  // namespace
+
+absl::Status ReadPower(const YamlMap& root, ChipFile& file) {
+  const auto node = root.Find("power");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
+                            node->Map({"idle_w", "ambient_c", "c_per_watt", "time_constant", "event_pj"}));
+  PowerModel::Config& power = file.power;
+  SIDEBAND_ASSIGN_OR_RETURN(power.idle_mw, Milliwatts(map, "idle_w", power.idle_mw));
+  SIDEBAND_ASSIGN_OR_RETURN(power.ambient_c, NumberField(map, "ambient_c", power.ambient_c, {-50, 100}));
+  SIDEBAND_ASSIGN_OR_RETURN(power.c_per_watt, NumberField(map, "c_per_watt", power.c_per_watt, {0, 10}));
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const absl::Duration time_constant,
+      DurationField(map, "time_constant", absl::Seconds(power.time_constant_s), {kTimeConstantMin, kTimeConstantMax}));
+  power.time_constant_s = absl::ToDoubleSeconds(time_constant);
+  return ReadEnergies(map, file);
+}
+
+absl::Status ReadBoard(const YamlMap& root, ChipFile& file) {
+  const auto node = root.Find("board");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
+                            node->Map({"name", "thermal", "power_limit", "memory", "module", "throttle", "ecc",
+                                       "row_remapping", "page_retirement", "nvlink", "pcie", "power_connector",
+                                       "write_protection", "driver_events", "bundles"}));
+  file.board_line = node->line();
+  SIDEBAND_ASSIGN_OR_RETURN(file.board.name,
+                            PrintableField(map, "name", "", mailbox::FindSysId(mailbox::SysId::kMarketingName)->bytes));
+  SIDEBAND_RETURN_IF_ERROR(ReadThermal(map, file.board));
+  SIDEBAND_RETURN_IF_ERROR(ReadPowerLimit(map, file.board));
+  SIDEBAND_RETURN_IF_ERROR(ReadMemorySensor(map, file.board));
+  SIDEBAND_RETURN_IF_ERROR(ReadModule(map, file.board));
+  SIDEBAND_RETURN_IF_ERROR(ReadThrottle(map, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadMemoryErrors(map, file.board));
+  SIDEBAND_RETURN_IF_ERROR(ReadLinks(map, file.board));
+  return ReadServices(map, file.board);
+}
+
+absl::Status CheckEnergies(const ChipFile& file, const EventTable& events) {
+  if (file.waveform) return absl::OkStatus();
+  for (const EventEnergy& energy : file.event_pj) {
+    SIDEBAND_RETURN_IF_ERROR(CheckEvent(file, energy.line, "power", energy.event, events));
+  }
+  if (!file.board.memory) return absl::OkStatus();
+  for (const std::string& event : file.board.memory->events) {
+    SIDEBAND_RETURN_IF_ERROR(CheckEvent(file, file.board_line, "board: memory", event, events));
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+absl::StatusOr<Complement> ReadRule(const YamlNode& node, absl::string_view name) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
+  std::vector<std::string> words;
+  for (const auto& [word, rule] : kComplementWords) {
+    if (text == word) return rule;
+    words.emplace_back(word);
+  }
+  return node.Error(absl::StrCat("complement of ", name, ": '", text, "' is unknown", MustBeOneOf(words)));
+}
+
+absl::Status UnknownClass(const YamlNode& node, absl::string_view name) {
+  std::vector<std::string> names;
+  for (const ComplementClass& of : kComplementClasses) names.emplace_back(of.name);
+  return node.Error(absl::StrCat("complement: unknown class '", name, "'", MustBeOneOf(names)));
+}
+
+}  // namespace
+
+absl::Status ReadComplement(const YamlMap& root, ChipFile& file) {
+  const auto node = root.Find("complement");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const auto entries, node->Entries());
+  for (const auto& [name, value] : entries) {
+    const auto* const found = std::ranges::find(kComplementClasses, name, &ComplementClass::name);
+    if (found == kComplementClasses.end()) return UnknownClass(value, name);
+    SIDEBAND_ASSIGN_OR_RETURN(file.complement.*found->rule, ReadRule(value, name));
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+constexpr uint64_t kCyclesMax = 1'000'000'000'000;
+constexpr uint64_t kLatencyMax = 65'536;
+constexpr uint64_t kClockMin = 1000;
+constexpr uint64_t kClockMax = 100'000'000'000;
+
+absl::Status ReadLatencies(const YamlMap& map, PipelineConfig& pipeline) {
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "buffer_depth", {1, kLatencyMax}, pipeline.buffer_depth));
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "record_cycles", {1, kLatencyMax}, pipeline.record_cycles));
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "route_cycles", {1, kLatencyMax}, pipeline.route_cycles));
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "grant_cycles", {1, kLatencyMax}, pipeline.grant_cycles));
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "hop_cycles", {1, kHpcLatencyMax}, pipeline.hpc.hop_cycles));
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "lookup_cycles", {1, kHpcLatencyMax}, pipeline.hpc.lookup_cycles));
+  return Uint32Field(map, "switch_step_cycles", {0, kLatencyMax}, pipeline.switch_step_cycles);
+}
+
+absl::Status ReadPeriod(const YamlMap& map, const std::string& key, uint64_t& period) {
+  SIDEBAND_ASSIGN_OR_RETURN(period, UintField(map, key, period, {0, kCyclesMax}));
+  return absl::OkStatus();
+}
+
+absl::Status ReadPeriods(const YamlMap& map, PipelineConfig& pipeline) {
+  SIDEBAND_RETURN_IF_ERROR(ReadPeriod(map, "trigger_period", pipeline.trigger_period));
+  SIDEBAND_RETURN_IF_ERROR(ReadPeriod(map, "commit_period", pipeline.commit_period));
+  pipeline.hypervisor_commit_period = pipeline.commit_period;
+  SIDEBAND_RETURN_IF_ERROR(ReadPeriod(map, "hypervisor_commit_period", pipeline.hypervisor_commit_period));
+  return ReadPeriod(map, "out_of_band_commit_period", pipeline.out_of_band_commit_period);
+}
+
+// The emulator must process every trigger and commit in real time. `place` is the node of the key, or the clock's node
+// if the key is absent: then the clock makes the default period too short.
+absl::Status CheckPace(const YamlNode& place, absl::string_view key, uint64_t period, uint64_t clock_hz) {
+  const uint64_t cycles_min = CyclesBetweenMin(clock_hz);
+  if (period == 0 || period >= cycles_min) return absl::OkStatus();
+  return place.Error(absl::StrCat(key, " is ", period, ", must be 0 or from ", cycles_min, " to ", kCyclesMax,
+                                  " cycles (", kPerSecondMax, " a second at ", clock_hz, " Hz)"));
+}
+
+absl::Status CheckPaces(const YamlMap& map, const YamlNode& clock, const PipelineConfig& pipeline) {
+  for (const auto& [key, period] :
+       {std::pair("trigger_period", pipeline.trigger_period), std::pair("commit_period", pipeline.commit_period),
+        std::pair("hypervisor_commit_period", pipeline.hypervisor_commit_period),
+        std::pair("out_of_band_commit_period", pipeline.out_of_band_commit_period)}) {
+    SIDEBAND_RETURN_IF_ERROR(CheckPace(map.Find(key).value_or(clock), key, period, pipeline.clock_hz));
+  }
+  return absl::OkStatus();
+}
+
+// The mapping under `pipeline`, or an empty mapping if the key is absent.
+absl::StatusOr<YamlMap> PipelineMap(const YamlMap& root, ChipFile& file) {
+  const auto node = root.Find("pipeline");
+  if (node) file.pipeline_line = node->line();
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode empty, YamlNode::Parse("{}", file.path));
+  return node.value_or(empty).Map({"counter_bits", "period", "lanes", "threshold", "trigger_period", "commit_period",
+                                   "hypervisor_commit_period", "out_of_band_commit_period", "buffer_depth",
+                                   "record_cycles", "route_cycles", "grant_cycles", "hop_cycles", "lookup_cycles",
+                                   "switch_step_cycles"});
+}
+
+}  // namespace
+
+absl::Status ReadPipeline(const YamlMap& root, const YamlMap& device, ChipFile& file) {
+  PipelineConfig& pipeline = file.pipeline;
+  SIDEBAND_ASSIGN_OR_RETURN(pipeline.clock_hz,
+                            UintField(device, "clock_hz", pipeline.clock_hz, {kClockMin, kClockMax}));
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(root, "slices", {1, mailbox::kSlicesMax}, pipeline.slices));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, PipelineMap(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadUlcShape(map, file.ulc));
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "threshold", {0, kCcuCounterMax}, file.threshold));
+  SIDEBAND_RETURN_IF_ERROR(ReadLatencies(map, pipeline));
+  SIDEBAND_RETURN_IF_ERROR(ReadPeriods(map, pipeline));
+  return CheckPaces(map, device.Find("clock_hz").value_or(device.node()), pipeline);
+}
+
+namespace {
+
+absl::Status ReadLevel(const YamlMap& map, ProgramFileSpec& program) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string level, map.StringOr("level", "user"));
+  program.is_user = level == "user";
+  if (program.is_user || level == "machine") return absl::OkStatus();
+  return map.Find("level")->Error(absl::StrCat("level is ", level, ", must be user or machine"));
+}
+
+// Validate knows which sizes fit together.
+absl::Status ReadCache(const YamlMap& map, const std::string& key, riscv::CacheShape& cache) {
+  const auto node = map.Find(key);
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap fields, node->Map({"bytes", "ways"}));
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(fields, "bytes", {0, UINT32_MAX}, cache.bytes));
+  return Uint32Field(fields, "ways", {0, UINT32_MAX}, cache.ways);
+}
+
+// An error of the shape begins with the name of the value, which is that of its key.
+absl::Status CheckShape(const YamlMap& map, const riscv::MachineShape& shape) {
+  const absl::Status status = Validate(shape);
+  if (status.ok()) return status;
+  const std::string key(status.message().substr(0, status.message().find_first_of(". ")));
+  return map.Find(key).value_or(map.node()).Locate(status);
+}
+
+absl::Status ReadShape(const YamlMap& map, riscv::MachineShape& shape) {
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "cores", {1, riscv::MachineShape::kCoresMax}, shape.cores));
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "l2_slices", {1, riscv::MachineShape::kSlicesMax}, shape.l2_slices));
+  SIDEBAND_RETURN_IF_ERROR(ReadCache(map, "l1i", shape.l1i));
+  SIDEBAND_RETURN_IF_ERROR(ReadCache(map, "l1d", shape.l1d));
+  SIDEBAND_RETURN_IF_ERROR(ReadCache(map, "l2", shape.l2));
+  return CheckShape(map, shape);
+}
+
+absl::StatusOr<ProgramFileSpec> ReadProgram(const YamlNode& node, const std::string& chip_path) {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
+                            node.Map({"hex", "level", "argument", "cores", "l1i", "l1d", "l2", "l2_slices"}));
+  ProgramFileSpec program{.line = node.line()};
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string hex, map.String("hex"));
+  program.hex = (std::filesystem::path(chip_path).parent_path() / hex).string();
+  SIDEBAND_RETURN_IF_ERROR(ReadLevel(map, program));
+  SIDEBAND_ASSIGN_OR_RETURN(program.argument, UintField(map, "argument", 0, {0, UINT64_MAX}));
+  SIDEBAND_RETURN_IF_ERROR(ReadShape(map, program.shape));
+  return program;
+}
+
+absl::StatusOr<std::vector<YamlNode>> NodesPerSlice(const YamlNode& node, uint32_t slices) {
+  if (!node.is_list()) return std::vector<YamlNode>(slices, node);
+  SIDEBAND_ASSIGN_OR_RETURN(std::vector<YamlNode> nodes, node.List());
+  if (nodes.size() == slices) return nodes;
+  return node.Error(absl::StrCat("program lists ", nodes.size(), " programs, must be one, or one for each of ", slices,
+                                 slices == 1 ? " slice" : " slices"));
+}
+
+// `count` wires from `first` on, which one part of the machine drives.
+UnitFileSpec UnitOf(const std::string& name, const riscv::EventWires& wires, sim::WireId first, uint32_t count,
+                    const ProgramFileSpec& program) {
+  UnitFileSpec unit{.name = name, .line = program.line};
+  for (sim::WireId wire = first; wire < first + count; ++wire) {
+    unit.events.push_back({.name = absl::StrReplaceAll(wires.Name(wire), {{".", "_"}}), .line = program.line});
+  }
+  return unit;
+}
+
+std::vector<UnitFileSpec> UnitsOf(const ProgramFileSpec& program) {
+  const riscv::EventWires wires(program.shape);
+  std::vector<UnitFileSpec> units;
+  for (uint32_t core = 0; core < program.shape.cores; ++core) {
+    units.push_back(UnitOf(absl::StrCat("core", core), wires, wires.core(core), riscv::kCoreEvents, program));
+  }
+  for (uint32_t slice = 0; slice < program.shape.l2_slices; ++slice) {
+    units.push_back(UnitOf(absl::StrCat("l2slice", slice), wires, wires.slice(slice), riscv::kSliceEvents, program));
+  }
+  return units;
+}
+
+}  // namespace
+
+absl::Status ReadPrograms(const YamlMap& root, ChipFile& file) {
+  const auto node = root.Find("program");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const auto nodes, NodesPerSlice(*node, file.pipeline.slices));
+  for (size_t slice = 0; slice < nodes.size(); ++slice) {
+    SIDEBAND_ASSIGN_OR_RETURN(ProgramFileSpec program, ReadProgram(nodes[slice], file.path));
+    for (UnitFileSpec& unit : UnitsOf(program)) {
+      unit.ulc = file.ulc;
+      unit.slices = {static_cast<uint8_t>(slice)};
+      file.units.push_back(std::move(unit));
+    }
+    file.programs.push_back(std::move(program));
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+// A chip whose events are known from the file, and that can tell its clients of relations and estimates.
+absl::Status CheckChip(const YamlNode& node, const std::string& key, const ChipFile& file) {
+  if (file.units.empty()) return node.Error(absl::StrCat("'", key, "' needs units, whose events it is about"));
+  if (file.extension == mailbox::ExtensionVersion::kTwo) return absl::OkStatus();
+  return node.Error(absl::StrCat("'", key, "' needs extension 2: others cannot tell an estimate from a count"));
+}
+
+// The mapping, or {file: PATH}.
+absl::StatusOr<RotationFile> ReadRotationValue(const YamlNode& node, const ChipFile& file) {
+  SIDEBAND_ASSIGN_OR_RETURN(const auto entries, node.Entries());
+  const bool has_file = std::ranges::any_of(entries, [](const auto& entry) { return entry.first == "file"; });
+  if (!has_file) return ReadRotation(node, file.path, RotationUse::kChip);
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"file"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string path, map.String("file"));
+  return LoadRotationFile((std::filesystem::path(file.path).parent_path() / path).string(), RotationUse::kChip);
+}
+
+absl::Status CheckFixedUnits(const ChipFile& file) {
+  for (const auto* units : {&file.units, &file.shared_units, &file.device_units}) {
+    for (const UnitFileSpec& unit : *units) {
+      if (unit.fixed.empty()) continue;
+      return LineError(
+          file.path, unit.fixed[0].line,
+          absl::StrCat("unit '", unit.name, "': 'fixed' needs 'rotation', in which other events take turns"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadRotationKeys(const YamlMap& root, ChipFile& file) {
+  if (const auto node = root.Find("relations")) {
+    SIDEBAND_RETURN_IF_ERROR(CheckChip(*node, "relations", file));
+    SIDEBAND_ASSIGN_OR_RETURN(file.relations, ReadRelations(*node));
+  }
+  const auto node = root.Find("rotation");
+  if (!node) return CheckFixedUnits(file);
+  SIDEBAND_RETURN_IF_ERROR(CheckChip(*node, "rotation", file));
+  if (!file.selections.empty()) {
+    return node->Error("a chip has 'selections', of which each VM has one, or a 'rotation', not both");
+  }
+  file.rotation_line = node->line();
+  SIDEBAND_ASSIGN_OR_RETURN(file.rotation, ReadRotationValue(*node, file));
+  return absl::OkStatus();
+}
+
+absl::Status ReadSealing(const YamlMap& root, ChipFile& file) {
+  const auto node = root.Find("sealing");
+  if (!node) return absl::OkStatus();
+  if (file.extension != mailbox::ExtensionVersion::kTwo) return node->Error("'sealing' needs extension 2");
+  if (file.rotation) return node->Error("a device that seals has no 'rotation': its records have no estimates");
+  const auto open =
+      std::ranges::find_if(file.vms, [](const VmFileSpec& vm) { return vm.confidential && !vm.counting.is_private; });
+  if (open != file.vms.end()) {
+    return node->Error(absl::StrCat("VM '", open->name,
+                                    "' is confidential and not private: the device's own block would "
+                                    "have its counts"));
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string path, node->String());
+  file.sealing = {.path = (std::filesystem::path(file.path).parent_path() / path).string(), .line = node->line()};
+  return absl::OkStatus();
+}
+
+namespace {
+
+absl::Status ReadSelectedEvent(const YamlNode& node, const std::vector<std::string>& known,
+                               SelectionFileSpec& selection) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string event, node.String());
+  if (std::ranges::find(known, event) == known.end()) {
+    return node.Error(absl::StrCat("no unit of a slice has an event '", event, "'", DidYouMean(event, known)));
+  }
+  if (std::ranges::find(selection.events, event) != selection.events.end()) {
+    return node.Error(absl::StrCat("event '", event, "' is listed twice"));
+  }
+  selection.events.push_back(event);
+  return absl::OkStatus();
+}
+
+absl::Status ReadSelection(const YamlNode& node, const std::vector<std::string>& known, ChipFile& file) {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "events"}));
+  SelectionFileSpec selection{.name = {}, .events = {}, .line = node.line()};
+  SIDEBAND_ASSIGN_OR_RETURN(selection.name, ReadName(map));
+  const auto& names = file.selections;
+  if (std::ranges::find(names, selection.name, &SelectionFileSpec::name) != names.end()) {
+    return node.Error(absl::StrCat("selection '", selection.name, "' is listed twice"));
+  }
+  if (names.size() == mailbox::kSelectionsMax) {
+    return node.Error(absl::StrCat("more than ", mailbox::kSelectionsMax, " selections"));
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode list, map.Get("events"));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto events, list.List());
+  for (const YamlNode& event : events) SIDEBAND_RETURN_IF_ERROR(ReadSelectedEvent(event, known, selection));
+  file.selections.push_back(std::move(selection));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadSelections(const YamlMap& root, ChipFile& file) {
+  SIDEBAND_ASSIGN_OR_RETURN(const auto nodes, root.ListOrEmpty("selections"));
+  if (nodes.empty()) return absl::OkStatus();
+  if (file.units.empty()) return nodes[0].Error("selections need units, among whose events they choose");
+  if (file.extension != mailbox::ExtensionVersion::kTwo) {
+    return nodes[0].Error("selections need extension 2: in others nothing tells a count of 0 from none");
+  }
+  const std::vector<std::string> known = EventsOfSlices(file);
+  for (const YamlNode& node : nodes) SIDEBAND_RETURN_IF_ERROR(ReadSelection(node, known, file));
+  return absl::OkStatus();
+}
+
+}  // namespace sideband::mcu

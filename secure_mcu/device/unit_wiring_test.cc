@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/device/unit_wiring.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace sideband::mcu {
+namespace {
+
+std::string First(RoundRobinTimeline& timeline, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    const auto event = timeline.Peek();
+    if (!event) return text + "end";
+    text += std::to_string(event->cycle) + ":" + std::to_string(event->slice) + "=" +
+            (event->tenant ? std::to_string(*event->tenant) : "-") + " ";
+    timeline.Pop();
+  }
+  return text;
+}
+
+TEST(RoundRobinTimelineTest, TenantsTakeTurnsWithGaps) {
+  RoundRobinTimeline timeline({}, {{7, 8}}, {.quantum = 10, .gap = 2});
+  EXPECT_EQ(First(timeline, 5), "0:0=7 10:0=- 12:0=8 22:0=- 24:0=7 ");
+}
+
+TEST(RoundRobinTimelineTest, WithoutAGapTheySwitchDirectly) {
+  RoundRobinTimeline timeline({}, {{7, 8}}, {.quantum = 10, .gap = 0});
+  EXPECT_EQ(First(timeline, 3), "0:0=7 10:0=8 20:0=7 ");
+}
+
+TEST(RoundRobinTimelineTest, SlicesAreMergedInTime) {
+  RoundRobinTimeline timeline({}, {{1}, {}, {2, 3}}, {.quantum = 10, .gap = 1});
+  EXPECT_EQ(First(timeline, 6), "0:0=1 0:2=2 10:0=- 10:2=- 11:0=1 11:2=3 ");
+}
+
+TEST(RoundRobinTimelineTest, ALonelyTenantStays) {
+  RoundRobinTimeline timeline({}, {{1}}, {.quantum = 10, .gap = 0});
+  EXPECT_EQ(First(timeline, 2), "0:0=1 end");
+}
+
+TEST(RoundRobinTimelineTest, WhoIsRemovedLeavesAtOnceAndMayComeBack) {
+  RoundRobinTimeline timeline({}, {{7, 8}}, {.quantum = 10, .gap = 2});
+  EXPECT_EQ(First(timeline, 1), "0:0=7 ");
+  timeline.Remove(7, 4);
+  EXPECT_EQ(First(timeline, 4), "4:0=- 6:0=8 16:0=- 18:0=8 ");
+  timeline.Add(7, 20);
+  EXPECT_EQ(First(timeline, 4), "28:0=- 30:0=7 40:0=- 42:0=8 ");
+  timeline.Remove(7, 50);
+  timeline.Remove(8, 50);
+  EXPECT_EQ(First(timeline, 2), "50:0=- end");
+  timeline.Add(8, 99);
+  EXPECT_EQ(First(timeline, 2), "99:0=8 109:0=- ");
+}
+
+TEST(RoundRobinTimelineTest, ALonelyTenantGivesWayToWhoComes) {
+  RoundRobinTimeline timeline({}, {{1, 2}}, {.quantum = 10, .gap = 0});
+  EXPECT_EQ(First(timeline, 1), "0:0=1 ");
+  timeline.Remove(2, 5);
+  EXPECT_EQ(First(timeline, 1), "end") << "1 stays";
+  timeline.Add(2, 1000);
+  EXPECT_EQ(First(timeline, 3), "1000:0=2 1010:0=1 1020:0=2 ");
+  timeline.Remove(2, 1025);
+  EXPECT_EQ(First(timeline, 3), "1025:0=- 1025:0=1 end") << "2 leaves and 1 takes over at once";
+}
+
+TEST(RoundRobinTimelineTest, NobodyAnywhere) {
+  RoundRobinTimeline timeline({}, {{}, {}}, {.quantum = 10, .gap = 1});
+  EXPECT_EQ(First(timeline, 1), "end");
+}
+
+}  // namespace
+
+}  // namespace sideband::mcu
