@@ -64,10 +64,14 @@ class TokenTestCase(unittest.TestCase):
                             "ca.pem", *own, "--token-file", "token", cwd=self.site.folder)
 
     def reload(self):
-        lines = self.site.daemon.log().count("reload: ")
+        """The line that says so."""
+        def said():
+            return [line for line in self.site.daemon.log().splitlines() if "reload: " in line]
+
+        before = len(said())
         self.site.daemon.signal(signal.SIGHUP)
-        programs.wait_until(lambda: self.site.daemon.log().count("reload: ") > lines, "the daemon has reloaded")
-        return self.site.daemon.log().splitlines()[-1]
+        programs.wait_until(lambda: len(said()) > before, "the daemon has reloaded")
+        return said()[-1]
 
     def stream(self, token, **wanted):
         """A stream that has delivered all pending messages."""
