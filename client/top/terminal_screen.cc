@@ -9,6 +9,7 @@
 
 #include <climits>
 #include <clocale>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cwchar>
@@ -72,6 +73,15 @@ short PairOf(Style style) {
   return 0;
 }
 
+// Opens the screen without ncurses' own SIGTSTP, which it leaves alone where it finds a handler: while it draws it
+// ignores that signal, and the kernel then discards one that is pending.
+SCREEN* OpenScreen() {
+  const auto before = std::signal(SIGTSTP, [](int) {});
+  SCREEN* const screen = newterm(nullptr, stdout, stdin);
+  std::signal(SIGTSTP, before);
+  return screen;
+}
+
 Key SpecialKey(wint_t code) {
   static const std::map<wint_t, Special> kKeys = {{KEY_UP, Special::kUp},        {KEY_DOWN, Special::kDown},
                                                   {KEY_LEFT, Special::kLeft},    {KEY_RIGHT, Special::kRight},
@@ -111,7 +121,7 @@ absl::StatusOr<std::unique_ptr<TerminalScreen>> TerminalScreen::Open(const GetEn
   std::setlocale(LC_CTYPE, "");
   const bool is_unicode = std::string(::nl_langinfo(CODESET)) == "UTF-8";
   set_escdelay(kEscapeDelayMs);
-  SCREEN* const screen = newterm(nullptr, stdout, stdin);
+  SCREEN* const screen = OpenScreen();
   if (screen == nullptr) return absl::InternalError("top: the terminal cannot be opened");
   const bool is_coloured = has_colors() && get_env("NO_COLOR").value_or("").empty();
   return std::unique_ptr<TerminalScreen>(new TerminalScreen(screen, is_unicode, is_coloured));
