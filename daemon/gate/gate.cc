@@ -2,7 +2,6 @@
 #include "daemon/gate/gate.h"
 
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <openssl/rand.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
@@ -15,10 +14,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/strand.hpp>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
@@ -32,12 +28,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/gate/gate_connection.h"
+#include "daemon/listen/acceptor.h"
 #include "daemon/listen/connection_holder.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/listen/descriptors.h"
-#include "daemon/listen/listener_tls.h"
-#include "daemon/listen/local_listener.h"
-#include "daemon/listen/network_listener.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
 
@@ -46,7 +40,6 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
-using boost::system::error_code;
 
 constexpr size_t kRandomBytes = 16;
 
@@ -90,11 +83,6 @@ namespace {
 using Id = ConnectionTable::Id;
 
 constexpr char kListener[] = "grpc";
-// The delay after a failed accept. Descriptors are usually exhausted then, and a connection is being closed to free
-// one.
-constexpr std::chrono::milliseconds kAcceptRetry{20};
-// Bounds a burst of accepts, so that the thread's other work proceeds.
-constexpr int kAcceptsAtOnce = 16;
 // Breaches are logged and audited once per holder and interval: a peer that keeps reconnecting must not fill the audit
 // log.
 constexpr absl::Duration kReportInterval = absl::Seconds(10);
@@ -138,7 +126,7 @@ class Gate::Impl final : public GateConnectionOwner {
 
   absl::Status Listen();
   void Start(ServeFunction serve, BreachFunction on_breach);
-  uint16_t port() const { return port_; }
+  uint16_t port() const { return acceptor_.port(); }
   std::optional<Credentials> CredentialsOf(absl::string_view peer) const;
   bool CountAs(absl::string_view peer, const std::string& identity);
   void CheckCertificates(bool reload);
@@ -172,12 +160,7 @@ class Gate::Impl final : public GateConnectionOwner {
     asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
   };
 
-  absl::Status ListenOnNetwork();
-  absl::Status ListenLocally();
   void RunOnThread(asio::io_context& io);
-  void AwaitClients();
-  void AcceptClients();
-  void OnAcceptError(int error);
   void Add(AcceptedClient client);
   bool Apply(const ConnectionTable::Verdict& verdict, const char* refusal);
   void Evict(std::optional<Id> id, const char* reason, bool is_busy);
@@ -193,8 +176,6 @@ class Gate::Impl final : public GateConnectionOwner {
   ListenerMetrics& metrics_;
   HolderThrottle throttle_;
   PairNames names_;
-  std::unique_ptr<ListenerTls> tls_;  // nullptr without a network listener
-  uint16_t port_ = 0;
   ServeFunction serve_;
   BreachFunction on_breach_;
 
@@ -212,47 +193,23 @@ class Gate::Impl final : public GateConnectionOwner {
   std::vector<std::unique_ptr<Lane>> lanes_;  // constant after construction
   asio::io_context io_;                       // of all but connections
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
-  // Used on the acceptor's own strand only.
-  tcp::acceptor acceptor_{asio::make_strand(io_)};
-  asio::steady_timer retry_{acceptor_.get_executor()};
-  DescriptorAlarm descriptors_;
-
-  std::unique_ptr<LocalListener> local_;  // nullptr without a Unix socket
-  std::vector<std::thread> threads_;      // running io_ and each lane
+  Acceptor acceptor_{io_, kListener, metrics_};
+  std::vector<std::thread> threads_;  // running io_ and each lane
 };
 
 absl::Status Gate::Impl::Listen() {
-  if (options_.listener.on_network) SIDEBAND_RETURN_IF_ERROR(ListenOnNetwork());
-  if (!options_.listener.unix_socket.empty()) SIDEBAND_RETURN_IF_ERROR(ListenLocally());
-  return absl::OkStatus();
-}
-
-absl::Status Gate::Impl::ListenOnNetwork() {
-  SIDEBAND_ASSIGN_OR_RETURN(
-      tls_, ListenerTls::Create(kListener, options_.listener.tls, ApplicationProtocol::kHttp2, metrics_));
-  SIDEBAND_ASSIGN_OR_RETURN(NetworkListener network,
-                            NetworkListener::Open(kListener, options_.listener.listen, options_.inherited_socket));
-  port_ = network.port;
-  error_code error;
-  acceptor_.assign(network.is_v6 ? tcp::v6() : tcp::v4(), network.socket.Release(), error);
-  if (!error) acceptor_.non_blocking(true, error);
-  return error ? absl::InternalError(error.message()) : absl::OkStatus();
-}
-
-absl::Status Gate::Impl::ListenLocally() {
-  SIDEBAND_ASSIGN_OR_RETURN(
-      local_, LocalListener::Listen({kListener, options_.listener.unix_socket, options_.local_operators}, metrics_));
-  return absl::OkStatus();
+  return acceptor_.Open(options_.listener, options_.local_operators, options_.inherited_socket,
+                        ApplicationProtocol::kHttp2);
 }
 
 void Gate::Impl::Start(ServeFunction serve, BreachFunction on_breach) {
   serve_ = std::move(serve);
   on_breach_ = std::move(on_breach);
-  // The acceptor is used on its strand only, and the threads start below.
-  if (tls_ != nullptr) asio::post(acceptor_.get_executor(), [this] { AwaitClients(); });
-  if (local_ != nullptr) {
-    local_->Start([this](int fd, const SocketPeer& peer) { Add({.fd = fd, .local_operator = peer.user}); });
-  }
+  // gRPC sees a Unix socket and cannot set TCP_NODELAY itself: its small frames must not wait for acknowledgements.
+  acceptor_.Start(
+      {.client = [this](int fd) { Add({.fd = fd, .address = AddressOf(fd)}); },
+       .local_operator = [this](int fd, const SocketPeer& peer) { Add({.fd = fd, .local_operator = peer.user}); },
+       .exhausted = [this] { EvictLongestIdle(); }});
   RunOnThread(io_);
   for (const auto& lane : lanes_) RunOnThread(lane->io);
 }
@@ -261,38 +218,6 @@ void Gate::Impl::RunOnThread(asio::io_context& io) {
   threads_.emplace_back([&io] {
     BlockSigpipe();
     io.run();
-  });
-}
-
-void Gate::Impl::AwaitClients() {
-  acceptor_.async_wait(tcp::acceptor::wait_read, [this](const error_code&) {
-    if (acceptor_.is_open()) AcceptClients();
-  });
-}
-
-void Gate::Impl::AcceptClients() {
-  for (int i = 0; i < kAcceptsAtOnce; ++i) {
-    const int fd = accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    // A client may have gone away between the readiness and the accept.
-    if (fd < 0 && (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR)) break;
-    if (fd < 0) return OnAcceptError(errno);
-    // gRPC sees a Unix socket and cannot set this itself: its small frames must not wait for acknowledgements of TCP.
-    const int on = 1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    Add({.fd = fd, .address = AddressOf(fd)});
-  }
-  AwaitClients();
-}
-
-void Gate::Impl::OnAcceptError(int error) {
-  // Out of descriptors: frees one by eviction, and retries.
-  if (error == EMFILE || error == ENFILE) {
-    descriptors_.OnExhausted(kListener, metrics_);
-    EvictLongestIdle();
-  }
-  retry_.expires_after(kAcceptRetry);
-  retry_.async_wait([this](const error_code&) {
-    if (acceptor_.is_open()) AwaitClients();
   });
 }
 
@@ -320,7 +245,7 @@ void Gate::Impl::Add(AcceptedClient client) {
                                               .throttle = throttle_,
                                               .owner = *this,
                                               .clock = clock_,
-                                              .tls = tls_.get()});
+                                              .tls = acceptor_.tls()});
   if (connection == nullptr) return metrics_.ConnectionRefused(kListener, "no_memory");
   ConnectionTable::Verdict verdict;
   {
@@ -498,7 +423,7 @@ std::vector<std::shared_ptr<GateConnection>> Gate::Impl::Live() const {
 }
 
 void Gate::Impl::CheckCertificates(bool reload) {
-  if (tls_ != nullptr) reload ? tls_->Reload() : tls_->Check();
+  if (ListenerTls* const tls = acceptor_.tls()) reload ? tls->Reload() : tls->Check();
   // Over a list of its own: a connection that ends meanwhile takes the lock in OnEnd().
   for (const auto& connection : Live()) connection->CheckStanding();
 }
@@ -508,13 +433,7 @@ void Gate::Impl::StopAccepting() {
     absl::MutexLock lock(&mu_);
     draining_ = true;
   }
-  asio::post(acceptor_.get_executor(), [this] {
-    error_code ignored;
-    // On the acceptor's strand, where an accept may be under way.
-    acceptor_.close(ignored);
-    retry_.cancel();
-  });
-  if (local_ != nullptr) local_->Stop();
+  acceptor_.Stop();
 }
 
 void Gate::Impl::Stop() {

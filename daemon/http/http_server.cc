@@ -7,9 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
-#include <chrono>
 #include <optional>
 #include <string>
 #include <thread>
@@ -20,11 +18,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/http/http_session.h"
+#include "daemon/listen/acceptor.h"
 #include "daemon/listen/connection_table.h"
-#include "daemon/listen/descriptors.h"
-#include "daemon/listen/listener_tls.h"
-#include "daemon/listen/local_listener.h"
-#include "daemon/listen/network_listener.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
 
@@ -33,14 +28,10 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
-using boost::system::error_code;
 using Id = ConnectionTable::Id;
 using Local = asio::local::stream_protocol;
 
 constexpr char kListener[] = "http";
-// The delay after a failed accept. Descriptors are usually exhausted then, and a connection is being closed to free
-// one.
-constexpr std::chrono::milliseconds kAcceptRetry{20};
 
 ConnectionTable::Limits LimitsOf(const HttpServer::Options& options) {
   return {.handshakes_max = options.handshakes_max,
@@ -59,7 +50,7 @@ class HttpServer::Impl final : public HttpSessionOwner {
   absl::Status Listen();
   void Run();
   void Stop();
-  uint16_t port() const { return port_; }
+  uint16_t port() const { return acceptor_.port(); }
   void CheckCertificates();
   void ReloadCertificates();
   void Post(std::function<void()> task) { asio::post(io_, std::move(task)); }
@@ -76,16 +67,13 @@ class HttpServer::Impl final : public HttpSessionOwner {
  private:
   using Sessions = absl::flat_hash_map<Id, std::weak_ptr<HttpSession>>;
 
-  absl::Status ListenOnNetwork();
-  absl::Status ListenLocally();
   void UseTls(const ListenerTls::Loaded& loaded);
-  void Accept();
-  void OnAccept(const error_code& error, tcp::socket socket);
-  void OnAcceptError(const error_code& error);
-  void OnLocalConnection(int fd, uint32_t user);
+  void Add(int fd);
+  void AddLocal(int fd, uint32_t user);
   // Registers the session that `make(id)` returns, and runs it.
   template <typename Make>
   void StartSession(Make make);
+  void EvictLongestIdle();
   // Aborts a busy connection; shuts an idle one down in order (TLS close_notify).
   void Evict(std::optional<Id> id, const char* reason, bool is_busy = false);
   // Evicts the connection that the verdict names. Returns whether the new connection is admitted; counts `refusal` if
@@ -93,13 +81,13 @@ class HttpServer::Impl final : public HttpSessionOwner {
   bool Apply(const ConnectionTable::Verdict& verdict, const char* refusal);
   bool NoSessions() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return sessions_.empty(); }
   std::vector<std::shared_ptr<HttpSession>> LiveSessions();
-  HttpSessionContext Context() { return {.options = options_, .handler = handler_, .owner = *this, .tls = tls_.get()}; }
+  HttpSessionContext Context() {
+    return {.options = options_, .handler = handler_, .owner = *this, .tls = acceptor_.tls()};
+  }
 
   const Options options_;
   const HttpHandler handler_;
   ListenerMetrics& metrics_;
-  std::unique_ptr<ListenerTls> tls_;  // nullptr without a network listener
-  uint16_t port_ = 0;
 
   absl::Mutex mu_;
   SteadyCondVar changed_;  // sessions_ changed
@@ -111,20 +99,16 @@ class HttpServer::Impl final : public HttpSessionOwner {
   // Declared after sessions_: destroying it destroys the remaining sessions, whose destructors call OnEnd.
   asio::io_context io_;
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
-  // Used on the acceptor's own strand only.
-  tcp::acceptor acceptor_{asio::make_strand(io_)};
-  DescriptorAlarm descriptors_;
-  asio::steady_timer retry_{acceptor_.get_executor()};
+  Acceptor acceptor_{io_, kListener, metrics_};
   uint64_t tls_version_ = 0;
   std::shared_ptr<asio::ssl::context> tls_context_;  // shared with the sessions
-
-  std::unique_ptr<LocalListener> local_;  // nullptr without a Unix socket
-  std::vector<std::thread> threads_;      // running io_
+  std::vector<std::thread> threads_;                 // running io_
 };
 
 absl::Status HttpServer::Impl::Listen() {
-  if (options_.listener.on_network) SIDEBAND_RETURN_IF_ERROR(ListenOnNetwork());
-  if (!options_.listener.unix_socket.empty()) SIDEBAND_RETURN_IF_ERROR(ListenLocally());
+  SIDEBAND_RETURN_IF_ERROR(acceptor_.Open(options_.listener, options_.local_operators, options_.inherited_socket,
+                                          ApplicationProtocol::kAny));
+  if (acceptor_.tls() != nullptr) UseTls(acceptor_.tls()->Current());
   return absl::OkStatus();
 }
 
@@ -135,72 +119,35 @@ void HttpServer::Impl::UseTls(const ListenerTls::Loaded& loaded) {
   tls_context_ = std::make_shared<asio::ssl::context>(loaded.context.get());
 }
 
-absl::Status HttpServer::Impl::ListenOnNetwork() {
-  SIDEBAND_ASSIGN_OR_RETURN(tls_,
-                            ListenerTls::Create(kListener, options_.listener.tls, ApplicationProtocol::kAny, metrics_));
-  UseTls(tls_->Current());
-  SIDEBAND_ASSIGN_OR_RETURN(NetworkListener network,
-                            NetworkListener::Open(kListener, options_.listener.listen, options_.inherited_socket));
-  port_ = network.port;
-  error_code error;
-  acceptor_.assign(network.is_v6 ? tcp::v6() : tcp::v4(), network.socket.Release(), error);
-  return error ? absl::InternalError(error.message()) : absl::OkStatus();
-}
-
-absl::Status HttpServer::Impl::ListenLocally() {
-  SIDEBAND_ASSIGN_OR_RETURN(
-      local_, LocalListener::Listen({kListener, options_.listener.unix_socket, options_.local_operators}, metrics_));
-  return absl::OkStatus();
-}
-
 void HttpServer::Impl::Run() {
-  if (tls_ != nullptr) asio::post(acceptor_.get_executor(), [this] { Accept(); });
-  if (local_ != nullptr) {
-    local_->Start([this](int fd, const SocketPeer& peer) { OnLocalConnection(fd, peer.user); });
-  }
+  acceptor_.Start({.client = [this](int fd) { Add(fd); },
+                   .local_operator = [this](int fd, const SocketPeer& peer) { AddLocal(fd, peer.user); },
+                   .exhausted = [this] { EvictLongestIdle(); }});
   // No mask for SIGPIPE as in the gate: Asio sends with MSG_NOSIGNAL, also below TLS.
   for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { io_.run(); });
 }
 
-void HttpServer::Impl::Accept() {
-  acceptor_.async_accept(asio::make_strand(io_),
-                         [this](const error_code& error, tcp::socket socket) { OnAccept(error, std::move(socket)); });
-}
-
-void HttpServer::Impl::OnAccept(const error_code& error, tcp::socket socket) {
-  // Stop() has closed it on this strand.
-  if (!acceptor_.is_open()) return;
-  if (error) return OnAcceptError(error);
+void HttpServer::Impl::Add(int fd) {
   // New certificates apply to new connections only.
-  if (const auto loaded = tls_->Current(); loaded.version != tls_version_) UseTls(loaded);
-  error_code ignored;
-  // A failure costs latency only.
-  socket.set_option(tcp::no_delay(true), ignored);
-  StartSession([&](Id id) { return MakeTlsSession(id, std::move(socket), tls_context_, Context()); });
-  Accept();
-}
-
-void HttpServer::Impl::OnAcceptError(const error_code& error) {
-  if (error == boost::system::errc::too_many_files_open ||
-      error == boost::system::errc::too_many_files_open_in_system) {
-    descriptors_.OnExhausted(kListener, metrics_);
-    std::optional<Id> idle;
-    {
-      absl::MutexLock lock(&mu_);
-      idle = table_.TakeLongestIdle();
-    }
-    // Aborted, since an orderly shutdown would hold the descriptor for up to two seconds more.
-    Evict(idle, "no_descriptors", /*is_busy=*/true);
-  }
-  retry_.expires_after(kAcceptRetry);
-  retry_.async_wait([this](const error_code&) {
-    if (acceptor_.is_open()) Accept();
+  if (const auto loaded = acceptor_.tls()->Current(); loaded.version != tls_version_) UseTls(loaded);
+  StartSession([&](Id id) {
+    return MakeTlsSession(id, tcp::socket(asio::make_strand(io_), acceptor_.protocol(), fd), tls_context_, Context());
   });
 }
 
-void HttpServer::Impl::OnLocalConnection(int fd, uint32_t user) {
+void HttpServer::Impl::AddLocal(int fd, uint32_t user) {
   StartSession(
       [&](Id id) { return MakeLocalSession(id, Local::socket(asio::make_strand(io_), Local(), fd), user, Context()); });
+}
+
+void HttpServer::Impl::EvictLongestIdle() {
+  std::optional<Id> idle;
+  {
+    absl::MutexLock lock(&mu_);
+    idle = table_.TakeLongestIdle();
+  }
+  // Aborted, since an orderly shutdown would hold the descriptor for up to two seconds more.
+  Evict(idle, "no_descriptors", /*is_busy=*/true);
 }
 
 template <typename Make>
@@ -285,14 +232,14 @@ void HttpServer::Impl::SetArriving(Id id) {
 
 void HttpServer::Impl::CheckCertificates() {
   // Peers of a Unix socket have no certificate, and the age of their connections is checked at each request.
-  if (tls_ == nullptr) return;
-  tls_->Check();
+  if (acceptor_.tls() == nullptr) return;
+  acceptor_.tls()->Check();
   for (const auto& session : LiveSessions()) session->CheckStanding();
 }
 
 void HttpServer::Impl::ReloadCertificates() {
-  if (tls_ == nullptr) return;
-  tls_->Reload();
+  if (acceptor_.tls() == nullptr) return;
+  acceptor_.tls()->Reload();
   for (const auto& session : LiveSessions()) session->CheckStanding();
 }
 
@@ -318,12 +265,7 @@ void HttpServer::Impl::Stop() {
     absl::MutexLock lock(&mu_);
     if (std::exchange(stopping_, true)) return;
   }
-  asio::post(acceptor_.get_executor(), [this] {
-    error_code ignored;
-    acceptor_.close(ignored);
-    retry_.cancel();
-  });
-  if (local_ != nullptr) local_->Stop();
+  acceptor_.Stop();
   for (const auto& session : LiveSessions()) session->Stop();
   {
     absl::MutexLock lock(&mu_);

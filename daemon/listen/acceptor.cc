@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/listen/network_listener.h"
+#include "daemon/listen/acceptor.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/listen/descriptors.h"
+#include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+// The delay after a failed accept. Descriptors are usually exhausted then, and a connection is being closed to free
+// one.
+constexpr std::chrono::milliseconds kAcceptRetry{20};
+// Bounds a burst of accepts, so that the thread's other work proceeds.
+constexpr int kAcceptsAtOnce = 16;
 
 // An address of either family, as the system calls take it.
 class SocketAddress {
@@ -88,6 +102,74 @@ absl::StatusOr<NetworkListener> NetworkListener::Open(absl::string_view name, co
   Descriptor socket = inherited >= 0 ? Adopt(inherited) : Listen(at);
   if (!socket.is_open() || !at.Get(socket.get())) return fail(errno);
   return NetworkListener{std::move(socket), at.is_v6(), at.port()};
+}
+
+Acceptor::Acceptor(asio::io_context& io, std::string name, ListenerMetrics& metrics)
+    : name_(std::move(name)), metrics_(metrics), socket_(asio::make_strand(io)), retry_(socket_.get_executor()) {}
+
+absl::Status Acceptor::Open(const ListenerConfig& listener, const LocalOperators& operators, int inherited,
+                            ApplicationProtocol protocol) {
+  if (listener.on_network) SIDEBAND_RETURN_IF_ERROR(OpenNetwork(listener, inherited, protocol));
+  if (listener.unix_socket.empty()) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(local_, LocalListener::Listen({name_, listener.unix_socket, operators}, metrics_));
+  return absl::OkStatus();
+}
+
+absl::Status Acceptor::OpenNetwork(const ListenerConfig& listener, int inherited, ApplicationProtocol protocol) {
+  SIDEBAND_ASSIGN_OR_RETURN(tls_, ListenerTls::Create(name_, listener.tls, protocol, metrics_));
+  SIDEBAND_ASSIGN_OR_RETURN(NetworkListener network, NetworkListener::Open(name_, listener.listen, inherited));
+  port_ = network.port;
+  protocol_ = network.is_v6 ? tcp::v6() : tcp::v4();
+  error_code error;
+  socket_.assign(protocol_, network.socket.Release(), error);
+  if (!error) socket_.non_blocking(true, error);
+  return error ? absl::InternalError(error.message()) : absl::OkStatus();
+}
+
+void Acceptor::Start(Handlers handlers) {
+  handlers_ = std::move(handlers);
+  if (tls_ != nullptr) asio::post(socket_.get_executor(), [this] { AwaitClients(); });
+  if (local_ != nullptr) local_->Start(handlers_.local_operator);
+}
+
+void Acceptor::AwaitClients() {
+  socket_.async_wait(tcp::acceptor::wait_read, [this](const error_code&) {
+    if (socket_.is_open()) AcceptClients();
+  });
+}
+
+void Acceptor::AcceptClients() {
+  for (int i = 0; i < kAcceptsAtOnce; ++i) {
+    const int fd = accept4(socket_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    // A client may have gone away between the readiness and the accept.
+    if (fd < 0 && (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR)) break;
+    if (fd < 0) return OnError(errno);
+    const int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));  // a failure costs latency only
+    handlers_.client(fd);
+  }
+  AwaitClients();
+}
+
+void Acceptor::OnError(int error) {
+  if (error == EMFILE || error == ENFILE) {
+    descriptors_.OnExhausted(name_, metrics_);
+    handlers_.exhausted();
+  }
+  retry_.expires_after(kAcceptRetry);
+  retry_.async_wait([this](const error_code&) {
+    if (socket_.is_open()) AwaitClients();
+  });
+}
+
+void Acceptor::Stop() {
+  // On the acceptor's strand, where an accept may be under way.
+  asio::post(socket_.get_executor(), [this] {
+    error_code ignored;
+    socket_.close(ignored);
+    retry_.cancel();
+  });
+  if (local_ != nullptr) local_->Stop();
 }
 
 }  // namespace sideband::daemon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/listen/network_listener.h"
+#include "daemon/listen/acceptor.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

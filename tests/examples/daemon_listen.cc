@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <cerrno>
@@ -17,6 +18,7 @@
 #include "daemon/config/tls_files.h"
 #include "daemon/gate/frame_guard.h"
 #include "daemon/http/http_server.h"
+#include "daemon/listen/acceptor.h"
 #include "daemon/listen/connection_holder.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/listen/descriptors.h"
@@ -25,7 +27,6 @@
 #include "daemon/listen/key_updates.h"
 #include "daemon/listen/listener_tls.h"
 #include "daemon/listen/local_listener.h"
-#include "daemon/listen/network_listener.h"
 #include "daemon/listen/tls_context.h"
 #include "daemon/listen/tls_peer.h"
 #include "daemon/listen/token_bucket.h"
@@ -36,6 +37,16 @@
 
 namespace sideband::daemon {
 namespace {
+
+void ServeClient(int fd);
+void ServeOperator(int fd, const SocketPeer& peer);
+void CloseAnIdleOne();
+
+absl::Status UseAcceptor(boost::asio::io_context& io, ListenerMetrics& metrics, const ListenerConfig& listener,
+                         const LocalOperators& operators) {
+  //@ daemon/listen/acceptor.h
+  return absl::OkStatus();
+}
 
 void Close();
 void Close(ConnectionTable::Id id);
@@ -75,12 +86,6 @@ absl::Status UseHandshakeCheck(const std::unique_ptr<TlsFiles>& files, const Tls
 
 absl::Status UseLocalListener(const std::string& path, ListenerMetrics& metrics) {
   //@ daemon/listen/local_listener.h
-  return absl::OkStatus();
-}
-
-absl::Status UseNetworkListener(boost::asio::ip::tcp::acceptor& acceptor, boost::system::error_code& error) {
-  using boost::asio::ip::tcp;
-  //@ daemon/listen/network_listener.h
   return absl::OkStatus();
 }
 
