@@ -2,259 +2,98 @@
 #include "secure_mcu/chip/chip.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
-#include "absl/numeric/int128.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::mcu {
-namespace {
-
-constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
-
-CounterCollectionUnit MakeCcu(const CcuSpec& spec, size_t id, const Selections& selections) {
-  return CounterCollectionUnit({.id = static_cast<uint16_t>(id),
-                                .channel = spec.channel,
-                                .counters = static_cast<uint16_t>((*selections.meanings())[0][id].size()),
-                                .mapping = selections.MappingOf(0, id),
-                                .threshold = spec.threshold});
-}
-
-// By manager: the events of which a slice's units have a counter.
-std::vector<uint64_t> SliceEvents(const PipelineConfig& config) {
-  std::vector<uint64_t> events(mailbox::kEventsMax / hpc::kCountersPerManager);
-  for (const CcuSpec& ccu : config.ccus) {
-    if (ccu.channel == kDeviceChannel) continue;
-    for (const EventShare& share : AllocateCounters(ccu).meanings) {
-      events[share.event / hpc::kCountersPerManager] |= uint64_t{1} << share.event % hpc::kCountersPerManager;
-    }
-  }
-  return events;
-}
-
-uint32_t DomainsOf(const PipelineConfig& config) {
-  uint32_t domains = 1;
-  for (const CcuSpec& ccu : config.ccus) {
-    for (const UlcSpec& ulc : ccu.ulcs) domains = std::max(domains, ulc.domain + 1);
-  }
-  return domains;
-}
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<Chip>> Chip::Create(const PipelineConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(Validate(config));
-  Selections selections(config);
-  std::vector<CounterCollectionUnit> ccus;
-  std::vector<Unit> units;
-  for (size_t c = 0; c < config.ccus.size(); ++c) {
-    const CcuSpec& spec = config.ccus[c];
-    ccus.push_back(MakeCcu(spec, c, selections));
-    for (size_t u = 0; u < spec.ulcs.size(); ++u) {
-      units.push_back({.ulc = UnitLevelCounter(CounterConfig(spec.ulcs[u])),
-                       .ccu = c,
-                       .index = u,
-                       .channel = spec.channel,
-                       .wiring = spec.channel == kDeviceChannel ? config.slices : spec.channel,
-                       .domain = spec.ulcs[u].domain,
-                       .is_switched = spec.ulcs[u].is_switched()});
-    }
-  }
-  std::unique_ptr<Chip> chip(new Chip(config, std::move(ccus), std::move(units), std::move(selections)));
-  if (!TurningEvents(config).empty()) {
-    const bool fill = config.rotation->settings.profile == mailbox::RotationProfile::kFast;
-    SIDEBAND_ASSIGN_OR_RETURN(const CounterPlan plan, PlanCounters(config, {.events = {}, .always = {}, .fill = fill}));
-    chip->StartRotation(plan);
+  std::unique_ptr<Chip> chip(new Chip(config, Selections(config)));
+  if (TurningEvents(config).empty()) return chip;
+  const bool fill = config.rotation->settings.profile == mailbox::RotationProfile::kFast;
+  SIDEBAND_ASSIGN_OR_RETURN(const CounterPlan plan, PlanCounters(config, {.events = {}, .always = {}, .fill = fill}));
+  chip->rotation_.emplace(
+      RotatedParts{chip->config_, chip->selections_, chip->units_, chip->channels_, chip->residents_}, plan);
+  chip->rotation_->Begin(kDeviceChannel);
+  if (chip->rotation_->Turns(kDeviceChannel)) {
+    chip->Select(kDeviceChannel, chip->rotation_->turns().select(kDeviceChannel));
   }
   return chip;
 }
 
-Chip::Channel Chip::MakeChannel(const PipelineConfig& config, const std::shared_ptr<const EventMeanings>& meanings,
-                                uint64_t commit_period) {
-  return {ReductionChannel(config.events, meanings), commit_period, commit_period == 0 ? kNever : commit_period};
-}
-
-Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus, std::vector<Unit> units,
-           Selections selections)
+Chip::Chip(const PipelineConfig& config, Selections selections)
     : config_(config),
-      hypervisor_(config.slices),
       selections_(std::move(selections)),
-      meanings_(selections_.meanings()),
-      ccus_(std::move(ccus)),
-      units_(std::move(units)),
-      clocks_(config.slices + 1u),
-      ccu_clocks_(ccus_.size()),
-      channels_(config.slices, MakeChannel(config, meanings_, config.commit_period)),
-      mover_({config.buffer_depth, config.record_cycles, config.route_cycles}, ccus_,
-             [this](const Record& record) { RouteRecord(record); }),
+      residents_(config.slices),
+      units_(config_, selections_, residents_, [this](const Record& record) { RouteRecord(record); }),
+      channels_(config_, selections_.meanings(), residents_),
       triggers_(config.trigger_period),
-      arbiter_(config.grant_cycles),
-      mmu_(config.slices),
-      memory_(config.events),
-      out_of_band_(config.events),
-      bound_(config.slices),
-      wires_(config.slices + 1),
-      gates_(config.slices, config.gate_groups, DomainsOf(config)),
-      hpc_(
-          {.slices = config.slices, .events = config.events, .timing = config.hpc, .of_residents = SliceEvents(config)},
-          [this](size_t client, HpcManagerId manager, std::span<const uint16_t> events, std::span<uint64_t> counts) {
-            LatchLiveCounts(client, manager, events, counts);
-          }) {
-  channels_.push_back(MakeChannel(config, meanings_, config.hypervisor_commit_period));
-  if (config.out_of_band_commit_period > 0) {
-    channels_.push_back(MakeChannel(config, meanings_, config.out_of_band_commit_period));
+      live_({config_, units_, channels_, residents_, rotation_}),
+      guests_({config_, selections_, units_, channels_, residents_, rotation_, live_.hpc()}) {
+  if (!selections_.empty()) {
+    for (uint8_t slice = 0; slice < config_.slices; ++slice) Connect(slice, channels_.mmu().selection(slice));
   }
-  FindClocks();
-  // Device-scope units count from the start and are never paused.
-  for (Unit& unit : units_) {
-    if (unit.channel == kDeviceChannel) unit.ulc.Enable(0);
-  }
-  ConnectAll();
-  StartClocks();
+  if (!config_.domains.empty()) network_.emplace(config_);
 }
 
 void Chip::Attach(uint8_t channel, const sim::WireSource& wires) {
-  if (channel == kDeviceChannel) {
-    wires_[hypervisor_] = &wires;
-    clocks_.Attach(hypervisor_, wires, now_);
-  } else {
-    wires_[channel] = &gates_.Attach(channel, wires, now_);
-    clocks_.Attach(channel, *wires_[channel], now_);
-  }
+  units_.Attach(channel, channel == kDeviceChannel ? wires : guests_.Attach(channel, wires));
 }
 
-uint64_t Chip::NanosecondsAt(uint64_t cycle) const {
-  // 128 bits: cycle * 10^9 exceeds 64 bits after 1.8 * 10^10 cycles.
-  return absl::Uint128Low64(absl::uint128(cycle) * 1'000'000'000 / config_.clock_hz);
-}
-
-uint64_t Chip::ReferenceTimeNs() const { return NanosecondsAt(now_); }
-
-uint64_t Chip::CommittedNs(uint8_t channel) const {
-  return NanosecondsAt(channels_[channel == kDeviceChannel ? hypervisor_ : channel].committed);
-}
-
-// --- Counting -------------------------------------------------------------------------------------------------------
-
-void Chip::FindClocks() {
-  for (Unit& unit : units_) {
-    unit.clock = clocks_.Add(unit.wiring, unit.domain);
-    std::vector<size_t>& of_ccu = ccu_clocks_[unit.ccu];
-    if (std::ranges::find(of_ccu, unit.clock) == of_ccu.end()) of_ccu.push_back(unit.clock);
-  }
-}
-
-uint64_t Chip::ThresholdStop(uint64_t end) const {
-  for (size_t c = 0; c < ccus_.size(); ++c) {
-    if (!IsCounting(ccus_[c].config().channel)) continue;
-    const uint64_t headroom = ccus_[c].ThresholdHeadroom();
-    if (headroom == kNever) continue;
-    // The counts of up to kUlcHistoryCycles earlier cycles may be in transit and arrive at once.
-    const uint64_t cycles = headroom / std::max(1u, ccus_[c].GainPerCycleMax());
-    const uint64_t edges = cycles > kUlcHistoryCycles ? cycles - kUlcHistoryCycles : 1;
-    for (const size_t clock : ccu_clocks_[c]) end = clocks_.FirstAfter(clock, edges, end);
-  }
-  return end;
-}
-
-// A held trigger takes what was counted before its cycle, wherever else the chip stops.
-uint64_t Chip::HeldTriggerStop(uint64_t end) const {
-  for (const CounterCollectionUnit& ccu : ccus_) {
-    const uint64_t records = ccu.RecordsUntilHeldTrigger();
-    if (records > 0) end = std::min(end, now_ + std::max<uint64_t>(1, (records - 1) * config_.record_cycles));
-  }
-  return end;
-}
+// --- Counting ------------------------------------------------------------------------------------------------------
 
 uint64_t Chip::NextStop(uint64_t cycle) const {
-  uint64_t stop = std::min({cycle, triggers_.next_due(), hpc_.NextStop()});
-  if (rotation_) stop = std::min(stop, rotation_->NextEnd());
-  for (const Channel& channel : channels_) stop = std::min(stop, channel.next_commit);
-  return ThresholdStop(HeldTriggerStop(stop));
-}
-
-void Chip::CountUnit(Unit& unit, uint64_t until) {
-  unit.counted = std::max(unit.counted, until);
-  CounterCollectionUnit& ccu = ccus_[unit.ccu];
-  const sim::WireSource& wires = wires_[unit.wiring]->domain(unit.domain);
-  if (unit.ulc.AdvanceTo(until, wires, ccu.Input(unit.index))) ccu.Accept(unit.index);
-}
-
-void Chip::CountTo(uint64_t cycle) {
-  clocks_.AdvanceTo(cycle);
-  for (Unit& unit : units_) {
-    if (unit.ulc.enabled()) CountUnit(unit, clocks_.edges(unit.clock));
-  }
-  mover_.RunFor(cycle - now_);
-  now_ = cycle;
+  uint64_t stop = std::min({cycle, triggers_.next_due(), live_.NextStop(), channels_.NextCommit()});
+  if (rotation_) stop = std::min(stop, rotation_->turns().NextEnd());
+  return units_.NextStop(stop);
 }
 
 void Chip::FireDueTriggers() {
   const uint32_t before = triggers_.last_id();
   const uint64_t grid = triggers_.fired(TriggerKind::kGrid);
-  const auto id = triggers_.FireDue(now_);
+  const auto id = triggers_.FireDue(now());
   if (!id) return;
-  SwapCountingBanks(*id);
+  units_.SwapBanks(*id);
   const bool is_grid = triggers_.fired(TriggerKind::kGrid) != grid;
   SendTrigger(*id - before, is_grid ? std::optional(TriggerCause::kGrid) : std::nullopt);
   if (is_grid) ServeBookmarks();
 }
 
 void Chip::FireDue() {
-  if (hpc_.NextStop() <= now_) hpc_.RunTo(now_);
-  for (CounterCollectionUnit& ccu : ccus_) {
-    // A threshold trigger swaps the banks of its own unit only.
-    if (ccu.ThresholdReached()) ccu.Trigger({.id = triggers_.Fire(TriggerKind::kThreshold)});
-  }
+  if (live_.NextStop() <= now()) live_.hpc().RunTo(now());
+  units_.FireThresholds(triggers_);
   FireDueTriggers();
   for (size_t i = 0; i < channels_.size(); ++i) {
-    Channel& channel = channels_[i];
-    if (now_ < channel.next_commit) continue;
+    if (!channels_.IsDue(i, now())) continue;
     Commit(i);
-    // On the channel's own grid, however late this commit is.
-    channel.next_commit = (now_ / channel.commit_period + 1) * channel.commit_period;
+    channels_.ScheduleNext(i, now());
   }
   EndSlotsDue();
 }
 
 void Chip::AdvanceTo(uint64_t cycle) {
   // Stops wherever a trigger or a commit may be due, so that each takes effect in its own cycle.
-  while (now_ < cycle) {
-    CountTo(NextStop(cycle));
+  while (now() < cycle) {
+    units_.CountTo(NextStop(cycle));
     FireDue();
   }
 }
 
 void Chip::AdvanceWithinCycle() {
-  for (Unit& unit : units_) {
-    if (unit.domain != 0 && unit.ulc.enabled()) CountUnit(unit, wires_[unit.wiring]->CyclesHeld(unit.domain, now_));
-  }
+  units_.CountWithinCycle();
   for (uint8_t slice = 0; slice < config_.slices; ++slice) {
-    if (IsCounting(slice)) gates_.PassWithinCycle(slice, now_);
+    if (residents_.IsCounting(slice)) guests_.PassWithinCycle(slice);
   }
-  // The reference clock may be stopped for long. Records are moved to the end first, so that a trigger that fires now
-  // finds the idle bank sent.
-  mover_.RunUntil([] { return false; });
   FireDue();
 }
 
 uint32_t Chip::Trigger(TriggerKind kind) {
   const uint32_t id = triggers_.Fire(kind);
-  SwapCountingBanks(id);
+  units_.SwapBanks(id);
   SendTrigger(1, kind == TriggerKind::kExternal ? TriggerCause::kExternal : TriggerCause::kOnce);
   return id;
-}
-
-void Chip::SwapCountingBanks(uint32_t trigger_id) {
-  for (CounterCollectionUnit& ccu : ccus_) {
-    if (IsCounting(ccu.config().channel)) ccu.Trigger({.id = trigger_id});
-  }
-}
-
-// Triggers of an idle slice are paused.
-bool Chip::IsCounting(uint8_t channel) const {
-  return channel == kDeviceChannel || bound_[channel].has_value() || hosts_.counts_idle();
 }
 
 void Chip::RouteRecord(const Record& record) {
@@ -264,184 +103,113 @@ void Chip::RouteRecord(const Record& record) {
   }
   ++records_;
   if (network_ && network_->collects()) AddReturn(record);
-  if (!HasItsSelection(record)) return Fault(record.channel);
-  if (record.channel != kDeviceChannel) channels_[record.channel].reduction.Add(record);
-  // The device-wide channels add the records of every slice whose resident is not private.
-  if (private_slices_.Contains(record.channel)) return;
-  for (size_t i = hypervisor_; i < channels_.size(); ++i) channels_[i].reduction.Add(record);
+  channels_.Add(record);
 }
 
-// --- Commits --------------------------------------------------------------------------------------------------------
-
-void Chip::Commit(size_t channel) {
-  // Also without data: the blocks are complete as of now.
-  channels_[channel].committed = now_;
-  ReductionChannel& reduction = channels_[channel].reduction;
-  if (!reduction.HasData()) return;
-  arbiter_.Grant(mover_.now());
-  if (rotation_ && channel <= hypervisor_) {
-    const uint8_t of = channel == hypervisor_ ? kDeviceChannel : static_cast<uint8_t>(channel);
-    rotation_->Saturate(of, reduction.reduction().saturated);
-    rotation_->AddCounts(of, reduction.reduction().counts);
-  }
-  if (channel < hypervisor_) {
-    CommitToSlice(static_cast<uint8_t>(channel));
-  } else {
-    (channel == hypervisor_ ? memory_ : out_of_band_).AtomicAdd(0, reduction.reduction(), ReferenceTimeNs());
-  }
-  reduction.Clear();
+void Chip::Commit(size_t index) {
+  if (rotation_) rotation_->AddCounts(index);
+  channels_.Commit(index, now(), units_.mover().now());
 }
 
-void Chip::CommitToSlice(uint8_t slice) {
-  const Reduction& reduction = channels_[slice].reduction.reduction();
-  if (const auto to = CommitsTo(slice)) {
-    memory_.AtomicAdd(to->vm, reduction, ReferenceTimeNs());
-    if (to->context) memory_.AtomicAdd(*to->context, reduction, ReferenceTimeNs());
-    return;
-  }
-  Fault(slice);
-}
-
-void Chip::Fault(uint8_t slice) {
-  ++stats_.mmu_faults;
-  const std::optional<Binding> meant = DestinationOf(slice);
-  // The device's counts are no longer the sum of its VMs', unless they never had these.
-  if (!private_slices_.Contains(slice)) memory_.RaiseFlags(0, mailbox::kFlagMmuFault);
-  if (meant) memory_.RaiseFlags(meant->vm, mailbox::kFlagMmuFault);
-  if (meant && meant->context) memory_.RaiseFlags(*meant->context, mailbox::kFlagMmuFault);
-}
-
-// Channel and MMU together: between the two, a commit would fault.
-void Chip::Rebind(uint8_t slice, const std::optional<Binding>& to) {
-  const auto target = to ? std::optional(memory_.TargetOf(*to)) : std::nullopt;
-  channels_[slice].reduction.PointTo(target);
-  mmu_.SetRoot(slice, target ? memory_.page_tables().RootOf(target->space) : std::nullopt);
-}
-
-void Chip::CommitAll() {
-  for (size_t channel = 0; channel < channels_.size(); ++channel) Commit(channel);
-}
-
-// --- Flush and latch ------------------------------------------------------------------------------------------------
-
-void Chip::TakeHeld(std::optional<uint8_t> channel) {
-  for (Unit& unit : units_) {
-    if (!unit.ulc.enabled() || (channel && unit.channel != *channel)) continue;
-    CounterCollectionUnit& ccu = ccus_[unit.ccu];
-    unit.ulc.TakeHeld(wires_[unit.wiring]->domain(unit.domain), ccu.Input(unit.index));
-    ccu.Accept(unit.index);
-  }
-}
-
-void Chip::SwapBanks(std::optional<uint8_t> channel, uint32_t trigger_id) {
-  for (CounterCollectionUnit& ccu : ccus_) {
-    if (channel && ccu.config().channel != *channel) continue;
-    if (IsCounting(ccu.config().channel)) ccu.Trigger({.id = trigger_id, .flush = true});
-  }
-}
-
-void Chip::RequestFlush(std::optional<uint8_t> channel) {
-  for (CounterCollectionUnit& ccu : ccus_) {
-    if ((channel && ccu.config().channel != *channel) || !IsCounting(ccu.config().channel)) continue;
-    triggers_.RequestFlush(ccu.config().id);
-    ccu.RequestFlush();
-  }
-}
+// --- Flush and latch -----------------------------------------------------------------------------------------------
 
 void Chip::AwaitAcknowledgements() {
-  mover_.RunUntil([this] { return triggers_.AllAcknowledged(); });
+  units_.mover().RunUntil([this] { return triggers_.AllAcknowledged(); });
 }
 
 void Chip::Flush(uint8_t channel) {
-  TakeHeld(channel);
-  SwapBanks(channel, triggers_.last_id());
-  RequestFlush(channel);
+  units_.TakeHeld(channel);
+  units_.SwapBanksToFlush(channel, triggers_.last_id());
+  units_.RequestFlush(channel, triggers_);
   AwaitAcknowledgements();
-  Derive(channel);
-  Commit(CommitterOf(channel));
+  if (rotation_) rotation_->Derive(channel);
+  Commit(channels_.IndexOf(channel));
 }
 
 uint32_t Chip::Latch(bool leaves_packets) {
   const uint32_t id = triggers_.Fire(TriggerKind::kRegisterWrite);
   // Before the banks are swapped: what unit-level counters hold belongs to the records of this trigger.
-  TakeHeld(std::nullopt);
-  SwapBanks(std::nullopt, id);
-  RequestFlush(std::nullopt);
+  units_.TakeHeld(std::nullopt);
+  units_.SwapBanksToFlush(std::nullopt, id);
+  units_.RequestFlush(std::nullopt, triggers_);
   AwaitAcknowledgements();
-  DeriveAll();
-  CommitAll();
-  ShowTurns();
+  if (rotation_) rotation_->DeriveAll();
+  for (size_t i = 0; i < channels_.size(); ++i) Commit(i);
+  if (rotation_) rotation_->Show();
   SendTrigger(1, leaves_packets ? std::optional(TriggerCause::kLatch) : std::nullopt);
   return id;
 }
 
-// --- Exits and entries -----------------------------------------------------------------------------------------------
+// --- Slots of a rotation -------------------------------------------------------------------------------------------
 
-// Nothing is flushed: what units hold is counted for the cycles in which it occurred.
-void Chip::Exit(uint8_t slice, uint64_t cycle) {
-  if (gates_.empty() || !gates_.gate(slice).in_guest()) return;
-  gates_.Exit(slice, cycle, now_);
-  if (rotation_) rotation_->Stop(slice, cycle);
-  ++stats_.exits;
-  stats_.gate_cycles += config_.gate_cycles;
+void Chip::EndSlotsDue() {
+  if (!rotation_ || rotation_->turns().NextEnd() > now()) return;
+  for (uint8_t slice = 0; slice < config_.slices; ++slice) {
+    while (rotation_->turns().EndOf(slice) <= now()) EndSlot(slice);
+  }
+  while (rotation_->turns().EndOf(kDeviceChannel) <= now()) EndSlot(kDeviceChannel);
 }
 
-void Chip::Enter(uint8_t slice, uint64_t cycle) {
-  if (gates_.empty() || gates_.gate(slice).in_guest() || !hosts_.HasResident(bound_[slice])) return;
-  gates_.Enter(slice, cycle, now_);
-  if (rotation_) rotation_->Resume(slice, cycle);
-  ++stats_.entries;
-  stats_.gate_cycles += config_.gate_cycles;
+// The units count on, under the next set.
+void Chip::EndSlot(uint8_t channel) {
+  const uint64_t start = units_.mover().now();
+  Flush(channel);
+  rotation_->EndSlot(channel);
+  Select(channel, rotation_->turns().select(channel));
+  ++stats_.slot_ends;
+  stats_.slot_cycles += units_.mover().now() - start;
 }
 
-void Chip::ShowGate(uint8_t slice) {
-  if (hosts_.HasResident(bound_[slice])) {
-    gates_.Show(slice, now_);
-  } else {
-    gates_.Bind(slice, {}, now_);
+// --- Selections ----------------------------------------------------------------------------------------------------
+
+// The select of a resident is that of its VM's control block, or of its turn.
+uint8_t Chip::SelectOf(uint8_t slice) const {
+  if (rotation_ && rotation_->Turns(slice)) return rotation_->turns().select(slice);
+  return selections_.empty() ? 0 : guests_.ControlOf(residents_.of(slice)).selection;
+}
+
+// All records of a slice carry its selection, also those of units that are never switched.
+void Chip::Select(uint8_t channel, uint8_t select) {
+  if (channel != kDeviceChannel) channels_.mmu().BindSelection(channel, select);
+  if (units_.Select(channel, select)) Connect(channel, select);
+}
+
+void Chip::Connect(uint8_t channel, uint8_t select) {
+  units_.Connect(channel, select);
+  if (channel != kDeviceChannel) guests_.Select(channel, select);
+}
+
+void Chip::SetSelections(std::vector<mailbox::EventSet> sets) {
+  selections_.Set(std::move(sets));
+  if (selections_.empty()) return;
+  for (uint8_t slice = 0; slice < config_.slices; ++slice) {
+    const uint8_t select = SelectOf(slice);
+    Select(slice, select);
+    Connect(slice, select);
+    guests_.ReadControls(slice);
   }
 }
 
-GateBinding Chip::GateBindingOf(const std::optional<Binding>& binding) {
-  if (!hosts_.HasResident(binding)) return {};
-  return {.vm = &vm_controls_[binding->vm],
-          .context = binding->context ? &context_controls_[*binding->context] : nullptr};
-}
-
-// --- Context switch -------------------------------------------------------------------------------------------------
-
-void Chip::Enable(uint8_t channel) {
-  for (Unit& unit : units_) {
-    if (unit.channel != channel) continue;
-    // Cycles that AdvanceWithinCycle credited to the previous resident are not counted again.
-    unit.ulc.Enable(std::max(unit.counted, clocks_.edges(unit.clock)));
-  }
-}
+// --- Context switch ------------------------------------------------------------------------------------------------
 
 void Chip::CreateHostBlocks(HostTime time) {
-  hosts_.Create(memory_, config_.slices, time);
-  if (!hosts_.counts_idle()) return;
+  residents_.CreateHosts(memory(), time);
+  if (!residents_.counts_idle()) return;
   for (uint8_t slice = 0; slice < config_.slices; ++slice) {
-    Rebind(slice, DestinationOf(slice));
-    BeginTurns(slice, DestinationOf(slice));
+    channels_.Rebind(slice);
+    if (rotation_) rotation_->Begin(slice);
     Select(slice, SelectOf(slice));
-    Enable(slice);
-  }
-}
-
-void Chip::Disable(uint8_t channel) {
-  for (Unit& unit : units_) {
-    if (unit.channel == channel) unit.ulc.Disable();
+    units_.Enable(slice);
   }
 }
 
 void Chip::Step(SwitchStep step, SwitchStepEvent& event, const std::function<void()>& action) {
   // Records of all slices keep moving while a step takes its cycles.
-  mover_.RunFor(config_.switch_step_cycles);
+  units_.mover().RunFor(config_.switch_step_cycles);
   if (action) action();
   if (!tracer_) return;
   event.step = step;
-  event.pipeline_cycle = mover_.now();
+  event.pipeline_cycle = units_.mover().now();
   event.records = records_;
   event.acknowledgements = acknowledgements_;
   tracer_(event);
@@ -451,17 +219,17 @@ void Chip::Step(SwitchStep step, SwitchStepEvent& event, const std::function<voi
 // trigger or transfer occurs during the switch. Halting (step 1) therefore needs no action, and pausing (step 2) only
 // withdraws what the resident asked for.
 uint64_t Chip::SwitchTo(uint8_t slice, std::optional<Binding> to) {
-  const uint64_t start = mover_.now(), start_of_gates = stats_.gate_cycles;
-  Exit(slice, now_);
+  const uint64_t start = units_.mover().now(), start_of_gates = guests_.gate_cycles();
+  guests_.Exit(slice, now());
   records_ = acknowledgements_ = 0;
   SwitchStepEvent event{
-      .switch_number = ++stats_.switches, .slice = slice, .cycle = now_, .from = bound_[slice], .to = to};
+      .switch_number = ++stats_.switches, .slice = slice, .cycle = now(), .from = residents_.of(slice), .to = to};
   Step(SwitchStep::kHalt, event, nullptr);
-  Step(SwitchStep::kPause, event, [this, slice] { hpc_.Switch(slice, {}, now_); });
+  Step(SwitchStep::kPause, event, [this, slice] { live_.hpc().Switch(slice, {}, now()); });
   FlushOut(event);
   MoveIn(event);
-  Enter(slice, now_);
-  const uint64_t cost = mover_.now() - start + stats_.gate_cycles - start_of_gates;
+  guests_.Enter(slice, now());
+  const uint64_t cost = units_.mover().now() - start + guests_.gate_cycles() - start_of_gates;
   stats_.switch_cycles += cost;
   stats_.switch_cycles_max = std::max(stats_.switch_cycles_max, cost);
   return cost;
@@ -472,17 +240,17 @@ uint64_t Chip::SwitchTo(uint8_t slice, std::optional<Binding> to) {
 void Chip::FlushOut(SwitchStepEvent& event) {
   const uint8_t slice = event.slice;
   Step(SwitchStep::kTrigger, event, [this, slice] {
-    TakeHeld(slice);
-    SwapBanks(slice, triggers_.last_id());
+    units_.TakeHeld(slice);
+    units_.SwapBanksToFlush(slice, triggers_.last_id());
   });
-  Step(SwitchStep::kFlushRequest, event, [this, slice] { RequestFlush(slice); });
+  Step(SwitchStep::kFlushRequest, event, [this, slice] { units_.RequestFlush(slice, triggers_); });
   Step(SwitchStep::kEmit, event, [this] { AwaitAcknowledgements(); });
   Step(SwitchStep::kCommit, event, [this, slice, &event] {
-    Derive(slice);
+    if (rotation_) rotation_->Derive(slice);
     Commit(slice);
-    EndTurns(slice);
+    if (rotation_) rotation_->End(slice);
     ServeAtSwitchOut(event.from);
-    Disable(slice);
+    units_.Disable(slice);
   });
 }
 
@@ -491,42 +259,81 @@ void Chip::FlushOut(SwitchStepEvent& event) {
 void Chip::MoveIn(SwitchStepEvent& event) {
   const uint8_t slice = event.slice;
   Step(SwitchStep::kRebind, event, [this, slice, &event] {
-    bound_[slice] = event.to;
-    private_slices_.Bind(slice, IsPrivate(event.to));
-    Rebind(slice, DestinationOf(slice));
+    residents_.Bind(slice, event.to, guests_.ControlOf(event.to).is_private);
+    channels_.Rebind(slice);
   });
   Step(SwitchStep::kPoll, event, [this] { AwaitAcknowledgements(); });
   Step(SwitchStep::kRestore, event, [this, slice, &event] {
-    hpc_.Switch(slice, HpcResidentOf(event.to), now_);
-    BeginTurns(slice, DestinationOf(slice));
+    guests_.BindHpc(slice);
+    if (rotation_) rotation_->Begin(slice);
     Select(slice, SelectOf(slice));
-    gates_.Bind(slice, GateBindingOf(event.to), now_);
-    ShowState(event.from);
-    ShowState(event.to);
-    hosts_.ShowState(slice, event.to, memory_);
+    guests_.Bind(slice);
+    residents_.ShowState(slice, event.from, memory());
   });
   Step(SwitchStep::kUnpause, event, [this, slice] {
-    if (IsCounting(slice)) Enable(slice);
+    if (residents_.IsCounting(slice)) units_.Enable(slice);
   });
   Step(SwitchStep::kRun, event, nullptr);
 }
 
-bool Chip::IsPrivate(const std::optional<Binding>& binding) const {
-  if (!binding) return false;
-  const auto control = vm_controls_.find(binding->vm);
-  return control != vm_controls_.end() && control->second.is_private;
+// --- Bookmarks (clocks.md) -----------------------------------------------------------------------------------------
+
+void Chip::AskBookmark(BlockId block, uint32_t bookmark) {
+  bookmarks_.Ask(block, {.bookmark = bookmark, .asked_ns = ReferenceTimeNs()});
 }
 
-bool Chip::IsResident(BlockId block) const {
-  return std::any_of(bound_.begin(), bound_.end(), [block](const std::optional<Binding>& bound) {
-    return bound && (bound->vm == block || bound->context == block);
-  });
+void Chip::SetTriggerGrid(uint64_t period) {
+  triggers_.SetGrid(period, now());
+  if (!triggers_.has_grid()) ServeBookmarks();
 }
 
-void Chip::ShowState(const std::optional<Binding>& binding) {
-  if (!binding) return;
-  memory_.SetActive(binding->vm, IsResident(binding->vm));
-  if (binding->context) memory_.SetActive(*binding->context, IsResident(*binding->context));
+bool Chip::HasPendingBookmark(uint8_t slice) const {
+  const std::optional<Binding>& bound = residents_.of(slice);
+  return bound && (bookmarks_.IsPending(bound->vm) || (bound->context && bookmarks_.IsPending(*bound->context)));
+}
+
+// What a block that is not resident has counted is final since its switch-out.
+void Chip::ServeBookmarks() {
+  if (bookmarks_.pending().empty()) return;
+  for (uint8_t slice = 0; slice < config_.slices; ++slice) {
+    if (HasPendingBookmark(slice)) Flush(slice);
+  }
+  while (!bookmarks_.pending().empty()) {
+    const BlockId block = bookmarks_.pending().begin()->first;
+    bookmarks_.Serve(block, ReferenceTimeNs(), memory().counters(block));
+  }
+}
+
+// The slice has been flushed.
+void Chip::ServeAtSwitchOut(const std::optional<Binding>& from) {
+  if (!from || !from->context || !bookmarks_.IsPending(*from->context)) return;
+  bookmarks_.Serve(*from->context, ReferenceTimeNs(), memory().counters(*from->context));
+}
+
+// --- Clock domains -------------------------------------------------------------------------------------------------
+
+void Chip::SendTrigger(uint32_t count, std::optional<TriggerCause> cause) {
+  if (!network_) return;
+  const auto horizons = cause ? units_.FindHorizons(*network_) : std::span<const ClockNetwork::Horizon>();
+  network_->Send(
+      {.number = triggers_.last_id(), .count = count, .cause = cause, .cycle = now(), .time_ns = ReferenceTimeNs()},
+      horizons);
+}
+
+sim::Instant Chip::StepClock(uint32_t domain, uint64_t hz) {
+  units_.ForgetClocks();
+  return network_->StepClock(domain, now(), hz);
+}
+
+void Chip::AddReturn(const Record& record) {
+  const std::optional<size_t> row = network_->RowOf(record.ccu);
+  if (!row) return;
+  ReturnPacket packet{.number = record.trigger_id, .unit = record.ccu};
+  for (uint16_t i = 0; i < record.size; ++i) {
+    const EventShare& share = units_.meanings()[record.select][record.ccu][record.first + i];
+    packet.counts.push_back({share.event, uint64_t{record.counts[i]} << share.shift});
+  }
+  network_->AddCounts(*row, packet);
 }
 
 ChipStats Chip::stats() const {
@@ -536,12 +343,16 @@ ChipStats Chip::stats() const {
   stats.external_triggers = triggers_.fired(TriggerKind::kExternal);
   stats.grid_triggers = triggers_.fired(TriggerKind::kGrid);
   stats.threshold_triggers = triggers_.fired(TriggerKind::kThreshold);
-  for (const CounterCollectionUnit& ccu : ccus_) stats.trigger_overruns += ccu.trigger_overruns();
-  stats.stall_cycles = mover_.stall_cycles();
-  stats.buffer_high_water = mover_.buffer_high_water();
-  stats.commits = arbiter_.grants();
-  stats.commit_wait_cycles = arbiter_.wait_cycles();
-  stats.rotation_inconsistencies = rotation_ ? rotation_->inconsistencies() : 0;
+  stats.trigger_overruns = units_.trigger_overruns();
+  stats.stall_cycles = units_.mover().stall_cycles();
+  stats.buffer_high_water = units_.mover().buffer_high_water();
+  stats.commits = channels_.arbiter().grants();
+  stats.commit_wait_cycles = channels_.arbiter().wait_cycles();
+  stats.mmu_faults = channels_.faults();
+  stats.exits = guests_.exits();
+  stats.entries = guests_.entries();
+  stats.gate_cycles = guests_.gate_cycles();
+  stats.rotation_inconsistencies = rotation_ ? rotation_->turns().inconsistencies() : 0;
   return stats;
 }
 

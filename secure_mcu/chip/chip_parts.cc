@@ -46,6 +46,24 @@ void HostBlocks::ShowState(uint8_t slice, const std::optional<Binding>& bound, M
   if (counts_idle()) memory.SetActive(of(slice), !bound);
 }
 
+bool Residents::IsOnSlice(BlockId block) const {
+  return std::ranges::any_of(bound_, [block](const std::optional<Binding>& bound) {
+    return bound && (bound->vm == block || bound->context == block);
+  });
+}
+
+void Residents::ShowState(const std::optional<Binding>& binding, MemoryBlocks& memory) const {
+  if (!binding) return;
+  memory.SetActive(binding->vm, IsOnSlice(binding->vm));
+  if (binding->context) memory.SetActive(*binding->context, IsOnSlice(*binding->context));
+}
+
+void Residents::ShowState(uint8_t slice, const std::optional<Binding>& from, MemoryBlocks& memory) const {
+  ShowState(from, memory);
+  ShowState(bound_[slice], memory);
+  hosts_.ShowState(slice, bound_[slice], memory);
+}
+
 RecordMover::RecordMover(Latencies latencies, std::vector<CounterCollectionUnit>& ccus, Route route)
     : latencies_(latencies),
       ccus_(ccus),
@@ -172,6 +190,7 @@ void SliceGates::Select(uint8_t slice, uint64_t groups) {
 }
 
 void SliceGates::ShowFrom(uint8_t slice, uint64_t cycle, uint64_t now) {
+  if (empty()) return;
   const uint64_t open = gates_[slice].Open() & selected_[slice];
   wires_[slice].Set(cycle, {.open = open, .is_host = !gates_[slice].in_guest()}, now);
 }

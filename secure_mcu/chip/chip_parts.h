@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of a chip that know nothing of each other: bookmarks, host blocks, private slices, the way of the records,
-// gates and clocks.
+// Small parts of a chip: bookmarks, who is on each slice, the way of the records, gates and clocks.
 //   UnitClocks clocks(/*wirings=*/2);
 //   const size_t clock = clocks.Add(/*wiring=*/0, /*domain=*/1);
 //   clocks.Attach(0, wires, /*now=*/0);
@@ -109,6 +108,46 @@ class PrivateSlices {
 
  private:
   uint64_t slices_ = 0;  // bit n: slice n
+};
+
+// Who is on each slice: its resident, or its host block while it counts without one; else it is paused. Slices are 0 to
+// 63; a channel is a slice, or kDeviceChannel, which nobody is on. Not thread-safe.
+class Residents {
+ public:
+  explicit Residents(uint32_t slices) : bound_(slices) {}
+
+  // Gives each slice a host block, as HostBlocks::Create.
+  void CreateHosts(MemoryBlocks& memory, HostTime time) { hosts_.Create(memory, slices(), time); }
+  bool counts_idle() const { return hosts_.counts_idle(); }
+  BlockId host_block(uint8_t slice) const { return hosts_.of(slice); }
+  uint32_t slices() const { return static_cast<uint32_t>(bound_.size()); }
+
+  // As PrivateSlices::Bind.
+  void Bind(uint8_t slice, const std::optional<Binding>& to, bool is_private) {
+    bound_[slice] = to;
+    private_.Bind(slice, is_private);
+  }
+  // The resident, or the host block with HostTime::kWhileBound; nullopt: nobody.
+  const std::optional<Binding>& of(uint8_t slice) const { return bound_[slice]; }
+  // Where the slice's counts go; nullopt: nowhere.
+  std::optional<Binding> DestinationOf(uint8_t slice) const { return hosts_.DestinationOf(slice, bound_[slice]); }
+  bool HasResident(uint8_t slice) const { return hosts_.HasResident(bound_[slice]); }
+  // Whether a slice has the block, of a VM or a context.
+  bool IsOnSlice(BlockId block) const;
+  // Triggers of a paused slice are paused, too.
+  bool IsCounting(uint8_t channel) const {
+    return channel == kDeviceChannel || bound_[channel].has_value() || hosts_.counts_idle();
+  }
+  bool IsPrivate(uint8_t channel) const { return private_.Contains(channel); }
+  // Shows in memory which blocks are active, after `from` has left the slice.
+  void ShowState(uint8_t slice, const std::optional<Binding>& from, MemoryBlocks& memory) const;
+
+ private:
+  void ShowState(const std::optional<Binding>& binding, MemoryBlocks& memory) const;
+
+  HostBlocks hosts_;
+  PrivateSlices private_;  // as bound_
+  std::vector<std::optional<Binding>> bound_;
 };
 
 // Moves records from the collection units through the channel buffer to the reduction channels, in device cycles: a

@@ -97,7 +97,7 @@ class PrivateVmTest : public testing::Test {
     chip_ = *Chip::Create(config);
     open_ = chip_->memory().Create(1, mailbox::kNoContext);
     secret_ = chip_->memory().Create(2, mailbox::kNoContext);
-    chip_->vm_control(secret_).is_private = true;
+    chip_->guests().vm_control(secret_).is_private = true;
     for (const uint8_t channel : {uint8_t{0}, uint8_t{1}, kDeviceChannel}) chip_->Attach(channel, wires_);
   }
 
@@ -105,14 +105,14 @@ class PrivateVmTest : public testing::Test {
   uint64_t Live(BlockId block) const {
     const uint16_t event = 0;
     uint64_t sum = 0;
-    chip_->AddLiveCounts(block, {&event, 1}, {&sum, 1});
+    chip_->live().Add(block, {&event, 1}, {&sum, 1});
     return sum;
   }
   uint16_t LiveFlags(BlockId block) {
-    chip_->RequestLiveBlock(block);
-    while (chip_->hpc().NextStop() != kNoCycle) {
-      chip_->AdvanceTo(chip_->hpc().NextStop());
-      if (const auto live = chip_->TakeLiveBlock()) return live->flags;
+    chip_->live().RequestBlock(block);
+    while (chip_->live().hpc().NextStop() != kNoCycle) {
+      chip_->AdvanceTo(chip_->live().hpc().NextStop());
+      if (const auto live = chip_->live().TakeBlock()) return live->flags;
     }
     ADD_FAILURE() << "no answer";
     return 0;
@@ -205,8 +205,8 @@ TEST_F(PrivateVmTest, AControlBlockThatChangesMeanwhileChangesNothing) {
   chip_->SwitchTo(0, Binding{secret_, {}});
   chip_->SwitchTo(1, Binding{open_, {}});
   chip_->AdvanceTo(1000);
-  chip_->vm_control(secret_).is_private = false;
-  chip_->vm_control(open_).is_private = true;
+  chip_->guests().vm_control(secret_).is_private = false;
+  chip_->guests().vm_control(open_).is_private = true;
   chip_->AdvanceTo(3000);
   chip_->Latch();
   EXPECT_EQ(Count(0), 3000u);

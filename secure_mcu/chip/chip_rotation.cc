@@ -1,67 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Chip's part of counter rotation: the end of a slot flushes one channel, and turns its select registers
-// (counter-rotation.md, "Rotation in the chip").
-#include <algorithm>
+#include "secure_mcu/chip/chip_rotation.h"
+
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/rotation_rules.h"
 
 namespace sideband::mcu {
+namespace {
 
-void Chip::StartRotation(const CounterPlan& plan) {
-  const auto& seed = config_.rotation->seed;
-  rotation_.emplace(config_, seed ? SeedOf(*seed) : DrawSeed(), plan);
-  selections_.SetTurns(rotation_->connected());
-  BeginTurns(kDeviceChannel, std::nullopt);
-  if (Turns(kDeviceChannel)) Select(kDeviceChannel, rotation_->select(kDeviceChannel));
+RotationSeed SeedFor(const PipelineConfig& config) {
+  const auto& seed = config.rotation->seed;
+  return seed ? SeedOf(*seed) : DrawSeed();
 }
 
-absl::Status Chip::CheckRotationSettings(const mailbox::RotationSettings& settings) const {
-  return CheckRequestedSettings(settings, config_);
+}  // namespace
+
+ChipRotation::ChipRotation(const RotatedParts& parts, const CounterPlan& plan)
+    : parts_(parts), turns_(parts.config, SeedFor(parts.config), plan) {
+  parts_.selections.SetTurns(turns_.connected());
 }
 
-absl::StatusOr<uint16_t> Chip::PlanRotation(const PlanWishes& wishes, const mailbox::RotationSettings& settings,
+template <typename Function>
+void ChipRotation::ForEachChannel(const Function& function) const {
+  for (uint8_t slice = 0; slice < parts_.config.slices; ++slice) function(slice);
+  function(kDeviceChannel);
+}
+
+absl::Status ChipRotation::CheckSettings(const mailbox::RotationSettings& settings) const {
+  return CheckRequestedSettings(settings, parts_.config);
+}
+
+absl::StatusOr<uint16_t> ChipRotation::Plan(const PlanWishes& wishes, const mailbox::RotationSettings& settings,
                                             size_t sets_max, uint64_t pinned) {
-  SIDEBAND_ASSIGN_OR_RETURN(CounterPlan plan, PlanCounters(config_, wishes));
+  SIDEBAND_ASSIGN_OR_RETURN(CounterPlan plan, PlanCounters(parts_.config, wishes));
   if (plan.sets.size() > sets_max) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the plan has ", plan.sets.size(), " counter sets, and ", sets_max, " are left for the VM"));
   }
-  if ((mcu::GroupsInTurns(config_, plan) & pinned) != 0) {
+  if ((GroupsInTurns(parts_.config, plan) & pinned) != 0) {
     return absl::InvalidArgumentError("events of a gate group that is pinned take turns in the plan");
   }
-  SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number, rotation_->Add(std::move(plan), settings));
-  selections_.SetTurns(rotation_->connected());
+  SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number, turns_.Add(std::move(plan), settings));
+  parts_.selections.SetTurns(turns_.connected());
   return number;
 }
 
-bool Chip::CanLearnRotation(BlockId vm) const {
-  const auto& instructions = config_.rotation->instructions;
-  if (!instructions || rotation_->is_of_device(*instructions)) return false;
+bool ChipRotation::IsConfidential(BlockId vm) const {
   const auto confidential = confidential_.find(vm);
-  return confidential == confidential_.end() || !confidential->second;
+  return confidential != confidential_.end() && confidential->second;
 }
 
-// How far the units of the channel have counted each clock.
-RotationInstant Chip::InstantOf(uint8_t channel) const {
-  RotationInstant at{.cycle = now_, .domains = {}};
-  for (const Unit& unit : units_) {
-    if (unit.channel != channel || unit.domain == 0) continue;
-    if (at.domains.size() < unit.domain) at.domains.resize(unit.domain);
-    uint64_t& counted = at.domains[unit.domain - 1];
-    const bool has_wires = wires_[unit.wiring] != nullptr;
-    counted = std::max({counted, unit.counted, has_wires ? clocks_.edges(unit.clock) : 0});
-  }
-  return at;
+bool ChipRotation::CanLearn(BlockId vm) const {
+  const auto& instructions = parts_.config.rotation->instructions;
+  return instructions && !turns_.is_of_device(*instructions) && !IsConfidential(vm);
 }
 
-RotationLeaf Chip::LeafOf(uint8_t slice, const Binding& binding) const {
+RotationLeaf ChipRotation::LeafOf(uint8_t slice, const Binding& binding) const {
+  const MemoryBlocks& memory = parts_.channels.memory();
   const BlockId block = binding.context.value_or(binding.vm);
-  const mailbox::BlockHeader& header = memory_.header(block);
+  const mailbox::BlockHeader& header = memory.header(block);
   const auto uuid = vm_uuids_.find(binding.vm);
   RotationLeaf leaf{.block = block,
                     .generation = header.generation,
@@ -70,98 +69,80 @@ RotationLeaf Chip::LeafOf(uint8_t slice, const Binding& binding) const {
                                  .vm = header.vm,
                                  .context = header.context,
                                  .generation = header.generation}};
-  const auto confidential = confidential_.find(binding.vm);
-  leaf.is_confidential = confidential != confidential_.end() && confidential->second;
-  if (binding.context) leaf.others.emplace_back(binding.vm, memory_.header(binding.vm).generation);
-  if (!private_slices_.Contains(slice)) leaf.others.emplace_back(0, memory_.header(0).generation);
+  leaf.is_confidential = IsConfidential(binding.vm);
+  if (binding.context) leaf.others.emplace_back(binding.vm, memory.header(binding.vm).generation);
+  if (!parts_.residents.IsPrivate(slice)) leaf.others.emplace_back(0, memory.header(0).generation);
   return leaf;
 }
 
-RotationLeaf Chip::DeviceLeaf() const {
-  const mailbox::BlockHeader& header = memory_.header(0);
+RotationLeaf ChipRotation::DeviceLeaf() const {
+  const mailbox::BlockHeader& header = parts_.channels.memory().header(0);
   return {.block = 0,
           .generation = header.generation,
           .others = {},
           .identity = {.vm = header.vm, .context = header.context, .generation = header.generation}};
 }
 
-void Chip::BeginTurns(uint8_t channel, const std::optional<Binding>& binding) {
-  if (!rotation_) return;
-  if (channel == kDeviceChannel) return rotation_->Begin(channel, DeviceLeaf(), InstantOf(channel));
-  if (binding) rotation_->Begin(channel, LeafOf(channel, *binding), InstantOf(channel));
+void ChipRotation::Begin(uint8_t channel) {
+  const RotationInstant now = parts_.units.InstantOf(channel);
+  if (channel == kDeviceChannel) return turns_.Begin(channel, DeviceLeaf(), now);
+  if (const auto to = parts_.residents.DestinationOf(channel)) turns_.Begin(channel, LeafOf(channel, *to), now);
 }
 
-void Chip::EndTurns(uint8_t slice) {
-  if (Turns(slice) && rotation_->EndResidency(slice, InstantOf(slice))) RaiseInconsistency(slice);
+void ChipRotation::End(uint8_t slice) {
+  if (Turns(slice) && turns_.EndResidency(slice, parts_.units.InstantOf(slice))) RaiseInconsistency(slice);
 }
 
-// What derived events have gained belongs to the counts that are about to be committed.
-void Chip::Derive(uint8_t channel) {
+void ChipRotation::EndSlot(uint8_t channel) {
+  turns_.EndSlot(channel, parts_.units.InstantOf(channel));
+  if (turns_.inconsistent(channel)) RaiseInconsistency(channel);
+}
+
+void ChipRotation::AddCounts(size_t index) {
+  if (index > parts_.channels.hypervisor() || !parts_.channels.HasData(index)) return;
+  const uint8_t channel = index == parts_.channels.hypervisor() ? kDeviceChannel : static_cast<uint8_t>(index);
+  turns_.Saturate(channel, parts_.channels.pending(index).saturated);
+  turns_.AddCounts(channel, parts_.channels.pending(index).counts);
+}
+
+void ChipRotation::Derive(uint8_t channel) {
   if (!Turns(channel)) return;
-  const Reduction& pending = channels_[CommitterOf(channel)].reduction.reduction();
-  std::vector<uint64_t> gained(config_.events);
-  rotation_->Saturate(channel, pending.saturated);
-  rotation_->Derive(channel, InstantOf(channel), pending.counts, gained);
-  if (channel != kDeviceChannel) channels_[channel].reduction.AddDerived(gained);
-  if (private_slices_.Contains(channel)) return;
-  for (size_t i = hypervisor_; i < channels_.size(); ++i) channels_[i].reduction.AddDerived(gained);
+  const Reduction& pending = parts_.channels.pending(parts_.channels.IndexOf(channel));
+  std::vector<uint64_t> gained(parts_.config.events);
+  turns_.Saturate(channel, pending.saturated);
+  turns_.Derive(channel, parts_.units.InstantOf(channel), pending.counts, gained);
+  parts_.channels.AddDerived(channel, gained);
 }
 
-void Chip::DeriveAll() {
-  if (!rotation_) return;
-  for (uint8_t slice = 0; slice < config_.slices; ++slice) Derive(slice);
-  Derive(kDeviceChannel);
+void ChipRotation::DeriveAll() {
+  ForEachChannel([this](uint8_t channel) { Derive(channel); });
 }
 
-void Chip::EndSlotsDue() {
-  if (!rotation_ || rotation_->NextEnd() > now_) return;
-  for (uint8_t slice = 0; slice < config_.slices; ++slice) {
-    while (rotation_->EndOf(slice) <= now_) EndSlot(slice);
-  }
-  while (rotation_->EndOf(kDeviceChannel) <= now_) EndSlot(kDeviceChannel);
-}
-
-// The units count on, under the next set.
-void Chip::EndSlot(uint8_t channel) {
-  const uint64_t start = mover_.now();
-  Flush(channel);
-  rotation_->EndSlot(channel, InstantOf(channel));
-  if (rotation_->inconsistent(channel)) RaiseInconsistency(channel);
-  Select(channel, rotation_->select(channel));
-  ++stats_.slot_ends;
-  stats_.slot_cycles += mover_.now() - start;
-}
-
-void Chip::RaiseInconsistency(uint8_t channel) {
-  const auto raise = [this](BlockId block) { memory_.RaiseFlags(block, mailbox::kFlagRotationInconsistent); };
-  if (!private_slices_.Contains(channel)) raise(0);
+void ChipRotation::RaiseInconsistency(uint8_t channel) {
+  const auto raise = [this](BlockId block) {
+    parts_.channels.memory().RaiseFlags(block, mailbox::kFlagRotationInconsistent);
+  };
+  if (!parts_.residents.IsPrivate(channel)) raise(0);
   if (channel == kDeviceChannel) return;
-  const auto binding = DestinationOf(channel);
+  const auto binding = parts_.residents.DestinationOf(channel);
   raise(binding->vm);
   if (binding->context) raise(*binding->context);
 }
 
-void Chip::ShowTurns() {
-  if (!rotation_) return;
-  for (uint8_t slice = 0; slice < config_.slices; ++slice) rotation_->Show(slice, InstantOf(slice));
-  rotation_->Show(kDeviceChannel, InstantOf(kDeviceChannel));
+void ChipRotation::Show() {
+  ForEachChannel([this](uint8_t channel) { turns_.Show(channel, parts_.units.InstantOf(channel)); });
 }
 
-bool Chip::TakesTurns(BlockId block) const {
-  for (uint8_t slice = 0; slice < config_.slices; ++slice) {
-    const bool is_in = IsBoundTo(slice, block) || (block == 0 && !private_slices_.Contains(slice));
-    if (is_in && rotation_->sets(slice) > 1) return true;
+bool ChipRotation::TakesTurns(BlockId block) const {
+  for (uint8_t slice = 0; slice < parts_.config.slices; ++slice) {
+    const bool is_in = parts_.channels.IsBoundTo(slice, block) || (block == 0 && !parts_.residents.IsPrivate(slice));
+    if (is_in && turns_.sets(slice) > 1) return true;
   }
-  return block == 0 && rotation_->sets(kDeviceChannel) > 1;
+  return block == 0 && turns_.sets(kDeviceChannel) > 1;
 }
 
-void Chip::ShowEndedSlots() {
-  if (rotation_) rotation_->ShowEnded();
-}
-
-mailbox::BlockRotation Chip::RotationOf(BlockId block) const {
-  if (!rotation_) return {};
-  return rotation_->NumbersOf(block, memory_.header(block).generation);
+mailbox::BlockRotation ChipRotation::NumbersOf(BlockId block) const {
+  return turns_.NumbersOf(block, parts_.channels.memory().header(block).generation);
 }
 
 }  // namespace sideband::mcu

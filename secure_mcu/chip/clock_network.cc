@@ -55,6 +55,10 @@ ClockNetwork::ClockNetwork(const PipelineConfig& config)
     monitors_.emplace_back(MakeClock(config, row), MonitorConfig(config, row));
     routers_.emplace_back(row.channel, row.domain);
   }
+  for (const CcuSpec& ccu : config.ccus) {
+    const uint32_t domain = ccu.ulcs.empty() ? 0 : ccu.ulcs.back().domain;
+    ccu_rows_.push_back(FindRow(ccu.channel, domain));
+  }
 }
 
 // Where an edge can be at the latest, and at the earliest, after its trigger; a cycle on either side is for where the
@@ -97,11 +101,12 @@ void ClockNetwork::Send(const Sent& sent, std::span<const Horizon> horizons) {
   const sim::Instant instant = sim::InstantAtCycle(sent.cycle);
   for (size_t row = 0; row < rows_.size(); ++row) {
     DomainMonitor& monitor = monitors_[row];
+    const Horizon horizon = sent.cause ? horizons[row] : Horizon();
     for (uint32_t i = 1; i < sent.count; ++i) monitor.Receive({.sent = instant, .answers = false});
     const std::optional<ClockPacket> answer =
         monitor.Receive({.sent = instant,
-                         .horizon = horizons[row].cycles,
-                         .late = horizons[row].late,
+                         .horizon = horizon.cycles,
+                         .late = horizon.late,
                          .answers = sent.cause && scheduler_.IsSelected(*sent.cause, row)});
     if (is_latch) readings_[row] = answer;
   }

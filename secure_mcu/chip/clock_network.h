@@ -53,6 +53,8 @@ class ClockNetwork {
   // By row.
   const std::vector<DomainInfo>& domains() const { return domains_; }
   std::optional<size_t> FindRow(uint8_t channel, uint32_t domain) const;
+  // Of a collection unit, whose units are in one domain; nullopt: they count by the reference clock.
+  std::optional<size_t> RowOf(size_t ccu) const { return ccu_rows_[ccu]; }
   // Its selection is of rows.
   Scheduler& scheduler() { return scheduler_; }
 
@@ -68,7 +70,7 @@ class ClockNetwork {
     uint64_t cycles = UINT64_MAX;  // the local cycles below; beyond the clock: nothing counts
     bool late = false;             // as ClockPacket::late
   };
-  // A trigger, with a horizon for each row.
+  // A trigger, with a horizon for each row if it leaves packets.
   void Send(const Sent& sent, std::span<const Horizon> horizons);
 
   // By row, the answers to the newest latch; nullopt where the clock stands still. Empty before the first one.
@@ -95,6 +97,7 @@ class ClockNetwork {
 
   const std::vector<DomainRow> rows_;
   std::vector<DomainInfo> domains_;
+  std::vector<std::optional<size_t>> ccu_rows_;  // by collection unit
   Scheduler scheduler_;
   std::vector<DomainMonitor> monitors_;
   std::vector<DomainRouter> routers_;

@@ -1,44 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Chip::WriteGuestGate: what a guest itself may change of what is counted (registers.md, "What is counted").
-#include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/guest_access.h"
+
+#include <algorithm>
 
 namespace sideband::mcu {
+namespace {
 
-bool Chip::RunsGuest(uint8_t slice) const {
-  return bound_[slice] && (gates_.empty() || gates_.gates()[slice].in_guest());
+uint32_t DomainsOf(const PipelineConfig& config) {
+  uint32_t domains = 1;
+  for (const CcuSpec& ccu : config.ccus) {
+    for (const UlcSpec& ulc : ccu.ulcs) domains = std::max(domains, ulc.domain + 1);
+  }
+  return domains;
+}
+
+}  // namespace
+
+GuestAccess::GuestAccess(const GuestParts& parts)
+    : parts_(parts), gates_(parts.config.slices, parts.config.gate_groups, DomainsOf(parts.config)) {}
+
+VmControl GuestAccess::ControlOf(const std::optional<Binding>& binding) const {
+  const auto control = binding ? vm_controls_.find(binding->vm) : vm_controls_.end();
+  return control == vm_controls_.end() ? VmControl() : control->second;
+}
+
+// --- Gates ---------------------------------------------------------------------------------------------------------
+
+const sim::WireSource& GuestAccess::Attach(uint8_t slice, const sim::WireSource& wires) {
+  return gates_.Attach(slice, wires, parts_.units.now());
+}
+
+// Nothing is flushed: what units hold is counted for the cycles in which it occurred.
+void GuestAccess::Exit(uint8_t slice, uint64_t cycle) {
+  if (gates_.empty() || !gates_.gate(slice).in_guest()) return;
+  gates_.Exit(slice, cycle, parts_.units.now());
+  if (parts_.rotation) parts_.rotation->turns().Stop(slice, cycle);
+  ++exits_;
+}
+
+void GuestAccess::Enter(uint8_t slice, uint64_t cycle) {
+  if (gates_.empty() || gates_.gate(slice).in_guest() || !parts_.residents.HasResident(slice)) return;
+  gates_.Enter(slice, cycle, parts_.units.now());
+  if (parts_.rotation) parts_.rotation->turns().Resume(slice, cycle);
+  ++entries_;
+}
+
+void GuestAccess::ShowGate(uint8_t slice) {
+  if (parts_.residents.HasResident(slice)) {
+    gates_.Show(slice, parts_.units.now());
+  } else {
+    gates_.Bind(slice, {}, parts_.units.now());
+  }
+}
+
+void GuestAccess::Bind(uint8_t slice) {
+  GateBinding to;
+  if (parts_.residents.HasResident(slice)) {
+    const Binding& resident = *parts_.residents.of(slice);
+    to = {.vm = &vm_controls_[resident.vm],
+          .context = resident.context ? &context_controls_[*resident.context] : nullptr};
+  }
+  gates_.Bind(slice, to, parts_.units.now());
+}
+
+void GuestAccess::BindHpc(uint8_t slice) {
+  HpcResident resident;
+  if (parts_.residents.HasResident(slice)) {
+    const std::optional<Binding>& binding = parts_.residents.of(slice);
+    resident = {.vm = true, .context = binding->context.has_value(), .useren = ControlOf(binding).useren};
+  }
+  parts_.hpc.Switch(slice, resident, parts_.units.now());
+}
+
+// --- What a guest itself may change --------------------------------------------------------------------------------
+
+bool GuestAccess::RunsGuest(uint8_t slice) const {
+  return parts_.residents.of(slice) && (gates_.empty() || gates_.gates()[slice].in_guest());
 }
 
 // A context that has ended is none.
-ContextControl* Chip::ContextControlOf(uint16_t vm, uint16_t context) {
-  const auto root = memory_.page_tables().RootOf(vm);
+ContextControl* GuestAccess::ContextControlOf(uint16_t vm, uint16_t context) {
+  const MemoryBlocks& memory = parts_.channels.memory();
+  const auto root = memory.page_tables().RootOf(vm);
   if (!root || context == mailbox::kNoContext) return nullptr;
-  const auto block = FindBlock(*root, vm, PageOf(context), memory_);
+  const auto block = FindBlock(*root, vm, PageOf(context), memory);
   return block ? &context_controls_[*block] : nullptr;
 }
 
-GuestControls Chip::GuestControlsOf(uint8_t slice, GateValue& value) {
-  const BlockId vm = bound_[slice]->vm;
+GuestControls GuestAccess::ControlsOf(uint8_t slice, GateValue& value) {
+  const BlockId vm = parts_.residents.of(slice)->vm;
   return {.value = value,
           .vm = vm_controls_[vm],
-          .context = ContextControlOf(memory_.header(vm).vm, guest_gates_[vm].context()),
+          .context = ContextControlOf(parts_.channels.memory().header(vm).vm, guest_gates_[vm].context()),
           .gates = gates_.gates(),
-          .selections = selections_.OpenGroups()};
+          .selections = parts_.selections.OpenGroups()};
 }
 
-uint64_t Chip::ReadGuestGate(uint8_t slice, GateRegister which) {
+uint64_t GuestAccess::ReadGate(uint8_t slice, GateRegister which) {
   if (gates_.empty() || !RunsGuest(slice)) return 0;
   GateValue value = gates_.gate(slice).value();
-  return guest_gates_[bound_[slice]->vm].Read(which, GuestControlsOf(slice, value));
+  return GuestGateOf(slice).Read(which, ControlsOf(slice, value));
 }
 
-void Chip::WriteGuestGate(uint8_t slice, GateRegister which, uint64_t word) {
+void GuestAccess::WriteGate(uint8_t slice, GateRegister which, uint64_t word) {
   if (gates_.empty() || !RunsGuest(slice)) return;
+  const uint64_t now = parts_.units.now();
   GateValue value = gates_.gate(slice).value();  // before an exit loads another one
-  const GuestControls controls = GuestControlsOf(slice, value);
+  const GuestControls controls = ControlsOf(slice, value);
   const bool traps = !controls.vm.guest_access;
-  if (traps) Exit(slice, now_);
-  guest_gates_[bound_[slice]->vm].Write(which, word, controls);
+  if (traps) Exit(slice, now);
+  GuestGateOf(slice).Write(which, word, controls);
   const bool is_value = which == GateRegister::kVector || which == GateRegister::kControl;
   if (is_value && traps) {
     controls.vm.guest_value = value;
@@ -46,14 +117,24 @@ void Chip::WriteGuestGate(uint8_t slice, GateRegister which, uint64_t word) {
   } else if (is_value) {
     gates_.gate(slice).WriteValue(value);
   }
-  if (traps) return Enter(slice, now_);
-  gates_.Show(slice, now_);
+  if (traps) return Enter(slice, now);
+  gates_.Show(slice, now);
 }
 
-void Chip::SwitchGuestThread(uint8_t slice) {
-  const uint64_t useren = hpc_.useren(slice) ? hpc::kHpccUseren : 0;
-  hpc_.Write(slice, HpcRegister::kHpcc, useren | hpc::kHpccInterrupted, HpcPrivilege::kSupervisor, now_);
-  guest_gates_[bound_[slice]->vm].ForgetContext();
+bool GuestAccess::WriteHpc(uint8_t slice, HpcRegister which, uint64_t value, HpcPrivilege privilege, HpcHalf half) {
+  const bool allowed = parts_.hpc.Write(slice, which, value, privilege, parts_.units.now(), half);
+  if (privilege == HpcPrivilege::kSupervisor && which == HpcRegister::kHpcc && parts_.residents.of(slice)) {
+    vm_controls_[parts_.residents.of(slice)->vm].useren = parts_.hpc.useren(slice);
+    if ((value & hpc::kHpccInterrupted) != 0 && half != HpcHalf::kHigh) GuestGateOf(slice).ForgetContext();
+  }
+  return allowed;
+}
+
+void GuestAccess::SwitchThread(uint8_t slice) {
+  const uint64_t useren = parts_.hpc.useren(slice) ? hpc::kHpccUseren : 0;
+  parts_.hpc.Write(slice, HpcRegister::kHpcc, useren | hpc::kHpccInterrupted, HpcPrivilege::kSupervisor,
+                   parts_.units.now());
+  GuestGateOf(slice).ForgetContext();
 }
 
 }  // namespace sideband::mcu

@@ -42,13 +42,13 @@ class GuestAccessTest : public testing::TestWithParam<bool> {
     control().guest_access = allows();
   }
   bool allows() const { return GetParam(); }
-  VmControl& control() { return chip_->vm_control(vm_); }
+  VmControl& control() { return chip_->guests().vm_control(vm_); }
   void Run(BlockId context, uint8_t slice = kSlice) {
     const BlockId vm = context == other_ ? other_vm_ : vm_;
     chip_->SwitchTo(slice, Binding{vm, context});
   }
-  void Write(GateRegister which, uint64_t word) { chip_->WriteGuestGate(kSlice, which, word); }
-  uint64_t Read(GateRegister which) { return chip_->ReadGuestGate(kSlice, which); }
+  void Write(GateRegister which, uint64_t word) { chip_->guests().WriteGate(kSlice, which, word); }
+  uint64_t Read(GateRegister which) { return chip_->guests().ReadGate(kSlice, which); }
   void Advance(uint64_t cycles) { chip_->AdvanceTo(chip_->now() + cycles); }
   std::vector<uint64_t> Counts(BlockId block) {
     const auto counters = chip_->memory().counters(block);
@@ -121,14 +121,14 @@ TEST_P(GuestAccessTest, TheHostsValueIsNotTheGuests) {
   Run(first_);
   Write(GateRegister::kVector, 0b01);
   Write(GateRegister::kControl, kBoth);
-  chip_->Exit(kSlice, chip_->now());
-  EXPECT_EQ(chip_->gate(kSlice).value(), control().host_value);
-  EXPECT_FALSE(chip_->RunsGuest(kSlice));
+  chip_->guests().Exit(kSlice, chip_->now());
+  EXPECT_EQ(chip_->guests().gate(kSlice).value(), control().host_value);
+  EXPECT_FALSE(chip_->guests().RunsGuest(kSlice));
   Write(GateRegister::kVector, 0b11);
-  EXPECT_EQ(chip_->gate(kSlice).value(), control().host_value) << "the guest does not run";
+  EXPECT_EQ(chip_->guests().gate(kSlice).value(), control().host_value) << "the guest does not run";
   EXPECT_EQ(Read(GateRegister::kVector), 0u);
   Advance(10);
-  chip_->Enter(kSlice, chip_->now());
+  chip_->guests().Enter(kSlice, chip_->now());
   EXPECT_EQ(Read(GateRegister::kVector), 0b01u);
   Advance(3);
   chip_->Latch();
@@ -160,17 +160,17 @@ TEST_P(GuestAccessTest, AContextThatIsNotThereIsAbsent) {
   Write(GateRegister::kContext, 1);
   Write(GateRegister::kContextVector, 0b10);
   EXPECT_EQ(Read(GateRegister::kContextVector), 0u) << "it has ended";
-  EXPECT_EQ(chip_->context_control(second_), ContextControl());
-  EXPECT_EQ(chip_->context_control(other_), ContextControl());
+  EXPECT_EQ(chip_->guests().context_control(second_), ContextControl());
+  EXPECT_EQ(chip_->guests().context_control(other_), ContextControl());
 }
 
 TEST_P(GuestAccessTest, AnotherThreadNamesItsContextItself) {
   Run(first_);
   Write(GateRegister::kContext, 1);
-  chip_->SwitchGuestThread(kSlice);
+  chip_->guests().SwitchThread(kSlice);
   EXPECT_EQ(Read(GateRegister::kContext), uint64_t{mailbox::kNoContext});
   Write(GateRegister::kContext, 1);
-  chip_->WriteHpc(kSlice, HpcRegister::kHpcc, hpc::kHpccInterrupted, HpcPrivilege::kSupervisor);
+  chip_->guests().WriteHpc(kSlice, HpcRegister::kHpcc, hpc::kHpccInterrupted, HpcPrivilege::kSupervisor);
   EXPECT_EQ(Read(GateRegister::kContext), uint64_t{mailbox::kNoContext});
   Write(GateRegister::kContext, 1);
   Run(other_);
@@ -187,12 +187,12 @@ TEST_P(GuestAccessTest, WithoutGroupsThereIsNoRegister) {
   }
   const auto chip = *Chip::Create(config);
   const BlockId vm = chip->memory().Create(1, mailbox::kNoContext);
-  chip->vm_control(vm).guest_access = allows();
+  chip->guests().vm_control(vm).guest_access = allows();
   chip->SwitchTo(kSlice, Binding{vm, std::nullopt});
-  EXPECT_TRUE(chip->RunsGuest(kSlice));
-  chip->WriteGuestGate(kSlice, GateRegister::kVector, 5);
-  EXPECT_EQ(chip->ReadGuestGate(kSlice, GateRegister::kVector), 0u);
-  EXPECT_EQ(chip->ReadGuestGate(kSlice, GateRegister::kContext), 0u);
+  EXPECT_TRUE(chip->guests().RunsGuest(kSlice));
+  chip->guests().WriteGate(kSlice, GateRegister::kVector, 5);
+  EXPECT_EQ(chip->guests().ReadGate(kSlice, GateRegister::kVector), 0u);
+  EXPECT_EQ(chip->guests().ReadGate(kSlice, GateRegister::kContext), 0u);
   EXPECT_EQ(chip->stats().exits, 0u);
 }
 
@@ -206,15 +206,15 @@ TEST_P(GuestAccessTest, AFloodCostsNobodyElseAnything) {
     const BlockId other_vm = chip->memory().Create(2, mailbox::kNoContext), other = chip->memory().Create(2, 0);
     for (uint8_t slice = 0; slice < 2; ++slice) chip->Attach(slice, wires_);
     chip->Attach(kDeviceChannel, wires_);
-    chip->vm_control(vm).guest_access = allows();
-    chip->vm_control(other_vm).allowed = 0b01;
+    chip->guests().vm_control(vm).guest_access = allows();
+    chip->guests().vm_control(other_vm).allowed = 0b01;
     chip->SwitchTo(kOtherSlice, Binding{other_vm, other});
     std::mt19937_64 random(3);
     for (int turn = 0; turn < 4; ++turn) {
       chip->SwitchTo(kSlice, Binding{vm, own});
       for (int cycle = 0; cycle < 3000; ++cycle) {
         chip->AdvanceTo(chip->now() + 1);
-        if (floods) chip->WriteGuestGate(kSlice, static_cast<GateRegister>(random() % 7), random());
+        if (floods) chip->guests().WriteGate(kSlice, static_cast<GateRegister>(random() % 7), random());
       }
       chip->SwitchTo(kSlice, Binding{other_vm, std::nullopt});
       chip->AdvanceTo(chip->now() + 500);
@@ -229,8 +229,8 @@ TEST_P(GuestAccessTest, AFloodCostsNobodyElseAnything) {
     if (floods) {
       EXPECT_LT(chip->memory().counters(own)[0], 12'000u);
     }
-    EXPECT_EQ(chip->vm_control(other_vm), (VmControl{.allowed = 0b01}));
-    EXPECT_EQ(chip->context_control(other), ContextControl());
+    EXPECT_EQ(chip->guests().vm_control(other_vm), (VmControl{.allowed = 0b01}));
+    EXPECT_EQ(chip->guests().context_control(other), ContextControl());
   }
   EXPECT_EQ(counts[0], counts[2]);
   EXPECT_EQ(counts[1], counts[3]);

@@ -41,13 +41,13 @@ PipelineConfig LargestConfig() {
 // The counters of a manager, with the cycle at which they were taken before them.
 std::vector<uint64_t> ReadManager(Chip& chip, uint8_t extend) {
   const auto write = [&](HpcRegister which, uint64_t value) {
-    chip.hpc().Write(0, which, value, HpcPrivilege::kUser, chip.now());
+    chip.live().hpc().Write(0, which, value, HpcPrivilege::kUser, chip.now());
   };
   write(HpcRegister::kHpcm, ~uint64_t{0});
   write(HpcRegister::kHpcc, uint64_t{extend} << hpc::kHpccExtendLsb | hpc::kHpccStamp | hpc::kHpccTrigger);
   chip.AdvanceTo(chip.now() + 2 * hpc::kHopCycles + hpc::kCountersPerManager * hpc::kLookupCycles + 2);
   std::vector<uint64_t> words(1 + hpc::kCountersPerManager);
-  for (uint64_t& word : words) word = chip.hpc().Read(0, HpcRegister::kHpcr, chip.now());
+  for (uint64_t& word : words) word = chip.live().hpc().Read(0, HpcRegister::kHpcr, chip.now());
   return words;
 }
 
@@ -58,7 +58,7 @@ TEST(LiveCountsTest, EveryEventOfTheLargestCatalogueIsExactInOnePassOfItsManager
   chip->Attach(0, wires);
   chip->Attach(kDeviceChannel, wires);
   const BlockId vm = chip->memory().Create(1, mailbox::kNoContext), context = chip->memory().Create(1, 0);
-  chip->vm_control(vm).useren = true;
+  chip->guests().vm_control(vm).useren = true;
   chip->AdvanceTo(kBegin);
   wires.SwitchIn("vm", "context", kBegin);
   chip->SwitchTo(0, Binding{vm, context});
@@ -84,9 +84,9 @@ PipelineConfig SaturatingConfig() {
 }
 
 uint16_t FlagsOfLiveBlock(Chip& chip, BlockId block) {
-  chip.RequestLiveBlock(block);
-  while (chip.hpc().NextStop() != kNoCycle) chip.AdvanceTo(chip.hpc().NextStop());
-  return chip.TakeLiveBlock().value().flags;
+  chip.live().RequestBlock(block);
+  while (chip.live().hpc().NextStop() != kNoCycle) chip.AdvanceTo(chip.live().hpc().NextStop());
+  return chip.live().TakeBlock().value().flags;
 }
 
 TEST(LiveCountsTest, ALiveBlockIsFlaggedAsSoonAsACountOnItsWayIsLost) {

@@ -27,9 +27,9 @@ void Player::ChangeModesUpTo(uint64_t cycle) {
 
 void Player::ChangeMode(const ModeEvent& event) {
   if (event.is_host) {
-    chip_.Exit(event.slice, event.cycle);
+    chip_.guests().Exit(event.slice, event.cycle);
   } else {
-    chip_.Enter(event.slice, event.cycle);
+    chip_.guests().Enter(event.slice, event.cycle);
   }
   sim::WireSource* const source = sources_[event.slice];
   if (source != nullptr) source->SwitchMode(event.is_host, event.cycle, chip_.now());

@@ -49,15 +49,15 @@ class Platform {
 
   BlockId CreateVm(uint16_t number, const VmControl& control) {
     const BlockId vm = chip_->memory().Create(number, mailbox::kNoContext);
-    chip_->vm_control(vm) = control;
+    chip_->guests().vm_control(vm) = control;
     return vm;
   }
   void SwitchTo(BlockId vm) { chip_->SwitchTo(kProcessorSlice, Binding{vm, std::nullopt}); }
-  void Exit() { chip_->Exit(kProcessorSlice, chip_->now()); }
-  void Enter() { chip_->Enter(kProcessorSlice, chip_->now()); }
+  void Exit() { chip_->guests().Exit(kProcessorSlice, chip_->now()); }
+  void Enter() { chip_->guests().Enter(kProcessorSlice, chip_->now()); }
   void GuestWrites(uint64_t vector) {
-    chip_->gate(kProcessorSlice).WriteValue({.vector_enable = true, .vector = vector});
-    chip_->ShowGate(kProcessorSlice);
+    chip_->guests().gate(kProcessorSlice).WriteValue({.vector_enable = true, .vector = vector});
+    chip_->guests().ShowGate(kProcessorSlice);
   }
   void RunTo(uint64_t cycle) { chip_->AdvanceTo(cycle); }
   Counts CountsOf(BlockId vm) {
@@ -65,8 +65,8 @@ class Platform {
     const auto counters = chip_->memory().counters(vm);
     return {counters.begin(), counters.end()};
   }
-  uint64_t open() { return chip_->gate(kProcessorSlice).Open(); }
-  const VmControl& control(BlockId vm) { return chip_->vm_control(vm); }
+  uint64_t open() { return chip_->guests().gate(kProcessorSlice).Open(); }
+  const VmControl& control(BlockId vm) { return chip_->guests().vm_control(vm); }
 
  private:
   const Processor wires_;

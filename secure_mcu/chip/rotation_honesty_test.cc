@@ -76,7 +76,9 @@ class RotationHonestyTest : public ::testing::Test {
   }
   bool IsFlagged(BlockId block, uint16_t flag) const { return (chip_->memory().header(block).flags & flag) != 0; }
   // Of an event that takes turns.
-  uint64_t Upper(BlockId block, uint16_t event) const { return chip_->RotationOf(block).events[event - 1].upper; }
+  uint64_t Upper(BlockId block, uint16_t event) const {
+    return chip_->rotation().NumbersOf(block).events[event - 1].upper;
+  }
   uint64_t Counted(BlockId block, uint16_t event) const { return chip_->memory().counters(block)[event]; }
   std::vector<BlockId> Blocks() const { return {0, vm_, context_}; }
 
@@ -135,7 +137,7 @@ TEST_F(RotationHonestyTest, ABrokenRelationIsFlaggedAndNotUsedAnyMore) {
 TEST_F(RotationHonestyTest, AConfidentialVmsRelationsAreInItsOwnFlagsAlone) {
   Start(RelatedConfig(), kBreaking);
   chip_->SwitchTo(0, std::nullopt);
-  chip_->SetConfidential(vm_, true);
+  chip_->rotation().SetConfidential(vm_, true);
   chip_->SwitchTo(0, Binding{.vm = vm_, .context = context_});
   LatchAt(kChange + 7 * kTenPeriods);
   EXPECT_TRUE(IsFlagged(vm_, mailbox::kFlagRotationInconsistent));
@@ -148,8 +150,8 @@ TEST_F(RotationHonestyTest, ADerivedEventWhoseRelationBrokeIsBoundedByItsGain) {
   config.relations = {{.members = {kFixed, kFirstTurning, kThirdTurning}}};
   const PeriodicWires wires({0, 1, 3, 0}, {1, 1, 3, 2}, kChange);
   Start(config, wires);
-  ASSERT_EQ(chip_->rotation().plans()[0].counters.derived.size(), 1u);
-  const uint16_t derived = chip_->rotation().plans()[0].counters.derived[0].event;
+  ASSERT_EQ(chip_->rotation().turns().plans()[0].counters.derived.size(), 1u);
+  const uint16_t derived = chip_->rotation().turns().plans()[0].counters.derived[0].event;
   ASSERT_EQ(derived, kThirdTurning);
   LatchAt(kChange);
   EXPECT_FALSE(IsFlagged(context_, mailbox::kFlagRotationInconsistent));
@@ -178,7 +180,7 @@ TEST_F(RotationHonestyTest, AFixedEventsSaturationLeavesTheOthersTheirBounds) {
     for (const uint16_t event : {kFirstTurning, kSecondTurning, kThirdTurning}) {
       EXPECT_NE(Upper(block, event), mailbox::kUnknownNumber) << event;
       EXPECT_GE(Upper(block, event), wires.CountTo(kRound + kLongSlot / 2, event)) << event;
-      EXPECT_NE(chip_->RotationOf(block).events[event - 1].deviation, mailbox::kUnknownNumber);
+      EXPECT_NE(chip_->rotation().NumbersOf(block).events[event - 1].deviation, mailbox::kUnknownNumber);
     }
   }
 }
@@ -206,7 +208,7 @@ TEST_F(RotationHonestyTest, WhatIsDerivedFromASaturatedCountHasNoUpperBound) {
   config.relations = {{.kind = mailbox::Relation::Kind::kSum, .members = {kFixed}, .whole = kThirdTurning}};
   const PeriodicWires wires({1, 4, 5, 1});
   Start(config, wires);
-  ASSERT_EQ(chip_->rotation().plans()[0].counters.derived.size(), 1u);
+  ASSERT_EQ(chip_->rotation().turns().plans()[0].counters.derived.size(), 1u);
   LatchAt(kRound);
   for (const BlockId block : Blocks()) {
     EXPECT_LT(Counted(block, kThirdTurning), wires.CountTo(kRound, kThirdTurning));

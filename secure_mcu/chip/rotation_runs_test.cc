@@ -55,7 +55,7 @@ class RotationRunsTest : public ::testing::Test {
     auto chip = Chip::Create(RunsConfig());
     ASSERT_TRUE(chip.ok()) << chip.status();
     chip_ = *std::move(chip);
-    ASSERT_EQ(chip_->rotation().plans()[0].counters.sets.size(), 3);
+    ASSERT_EQ(chip_->rotation().turns().plans()[0].counters.sets.size(), 3);
     vm_ = chip_->memory().Create(1, mailbox::kNoContext);
     context_ = chip_->memory().Create(1, 0);
     chip_->Attach(0, wires_);
@@ -71,7 +71,7 @@ class RotationRunsTest : public ::testing::Test {
     for (uint64_t own = 20; own <= kRun; own += 20) {
       chip_->AdvanceTo(begin + own);
       chip_->Latch();
-      const std::vector<uint64_t> running = chip_->RotationOf(context_).parts[0].running;
+      const std::vector<uint64_t> running = chip_->rotation().NumbersOf(context_).parts[0].running;
       for (size_t set = 0; set < running.size(); ++set) {
         if (running[set] == before[set]) continue;
         if (turns.empty() || turns.back().second != set) turns.emplace_back(own - 20, set);
@@ -92,7 +92,7 @@ using Turns = std::vector<std::pair<uint64_t, size_t>>;
 
 TEST_F(RotationRunsTest, FirstRunThenPassesByItsPeriods) {
   EXPECT_EQ(Run(), (Turns{{0, 0}}));
-  EXPECT_EQ(chip_->RotationOf(context_).parts[0].running, (std::vector<uint64_t>{kRun, 0, 0}));
+  EXPECT_EQ(chip_->rotation().NumbersOf(context_).parts[0].running, (std::vector<uint64_t>{kRun, 0, 0}));
   // Windows are five looks, and share one with their neighbours: the last even one ends before that of 800 cycles.
   const Turns pass = Run();
   EXPECT_EQ(pass, (Turns{{0, 1},
@@ -112,17 +112,17 @@ TEST_F(RotationRunsTest, FirstRunThenPassesByItsPeriods) {
 }
 
 TEST_F(RotationRunsTest, TakesThePassThatIsAsked) {
-  EXPECT_EQ(chip_->rotation().ChoosePass(context_, 2).message(), "pass 2: the plan has 2");
-  ASSERT_TRUE(chip_->rotation().ChoosePass(context_, 1).ok());
+  EXPECT_EQ(chip_->rotation().turns().ChoosePass(context_, 2).message(), "pass 2: the plan has 2");
+  ASSERT_TRUE(chip_->rotation().turns().ChoosePass(context_, 1).ok());
   EXPECT_EQ(Run(), (Turns{{0, 0}}));
   // Nothing is learnt: all slots are short.
   EXPECT_EQ(Run().size(), kRun / kFluctuatingSlot);
-  chip_->rotation().Learn(context_);
+  chip_->rotation().turns().Learn(context_);
   EXPECT_EQ(Run(), (Turns{{0, 0}}));
 }
 
 TEST_F(RotationRunsTest, LearnsNothingOfAConfidentialVm) {
-  chip_->SetConfidential(vm_, true);
+  chip_->rotation().SetConfidential(vm_, true);
   EXPECT_EQ(Run(), (Turns{{0, 0}}));
   EXPECT_EQ(Run().size(), kRun / kFluctuatingSlot);
 }

@@ -77,7 +77,7 @@ class RotationScopesTest : public testing::Test {
     auto chip = Chip::Create(ScopesConfig());
     ASSERT_TRUE(chip.ok()) << chip.status();
     chip_ = *std::move(chip);
-    const CounterPlan& plan = chip_->rotation().plans()[0].counters;
+    const CounterPlan& plan = chip_->rotation().turns().plans()[0].counters;
     ASSERT_TRUE(plan.IsDerived(kSliceIdle) && plan.IsDerived(kSliceTotal));
     ASSERT_NE(plan.IsDerived(kDeviceIdle), plan.IsDerived(kDeviceBusy));
     for (uint8_t slice = 0; slice < 2; ++slice) {
@@ -96,9 +96,9 @@ class RotationScopesTest : public testing::Test {
 
   uint64_t Count(BlockId block, uint16_t event) const { return chip_->memory().counters(block)[event]; }
   uint64_t Upper(BlockId block, uint16_t event) const {
-    const auto& events = chip_->rotation().events();
+    const auto& events = chip_->rotation().turns().events();
     const auto place = std::ranges::lower_bound(events, event) - events.begin();
-    return chip_->RotationOf(block).events[place].upper;
+    return chip_->rotation().NumbersOf(block).events[place].upper;
   }
   // In all cycles, of one slice or of the device.
   static uint64_t Truth(uint16_t event) {

@@ -79,7 +79,7 @@ class SelectionsTest : public testing::Test {
   SelectionsTest() : chip_(*Chip::Create(SelectionsConfig())) {
     vm1_ = chip_->memory().Create(1, mailbox::kNoContext);
     vm2_ = chip_->memory().Create(2, mailbox::kNoContext);
-    chip_->vm_control(vm2_).selection = 1;
+    chip_->guests().vm_control(vm2_).selection = 1;
     chip_->Attach(0, wires_);
     chip_->Attach(kDeviceChannel, wires_);
   }
@@ -91,7 +91,7 @@ class SelectionsTest : public testing::Test {
     std::vector<uint16_t> events(kSelectionEvents);
     std::iota(events.begin(), events.end(), uint16_t{0});
     std::vector<uint64_t> sums(kSelectionEvents);
-    chip_->AddLiveCounts(block, events, sums);
+    chip_->live().Add(block, events, sums);
     return sums;
   }
   uint16_t Flags(BlockId block) const { return chip_->memory().header(block).flags; }
@@ -125,7 +125,7 @@ TEST_F(SelectionsTest, EachVmCountsWhatItChose) {
 TEST_F(SelectionsTest, AChangeOfTheControlBlockWaitsForTheNextSwitch) {
   std::vector<uint64_t> expected(kSelectionEvents);
   chip_->SwitchTo(0, Binding{.vm = vm1_, .context = {}});
-  chip_->vm_control(vm1_).selection = 1;
+  chip_->guests().vm_control(vm1_).selection = 1;
   chip_->AdvanceTo(3000);
   AddExpected({0, 3000}, 0, expected);
   chip_->SwitchTo(0, Binding{.vm = vm1_, .context = {}});
@@ -137,7 +137,7 @@ TEST_F(SelectionsTest, AChangeOfTheControlBlockWaitsForTheNextSwitch) {
 
 TEST_F(SelectionsTest, OneBeyondTheOthersSelectsNothing) {
   std::vector<uint64_t> expected(kSelectionEvents);
-  chip_->vm_control(vm1_).selection = mailbox::kSelectionsMax - 1;
+  chip_->guests().vm_control(vm1_).selection = mailbox::kSelectionsMax - 1;
   chip_->SwitchTo(0, Binding{.vm = vm1_, .context = {}});
   chip_->AdvanceTo(3000);
   AddExpected({0, 3000}, -1, expected);

@@ -218,8 +218,8 @@ TEST(ConfigTest, ACommitLosesNoValueThatAGuestHasWritten) {
   desired.vms[1].guest_store = true;
   device.Commit(desired);
   const GateValue own = {.vector_enable = true, .vector = 0};
-  device.device().chip().gate(0).WriteValue(own);
-  device.device().chip().ShowGate(0);
+  device.device().chip().guests().gate(0).WriteValue(own);
+  device.device().chip().guests().ShowGate(0);
   device.RunTo(1'000);
   desired = device.config();
   desired.vms[1].guest_load = true;

@@ -73,7 +73,7 @@ class GuestCountingTest : public testing::TestWithParam<const char*> {
   bool Write(Page page, uint32_t offset, uint64_t value) {
     return Access(page, hpc::WriteOf(static_cast<uint16_t>(offset), 8, value)).has_value();
   }
-  uint64_t Open() { return device_->chip().gate(0).Open(); }
+  uint64_t Open() { return device_->chip().guests().gate(0).Open(); }
 
   absl::Duration elapsed_;
   std::unique_ptr<LiveDevice> device_;
@@ -97,7 +97,7 @@ TEST_P(GuestCountingTest, ASupervisorChoosesAmongTheGroupsOfItsVm) {
 
 // Every register, as a user and as a supervisor, whole and by halves.
 TEST_P(GuestCountingTest, AUsersPageHasNoneOfThem) {
-  const VmControl before = device_->chip().vm_control(1);
+  const VmControl before = device_->chip().guests().vm_control(1);
   const uint64_t exits = device_->chip().stats().exits;
   for (const uint32_t offset : kGateOffsets) {
     for (const uint32_t half : {0u, 4u}) {
@@ -108,8 +108,8 @@ TEST_P(GuestCountingTest, AUsersPageHasNoneOfThem) {
     EXPECT_TRUE(Write(kVm1Job, offset, ~uint64_t{0}));
     EXPECT_EQ(Read(kVm1Job, offset), 0u) << offset;
   }
-  EXPECT_EQ(device_->chip().vm_control(1), before);
-  EXPECT_EQ(device_->chip().gate(0).value(), GateValue());
+  EXPECT_EQ(device_->chip().guests().vm_control(1), before);
+  EXPECT_EQ(device_->chip().guests().gate(0).value(), GateValue());
   EXPECT_EQ(device_->chip().stats().exits, exits) << "nor an exit";
 }
 
@@ -142,8 +142,8 @@ TEST_P(GuestCountingTest, ItsSelection) {
   }
   EXPECT_TRUE(Write(kVm1, hpc::kGateSelectionOffset, 1));
   EXPECT_EQ(Read(kVm1, hpc::kGateSelectionOffset), 1u);
-  EXPECT_EQ(device_->chip().vm_control(1).selection, 1);
-  EXPECT_EQ(device_->chip().vm_control(3).selection, 0) << "of another VM";
+  EXPECT_EQ(device_->chip().guests().vm_control(1).selection, 1);
+  EXPECT_EQ(device_->chip().guests().vm_control(3).selection, 0) << "of another VM";
 }
 
 TEST_P(GuestCountingTest, AContextsControlBlock) {
@@ -155,7 +155,7 @@ TEST_P(GuestCountingTest, AContextsControlBlock) {
   access(hpc::kGateContextVectorOffset, 0b10);
   access(hpc::kGateContextControlOffset,
          hpc::kGateContextControlMaster | hpc::kGateContextControlVectorEnable | hpc::kGateContextControlLoad);
-  const ContextControl& control = device_->chip().context_control(2);
+  const ContextControl& control = device_->chip().guests().context_control(2);
   EXPECT_EQ(control, (ContextControl{.value = {.vector_enable = true, .vector = 0b10}, .load = true}));
   registers_->EndThread(kThread);
   EXPECT_EQ(Read(kVm1, hpc::kGateContextOffset), 0xFFFFu) << "another thread's choice is its own";
@@ -174,12 +174,12 @@ TEST_P(GuestCountingTest, InAnExitTheGuestExecutesNothing) {
 }
 
 TEST_P(GuestCountingTest, NothingReachesAnotherVm) {
-  const VmControl other = device_->chip().vm_control(3);
+  const VmControl other = device_->chip().guests().vm_control(3);
   for (const uint32_t offset : kGateOffsets) EXPECT_TRUE(Write(kVm1, offset, 0));
   AdvanceTo(10'500);
   EXPECT_FALSE(Read(kVm1, hpc::kGateVectorOffset)) << "it does not run";
   EXPECT_EQ(Open(), 0b0111u);
-  EXPECT_EQ(device_->chip().vm_control(3), other);
+  EXPECT_EQ(device_->chip().guests().vm_control(3), other);
   EXPECT_EQ(Read(kVm2, hpc::kGateControlOffset), hpc::kGateControlMaster);
   EXPECT_EQ(Read(kVm2, hpc::kGateContextOffset), 0xFFFFu);
 }
@@ -196,7 +196,7 @@ TEST_P(GuestCountingTest, NoWritesOpenWhatIsNotAllowedOrCloseWhatIsPinned) {
     const uint64_t value = random() % 2 == 0 ? random() : random() % 16;
     if (Access(kVm1, hpc::WriteOf(offset, size, value))) ++written;
     const auto& resident = device_->chip().resident(0);
-    if (!device_->chip().RunsGuest(0)) {
+    if (!device_->chip().guests().RunsGuest(0)) {
       ASSERT_EQ(Open(), kHost) << "vm1's host_value, and of vm2 the initial one, which enables all";
     } else if (resident->vm == 1) {
       ASSERT_EQ(Open() & ~kAllowed, 0u) << "step " << step;

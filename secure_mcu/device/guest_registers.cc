@@ -53,7 +53,7 @@ bool GuestRegisters::Runs(size_t page, size_t slice) const {
   const Binding& own = tenant(page).binding;
   // What runs in an exit is the hypervisor: a guest executes nothing then.
   return resident && resident->vm == own.vm && (!own.context || resident->context == own.context) &&
-         device_.chip().RunsGuest(static_cast<uint8_t>(slice));
+         device_.chip().guests().RunsGuest(static_cast<uint8_t>(slice));
 }
 
 std::optional<uint64_t> GuestRegisters::Access(size_t page, uint64_t thread, const hpc::PageAccess& access) {
@@ -66,7 +66,7 @@ std::optional<uint64_t> GuestRegisters::Access(size_t page, uint64_t thread, con
     case ThreadTurn::Verdict::kWaits:
       return std::nullopt;
     case ThreadTurn::Verdict::kBegins:
-      device_.chip().SwitchGuestThread(static_cast<uint8_t>(slice));
+      device_.chip().guests().SwitchThread(static_cast<uint8_t>(slice));
       break;
     case ThreadTurn::Verdict::kGoesOn:
       break;
@@ -85,10 +85,11 @@ uint64_t GuestRegisters::Perform(size_t page, size_t slice, const hpc::PageAcces
   const auto place = HpcPlaceOf(access);
   if (!place) return 0;
   Chip& chip = device_.chip();
-  if (access.kind == hpc::AccessKind::kRead) return chip.hpc().Read(slice, place->which, chip.now(), place->half);
+  if (access.kind == hpc::AccessKind::kRead)
+    return chip.live().hpc().Read(slice, place->which, chip.now(), place->half);
   const auto privilege = tenant(page).binding.context ? HpcPrivilege::kUser : HpcPrivilege::kSupervisor;
   // A page raises no access fault: a user's trigger without useren sets `refused`.
-  chip.WriteHpc(static_cast<uint8_t>(slice), place->which, access.value, privilege, place->half);
+  chip.guests().WriteHpc(static_cast<uint8_t>(slice), place->which, access.value, privilege, place->half);
   return 0;
 }
 
@@ -97,9 +98,9 @@ uint64_t GuestRegisters::PerformGate(size_t page, size_t slice, const GatePlace&
   if (tenant(page).binding.context) return 0;
   Chip& chip = device_.chip();
   const auto on = static_cast<uint8_t>(slice);
-  const uint64_t word = chip.ReadGuestGate(on, place.which);
+  const uint64_t word = chip.guests().ReadGate(on, place.which);
   if (access.kind == hpc::AccessKind::kRead) return HalfOf(word, place.half);
-  chip.WriteGuestGate(on, place.which, WithHalf(word, access.value, place.half));
+  chip.guests().WriteGate(on, place.which, WithHalf(word, access.value, place.half));
   return 0;
 }
 

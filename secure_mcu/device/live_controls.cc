@@ -205,14 +205,14 @@ void ClockControls::AddNumbers(mailbox::Snapshot& snapshot) const {
 }
 
 std::optional<uint32_t> CountingControls::revision() const {
-  return chip_.has_gates() ? std::optional(revision_) : std::nullopt;
+  return chip_.guests().has_gates() ? std::optional(revision_) : std::nullopt;
 }
 
 CountingConfig CountingControls::Get() const {
   CountingConfig config{.revision = revision_};
   config.selections = chip_.selections();
   for (uint32_t slice = 0; slice < chip_.slices(); ++slice) {
-    CounterGate& gate = chip_.gate(static_cast<uint8_t>(slice));
+    CounterGate& gate = chip_.guests().gate(static_cast<uint8_t>(slice));
     config.groups.push_back(gate.groups());
     config.hosts.push_back(gate.host());
   }
@@ -224,13 +224,13 @@ void CountingControls::GetTenant(const Tenant& tenant, CountingConfig& config) c
   const uint16_t vm = chip_.memory().header(tenant.binding.vm).vm;
   const bool is_confidential = confidential_.contains(vm);
   if (!tenant.binding.context) {
-    const VmControl& control = chip_.vm_control(tenant.binding.vm);
+    const VmControl& control = chip_.guests().vm_control(tenant.binding.vm);
     config.vms[vm] = is_confidential ? mailbox::Shown(control) : control;
     return;
   }
   const BlockId context = *tenant.binding.context;
   if (is_confidential || chip_.memory().released(context)) return;
-  config.contexts[{vm, chip_.memory().header(context).context}] = chip_.context_control(context);
+  config.contexts[{vm, chip_.memory().header(context).context}] = chip_.guests().context_control(context);
 }
 
 absl::Status CountingControls::Check(const CountingConfig& config) const {
@@ -244,21 +244,21 @@ absl::Status CountingControls::CheckPins(const Tenant& tenant, const CountingCon
   if (!chip_.has_rotation()) return absl::OkStatus();
   const uint16_t vm = chip_.memory().header(tenant.binding.vm).vm;
   const auto control = config.vms.find(vm);
-  const uint16_t plan = chip_.rotation().chosen(tenant.binding.context.value_or(tenant.binding.vm));
+  const uint16_t plan = chip_.rotation().turns().chosen(tenant.binding.context.value_or(tenant.binding.vm));
   const bool is_pinned =
-      control != config.vms.end() && (control->second.pinned & chip_.rotation().GroupsInTurns(plan)) != 0;
+      control != config.vms.end() && (control->second.pinned & chip_.rotation().turns().GroupsInTurns(plan)) != 0;
   if (!is_pinned) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("VM ", vm, ": a pinned group has events that take turns"));
 }
 
 void CountingControls::Apply(const CountingConfig& config) {
   for (uint8_t slice = 0; slice < config.groups.size(); ++slice) {
-    chip_.gate(slice).groups() = config.groups[slice];
-    chip_.gate(slice).host() = config.hosts[slice];
+    chip_.guests().gate(slice).groups() = config.groups[slice];
+    chip_.guests().gate(slice).host() = config.hosts[slice];
   }
   for (const Tenant& tenant : tenants_) ApplyTenant(tenant, config);
   chip_.SetSelections(config.selections);
-  for (uint8_t slice = 0; slice < config.groups.size(); ++slice) chip_.ShowGate(slice);
+  for (uint8_t slice = 0; slice < config.groups.size(); ++slice) chip_.guests().ShowGate(slice);
   ++revision_;
 }
 
@@ -267,7 +267,7 @@ void CountingControls::ApplyTenant(const Tenant& tenant, const CountingConfig& c
   if (!tenant.binding.context) {
     const VmControl& changed = config.vms.at(vm);
     if (confidential_.contains(vm)) {
-      chip_.vm_control(tenant.binding.vm).allowed = changed.allowed;
+      chip_.guests().vm_control(tenant.binding.vm).allowed = changed.allowed;
     } else {
       ApplyVm(tenant.binding.vm, changed);
     }
@@ -280,34 +280,34 @@ void CountingControls::ApplyTenant(const Tenant& tenant, const CountingConfig& c
 
 std::vector<uint8_t> CountingControls::RunningSlices(const VmControl& changed, BlockId vm) const {
   std::vector<uint8_t> slices;
-  const VmControl& now = chip_.vm_control(vm);
+  const VmControl& now = chip_.guests().vm_control(vm);
   if (!changed.guest_load || (now.guest_load && now.guest_value == changed.guest_value)) return slices;
   for (uint8_t slice = 0; slice < chip_.slices(); ++slice) {
     const auto& resident = chip_.resident(slice);
-    if (resident && resident->vm == vm && chip_.gate(slice).in_guest()) slices.push_back(slice);
+    if (resident && resident->vm == vm && chip_.guests().gate(slice).in_guest()) slices.push_back(slice);
   }
   return slices;
 }
 
 // What the exits store is newer than what `changed` was made from.
 void CountingControls::ApplyVm(BlockId vm, const VmControl& changed) {
-  VmControl& control = chip_.vm_control(vm);
+  VmControl& control = chip_.guests().vm_control(vm);
   const GateValue before = control.guest_value;
   const std::vector<uint8_t> running = RunningSlices(changed, vm);
-  for (const uint8_t slice : running) chip_.Exit(slice, chip_.now());
+  for (const uint8_t slice : running) chip_.guests().Exit(slice, chip_.now());
   const GateValue stored = control.guest_value;
   control = changed;
   if (changed.guest_value == before) control.guest_value = stored;
-  for (const uint8_t slice : running) chip_.Enter(slice, chip_.now());
+  for (const uint8_t slice : running) chip_.guests().Enter(slice, chip_.now());
 }
 
 void CountingControls::ApplyContext(BlockId context, const ContextControl& changed) {
-  ContextControl& control = chip_.context_control(context);
+  ContextControl& control = chip_.guests().context_control(context);
   const bool is_new = changed.load && control != changed;
   control = changed;
   for (uint8_t slice = 0; is_new && slice < chip_.slices(); ++slice) {
     const auto& resident = chip_.resident(slice);
-    if (resident && resident->context == context) chip_.gate(slice).WriteContextValue(changed.value);
+    if (resident && resident->context == context) chip_.guests().gate(slice).WriteContextValue(changed.value);
   }
 }
 
@@ -334,9 +334,9 @@ bool IsSamePlan(RotationRequest a, const RotationRequest& b) {
 
 mailbox::Counting RotationControls::CountingOf(size_t event) const {
   if (empty()) return mailbox::Counting::kFixed;
-  const std::vector<uint16_t>& turning = chip_.rotation().events();
+  const std::vector<uint16_t>& turning = chip_.rotation().turns().events();
   if (!std::ranges::binary_search(turning, event)) return mailbox::Counting::kFixed;
-  const bool is_derived = chip_.rotation().plans()[0].counters.IsDerived(event);
+  const bool is_derived = chip_.rotation().turns().plans()[0].counters.IsDerived(event);
   return is_derived ? mailbox::Counting::kDerived : mailbox::Counting::kRotated;
 }
 
@@ -347,8 +347,8 @@ RotationPlan RotationControls::Describe(const TurnPlan& plan) const {
   described.derived = mailbox::EmptySet(events);
   for (const mailbox::EventSet& set : plan.counters.sets) {
     mailbox::EventSet turning = mailbox::EmptySet(events);
-    for (const uint16_t event : chip_.rotation().events()) {
-      if (!mailbox::Includes(set, event) || chip_.rotation().is_of_device(event) != plan.of_device) continue;
+    for (const uint16_t event : chip_.rotation().turns().events()) {
+      if (!mailbox::Includes(set, event) || chip_.rotation().turns().is_of_device(event) != plan.of_device) continue;
       mailbox::Insert(event, turning);
       if (plan.counters.IsDerived(event)) mailbox::Insert(event, described.derived);
     }
@@ -360,7 +360,7 @@ RotationPlan RotationControls::Describe(const TurnPlan& plan) const {
 std::vector<RotationPlan> RotationControls::Plans() const {
   std::vector<RotationPlan> plans;
   if (empty()) return plans;
-  for (const TurnPlan& plan : chip_.rotation().plans()) plans.push_back(Describe(plan));
+  for (const TurnPlan& plan : chip_.rotation().turns().plans()) plans.push_back(Describe(plan));
   return plans;
 }
 
@@ -376,8 +376,8 @@ std::optional<BlockId> RotationControls::FindBlock(uint16_t vm, uint16_t context
 std::optional<RotationPlan> RotationControls::Get(uint16_t vm, uint16_t context) const {
   const auto block = empty() ? std::nullopt : FindBlock(vm, context);
   if (!block) return std::nullopt;
-  const uint16_t number = chip_.rotation().chosen(*block);
-  return Describe(*std::ranges::find(chip_.rotation().plans(), number, &TurnPlan::number));
+  const uint16_t number = chip_.rotation().turns().chosen(*block);
+  return Describe(*std::ranges::find(chip_.rotation().turns().plans(), number, &TurnPlan::number));
 }
 
 std::vector<BlockId> RotationControls::BlocksOf(const RotationRequest& request) const {
@@ -399,22 +399,22 @@ absl::Status RotationControls::Check(const RotationRequest& request) const {
   if (BlocksOf(request).size() < wanted) {
     return absl::InvalidArgumentError(absl::StrCat("no VM ", request.vm, ", or not all of the contexts"));
   }
-  return chip_.CheckRotationSettings(request.settings);
+  return chip_.rotation().CheckSettings(request.settings);
 }
 
 absl::Status RotationControls::Apply(const RotationRequest& request) {
   SIDEBAND_RETURN_IF_ERROR(Check(request));
   SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number, PlanFor(request));
-  for (const BlockId block : BlocksOf(request)) chip_.rotation().Choose(block, number);
+  for (const BlockId block : BlocksOf(request)) chip_.rotation().turns().Choose(block, number);
   return absl::OkStatus();
 }
 
 absl::StatusOr<uint16_t> RotationControls::PlanFor(const RotationRequest& request) {
-  std::erase_if(requests_, [this](const auto& plan) { return !chip_.rotation().IsInForce(plan.first); });
+  std::erase_if(requests_, [this](const auto& plan) { return !chip_.rotation().turns().IsInForce(plan.first); });
   const auto same = std::ranges::find_if(requests_, [&](const auto& plan) { return IsSamePlan(plan.second, request); });
-  const uint64_t pinned = chip_.vm_control(*FindBlock(request.vm, mailbox::kNoContext)).pinned;
+  const uint64_t pinned = chip_.guests().vm_control(*FindBlock(request.vm, mailbox::kNoContext)).pinned;
   if (same == requests_.end()) return MakePlan(request, pinned);
-  if ((pinned & chip_.rotation().GroupsInTurns(same->first)) == 0) return same->first;
+  if ((pinned & chip_.rotation().turns().GroupsInTurns(same->first)) == 0) return same->first;
   return absl::InvalidArgumentError("events of a gate group that is pinned take turns in the plan");
 }
 
@@ -432,11 +432,11 @@ absl::StatusOr<uint16_t> RotationControls::MakePlan(const RotationRequest& reque
         absl::StrCat("VM ", request.vm, " has had ", made, " plans since the device booted: it can have no more"));
   }
   const bool fill = request.settings.profile == mailbox::RotationProfile::kFast;
-  const size_t sets_max = std::max(kSetsOfVmMax, chip_.rotation().plans()[0].counters.sets.size());
+  const size_t sets_max = std::max(kSetsOfVmMax, chip_.rotation().turns().plans()[0].counters.sets.size());
   SIDEBAND_ASSIGN_OR_RETURN(
       const uint16_t number,
-      chip_.PlanRotation({.events = request.events, .always = request.always, .fill = fill}, request.settings,
-                         sets_max - std::min(sets_max, OtherSetsOf(request)), pinned));
+      chip_.rotation().Plan({.events = request.events, .always = request.always, .fill = fill}, request.settings,
+                            sets_max - std::min(sets_max, OtherSetsOf(request)), pinned));
   ++made;
   requests_[number] = request;
   return number;
@@ -447,10 +447,10 @@ size_t RotationControls::OtherSetsOf(const RotationRequest& request) const {
   const std::vector<BlockId> blocks = BlocksOf(request);
   std::set<uint16_t> numbers;
   for (const BlockId block : BlocksOf({.vm = request.vm, .contexts = {}, .events = {}, .always = {}})) {
-    if (std::ranges::find(blocks, block) == blocks.end()) numbers.insert(chip_.rotation().chosen(block));
+    if (std::ranges::find(blocks, block) == blocks.end()) numbers.insert(chip_.rotation().turns().chosen(block));
   }
   size_t sets = 0;
-  for (const TurnPlan& plan : chip_.rotation().plans()) {
+  for (const TurnPlan& plan : chip_.rotation().turns().plans()) {
     if (plan.number > 0 && numbers.contains(plan.number)) sets += plan.counters.sets.size();
   }
   return sets;
@@ -458,21 +458,22 @@ size_t RotationControls::OtherSetsOf(const RotationRequest& request) const {
 
 absl::Status RotationControls::Learn(uint16_t vm, uint16_t context) {
   SIDEBAND_ASSIGN_OR_RETURN(const BlockId block, BlockToRotate(vm, context));
-  if (!chip_.CanLearnRotation(*FindBlock(vm, mailbox::kNoContext))) {
+  if (!chip_.rotation().CanLearn(*FindBlock(vm, mailbox::kNoContext))) {
     return absl::FailedPreconditionError(absl::StrCat("nothing can be learnt of VM ", vm));
   }
   const auto& settings =
-      std::ranges::find(chip_.rotation().plans(), chip_.rotation().chosen(block), &TurnPlan::number)->settings;
+      std::ranges::find(chip_.rotation().turns().plans(), chip_.rotation().turns().chosen(block), &TurnPlan::number)
+          ->settings;
   if (settings.stable_slot == settings.fluctuating_slot) {
     return absl::FailedPreconditionError("all turns of the scope are equally long");
   }
-  chip_.rotation().Learn(block);
+  chip_.rotation().turns().Learn(block);
   return absl::OkStatus();
 }
 
 absl::Status RotationControls::SetPass(uint16_t vm, uint16_t context, uint32_t pass) {
   SIDEBAND_ASSIGN_OR_RETURN(const BlockId block, BlockToRotate(vm, context));
-  return chip_.rotation().ChoosePass(block, pass);
+  return chip_.rotation().turns().ChoosePass(block, pass);
 }
 
 absl::StatusOr<BlockId> RotationControls::BlockToRotate(uint16_t vm, uint16_t context) const {
@@ -483,7 +484,7 @@ absl::StatusOr<BlockId> RotationControls::BlockToRotate(uint16_t vm, uint16_t co
 }
 
 bool RotationControls::IsEstimated(BlockId block) const {
-  return !empty() && (chip_.TakesTurns(block) || IsPartial(chip_.RotationOf(block), Plans()));
+  return !empty() && (chip_.rotation().TakesTurns(block) || IsPartial(chip_.rotation().NumbersOf(block), Plans()));
 }
 
 void RotationControls::AddNumbers(mailbox::Snapshot& snapshot) const {
@@ -491,7 +492,7 @@ void RotationControls::AddNumbers(mailbox::Snapshot& snapshot) const {
   const std::vector<RotationPlan> plans = Plans();
   for (BlockId block = 0; block < chip_.memory().size(); ++block) {
     if (chip_.memory().released(block)) continue;
-    BlockRotation numbers = chip_.RotationOf(block);
+    BlockRotation numbers = chip_.rotation().NumbersOf(block);
     mailbox::BlockHeader& header = snapshot.blocks[snapshot.rotation.size()];
     if (IsPartial(numbers, plans)) header.flags |= mailbox::kFlagEstimated;
     snapshot.rotation.push_back(std::move(numbers));

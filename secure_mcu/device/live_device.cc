@@ -302,9 +302,11 @@ std::vector<Tenant> LiveDevice::CreateBlocks(const ChipFile& file) {
   uint16_t vm_id = 0;
   for (const VmFileSpec& vm : file.vms) {
     const BlockId block = chip_->memory().Create(++vm_id, mailbox::kNoContext);
-    chip_->vm_control(block) = vm.counting;
-    chip_->NameVm(block, vm.uuid);
-    chip_->SetConfidential(block, vm.confidential);
+    chip_->guests().vm_control(block) = vm.counting;
+    if (chip_->has_rotation()) {
+      chip_->rotation().NameVm(block, vm.uuid);
+      chip_->rotation().SetConfidential(block, vm.confidential);
+    }
     tenants.push_back({.vm = vm.name, .binding = {.vm = block}});
     uint16_t context_id = 0;
     for (const ContextFileSpec& context : vm.contexts) {
@@ -410,7 +412,7 @@ void LiveDevice::Succeed(size_t tenant) {
   chip_->ForgetBookmarks(block);
   if (!lives_.restarts(tenant)) return memory.Release(block);
   memory.Renew(block);
-  chip_->context_control(block) = {};
+  chip_->guests().context_control(block) = {};
   lives_.Begin(tenant, chip_->now());
   timeline_->Add(tenant, chip_->now());
 }
@@ -559,7 +561,7 @@ std::optional<BlockView> LiveDevice::BlockCounters(uint16_t vm, uint16_t context
   const SliceSet slices = *block == 0 ? kEverySlice
                           : is_host   ? SliceSet{1} << context
                                       : wiring_.tenant_slices[*FindTenant(vm, context)];
-  chip_->ShowEndedSlots();
+  if (chip_->has_rotation()) chip_->rotation().turns().ShowEnded();
   return BlockView{.counters = memory.counters(*block),
                    .generation = memory.header(*block).generation,
                    .reference_time_ns = *block == 0 ? chip_->CommittedNs(kDeviceChannel) : CommittedNs(slices),
@@ -569,9 +571,9 @@ std::optional<BlockView> LiveDevice::BlockCounters(uint16_t vm, uint16_t context
 
 std::vector<RotatedCount> LiveDevice::RotatedCounts(BlockId block) const {
   if (rotation_.empty()) return {};
-  const mailbox::BlockRotation numbers = chip_->RotationOf(block);
+  const mailbox::BlockRotation numbers = chip_->rotation().NumbersOf(block);
   std::vector<RotatedCount> counts;
-  for (const uint16_t event : chip_->rotation().events()) {
+  for (const uint16_t event : chip_->rotation().turns().events()) {
     const uint8_t group = catalog_.events[event].details.gate_group;
     const auto gate_group = group == mailbox::kNoGateGroup ? std::nullopt : std::optional<size_t>(group);
     counts.push_back({.event = event, .time = mailbox::TimeOf(numbers, catalog_.plans, event, gate_group)});
@@ -590,7 +592,7 @@ std::optional<LiveBlock> LiveDevice::PeekBlock(uint16_t vm, uint16_t context) {
   CatchUp();
   const auto block = FindBlock(vm, context);
   if (!block) return std::nullopt;
-  chip_->RequestLiveBlock(*block);
+  chip_->live().RequestBlock(*block);
   auto live = AwaitLiveBlock();
   if (!live) return std::nullopt;
   const mailbox::BlockHeader& header = chip_->memory().header(*block);
@@ -603,10 +605,10 @@ std::optional<LiveBlock> LiveDevice::PeekBlock(uint16_t vm, uint16_t context) {
 }
 
 // A few cycles: guests ask for nothing more meanwhile.
-std::optional<Chip::LiveBlock> LiveDevice::AwaitLiveBlock() {
-  while (chip_->hpc().NextStop() != kNoCycle) {
-    AdvanceTo(chip_->hpc().NextStop());
-    if (auto live = chip_->TakeLiveBlock()) return live;
+std::optional<LiveCounts::Block> LiveDevice::AwaitLiveBlock() {
+  while (chip_->live().hpc().NextStop() != kNoCycle) {
+    AdvanceTo(chip_->live().hpc().NextStop());
+    if (auto live = chip_->live().TakeBlock()) return live;
   }
   return std::nullopt;
 }

@@ -125,7 +125,7 @@ class LiveDevice final : public Device,
   absl::StatusOr<uint64_t> SetBookmark(uint16_t vm, uint16_t context, uint32_t bookmark) override;
   mailbox::Timeline GetTimeline(uint32_t first_trigger_id) override;
   mailbox::ClockHulls GetHulls(uint32_t first_trigger_id) override;
-  DeviceCounting* counting() override { return chip_->has_gates() ? this : nullptr; }
+  DeviceCounting* counting() override { return chip_->guests().has_gates() ? this : nullptr; }
   mailbox::CountingConfig GetConfig() override { return controls_.Get(); }
   absl::Status CheckConfig(const mailbox::CountingConfig& config) override { return controls_.Check(config); }
   void ApplyConfig(const mailbox::CountingConfig& config) override { controls_.Apply(config); }
@@ -160,7 +160,7 @@ class LiveDevice final : public Device,
   std::vector<Tenant> CreateBlocks(const ChipFile& file);
   void AdvanceTo(uint64_t cycle);
   void PlayTo(uint64_t cycle);
-  std::optional<Chip::LiveBlock> AwaitLiveBlock();
+  std::optional<LiveCounts::Block> AwaitLiveBlock();
   // The block that a bookmark is of; an error as of SetBookmark.
   absl::StatusOr<BlockId> BlockToMark(uint16_t vm, uint16_t context) const;
   void EndContext(size_t tenant, uint64_t cycle);

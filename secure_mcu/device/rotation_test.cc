@@ -80,7 +80,7 @@ TEST_F(RotationTest, BoundsAndEstimatesTheTruthOfATwin) {
     elapsed_ = absl::Milliseconds(ms);
     const mailbox::Snapshot shown = rotating->Latch(), truth = twin->Latch();
     ASSERT_EQ(shown.rotation.size(), shown.blocks.size());
-    const std::vector<uint16_t> events = rotating->chip().rotation().events();
+    const std::vector<uint16_t> events = rotating->chip().rotation().turns().events();
     for (size_t block = 0; block < shown.blocks.size(); ++block) {
       for (size_t i = 0; i < events.size() && !shown.rotation[block].events.empty(); ++i) {
         const mailbox::EventEstimate& numbers = shown.rotation[block].events[i];
@@ -145,7 +145,7 @@ TEST_F(RotationTest, OneSetIsAsWithoutARotation) {
     mailbox::Snapshot shown = one_set->Latch(), exact = without->Latch();
     for (size_t block = 0; block < shown.blocks.size(); ++block) {
       for (size_t i = 0; i < shown.rotation[block].events.size(); ++i) {
-        const uint64_t count = exact.Counters(block)[one_set->chip().rotation().events()[i]];
+        const uint64_t count = exact.Counters(block)[one_set->chip().rotation().turns().events()[i]];
         EXPECT_EQ(shown.rotation[block].events[i], (mailbox::EventEstimate{count, count, 0})) << block << " " << i;
       }
     }
@@ -332,7 +332,7 @@ TEST_F(RotationTest, LearnsWhereThereIsSomethingToLearn) {
   EXPECT_TRUE(device->LearnRotation(1, 0).ok());
   EXPECT_TRUE(device->LearnRotation(2, mailbox::kNoContext).ok());
   EXPECT_TRUE(absl::IsInvalidArgument(device->LearnRotation(1, 9)));
-  device->chip().SetConfidential(device->tenants()[0].binding.vm, true);
+  device->chip().rotation().SetConfidential(device->tenants()[0].binding.vm, true);
   EXPECT_TRUE(absl::IsFailedPrecondition(device->LearnRotation(1, 0)));
   EXPECT_TRUE(absl::IsFailedPrecondition(device->LearnRotation(1, mailbox::kNoContext)));
   EXPECT_TRUE(device->LearnRotation(2, 0).ok()) << "another VM";

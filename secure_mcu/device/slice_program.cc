@@ -21,11 +21,11 @@ HpcPrivilege PrivilegeOf(riscv::Privilege level) {
 }  // namespace
 
 std::optional<uint64_t> HpcCsrPort::Read(uint16_t csr, riscv::Privilege /*level*/, uint64_t cycle) {
-  return chip_->hpc().Read(slice_, RegisterOf(csr), cycle);
+  return chip_->live().hpc().Read(slice_, RegisterOf(csr), cycle);
 }
 
 bool HpcCsrPort::Write(uint16_t csr, uint64_t value, riscv::Privilege level, uint64_t /*cycle*/) {
-  return chip_->WriteHpc(slice_, RegisterOf(csr), value, PrivilegeOf(level));
+  return chip_->guests().WriteHpc(slice_, RegisterOf(csr), value, PrivilegeOf(level));
 }
 
 absl::StatusOr<std::shared_ptr<SliceProgram>> SliceProgram::Create(uint8_t slice, const ProgramFileSpec& spec,

@@ -106,9 +106,9 @@ TEST_F(ViewedDeviceTest, RegistersAndAViewOfOneCycleAgree) {
     device_->CatchUp();
   };
   const auto write = [&](HpcRegister which, uint64_t value) {
-    chip.hpc().Write(0, which, value, HpcPrivilege::kSupervisor, chip.now());
+    chip.live().hpc().Write(0, which, value, HpcPrivilege::kSupervisor, chip.now());
   };
-  const auto read = [&] { return chip.hpc().Read(0, HpcRegister::kHpcr, chip.now()); };
+  const auto read = [&] { return chip.live().hpc().Read(0, HpcRegister::kHpcr, chip.now()); };
 
   advance_to(kStart);
   write(HpcRegister::kHpcm, 0b11);

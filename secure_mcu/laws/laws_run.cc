@@ -147,13 +147,13 @@ LawsReader::LawsReader(const LawsCase& test, uint32_t slice, Chip& chip)
     : test_(test), slice_(slice), counted_(SliceEvents(test)), chip_(chip), random_(test.seed + slice) {}
 
 uint64_t LawsReader::Read(HpcRegister which, HpcHalf half) {
-  return chip_.hpc().Read(slice_, which, chip_.now(), half);
+  return chip_.live().hpc().Read(slice_, which, chip_.now(), half);
 }
 
 void LawsReader::WriteHpcm(uint64_t bitmap) {
   const bool halves = Chance(2);
   const auto write = [&](uint64_t value, HpcHalf half) {
-    chip_.hpc().Write(slice_, HpcRegister::kHpcm, value, HpcPrivilege::kUser, chip_.now(), half);
+    chip_.live().hpc().Write(slice_, HpcRegister::kHpcm, value, HpcPrivilege::kUser, chip_.now(), half);
   };
   write(bitmap, halves ? HpcHalf::kLow : HpcHalf::kWhole);
   if (halves) write(bitmap >> 32, HpcHalf::kHigh);
@@ -163,7 +163,7 @@ void LawsReader::Act(std::optional<uint32_t> resident) {
   if (!resident || Chance(2)) return;
   if (reading_) {
     if (!Chance(8)) return Collect();
-    chip_.hpc().Write(slice_, HpcRegister::kHpcc, 0, HpcPrivilege::kUser, chip_.now());
+    chip_.live().hpc().Write(slice_, HpcRegister::kHpcc, 0, HpcPrivilege::kUser, chip_.now());
     reading_.reset();
   }
   return counted_ == 0 || Chance(8) ? StartRefused(*resident) : Start(*resident);
@@ -178,8 +178,9 @@ void LawsReader::Start(uint32_t tenant) {
               .started = chip_.now(),
               .eager = Chance(2)};
   WriteHpcm(reading_->bitmap);
-  RC_ASSERT(chip_.hpc().Write(slice_, HpcRegister::kHpcc, Configuration(module, hpc::kHpccTrigger | hpc::kHpccStamp),
-                              vm ? HpcPrivilege::kSupervisor : HpcPrivilege::kUser, chip_.now()));
+  RC_ASSERT(chip_.live().hpc().Write(slice_, HpcRegister::kHpcc,
+                                     Configuration(module, hpc::kHpccTrigger | hpc::kHpccStamp),
+                                     vm ? HpcPrivilege::kSupervisor : HpcPrivilege::kUser, chip_.now()));
   RC_ASSERT((Read(HpcRegister::kHpcc) & (hpc::kHpccTrigger | hpc::kHpccRefused | hpc::kHpccInterrupted)) ==
             hpc::kHpccTrigger);
 }
@@ -190,8 +191,8 @@ void LawsReader::StartRefused(uint32_t tenant) {
   const uint32_t modules[] = {slice_ + 1, hpc::kModuleVm + slice_, hpc::kModuleDevice, hpc::kModuleContext + slice_};
   const uint64_t absent = uint64_t{1} << test_.events, uncounted = (absent - 1) & ~counted_;
   WriteHpcm(kind < 3 ? 1 : uncounted != 0 && Chance(2) ? uncounted : absent);
-  chip_.hpc().Write(slice_, HpcRegister::kHpcc, Configuration(modules[kind], hpc::kHpccTrigger), HpcPrivilege::kUser,
-                    chip_.now());
+  chip_.live().hpc().Write(slice_, HpcRegister::kHpcc, Configuration(modules[kind], hpc::kHpccTrigger),
+                           HpcPrivilege::kUser, chip_.now());
   RC_ASSERT((Read(HpcRegister::kHpcc) & (hpc::kHpccTrigger | hpc::kHpccRefused | hpc::kHpccEmpty)) ==
             (hpc::kHpccRefused | hpc::kHpccEmpty));
 }
@@ -291,8 +292,8 @@ LawsRun::LawsRun(const LawsCase& test, LawsReaders readers)
         chip_->memory().Create(static_cast<uint16_t>(1 + VmOf(tenant)), IsVm(tenant) ? mailbox::kNoContext : context);
     RC_ASSERT(block == BlockOf(tenant));
     if (!IsVm(tenant)) continue;
-    chip_->vm_control(block).useren = true;
-    chip_->vm_control(block).is_private = IsPrivate(tenant);
+    chip_->guests().vm_control(block).useren = true;
+    chip_->guests().vm_control(block).is_private = IsPrivate(tenant);
   }
   SetUpControls();
   if (!test.groups.empty()) SetUpHosts();
@@ -329,7 +330,7 @@ void LawsRun::Advance(uint64_t cycle, uint32_t stride) {
   while (chip_->now() < cycle) {
     if (chip_->now() == window_end_) Attach();
     const uint64_t step = stride == 0 ? cycle : chip_->now() + stride;
-    chip_->AdvanceTo(std::min({cycle, step, window_end_, chip_->hpc().NextStop()}));
+    chip_->AdvanceTo(std::min({cycle, step, window_end_, chip_->live().hpc().NextStop()}));
     truth_.CountTo(chip_->now());
     Read();
     NoteOverruns();
@@ -347,14 +348,14 @@ void LawsRun::Read() {
 }
 
 void LawsRun::CheckFirmware() {
-  if (const auto live = chip_->TakeLiveBlock()) {
+  if (const auto live = chip_->live().TakeBlock()) {
     RC_ASSERT(live->cycle == chip_->now());
     RC_ASSERT(live->counters == truth_.Block(firmware_block_));
     ++firmware_readings_;
   }
   if (random_() % 4 != 0) return;
   firmware_block_ = random_() % lives_.size();
-  chip_->RequestLiveBlock(static_cast<BlockId>(firmware_block_));
+  chip_->live().RequestBlock(static_cast<BlockId>(firmware_block_));
 }
 
 uint64_t LawsRun::readings() const {
@@ -444,9 +445,9 @@ void LawsRun::SetUpControls() {
   for (uint32_t tenant = 0; tenant < kTenants; ++tenant) {
     const auto block = static_cast<BlockId>(BlockOf(tenant));
     if (IsVm(tenant)) {
-      SetControl(test_.vms[VmOf(tenant)], chip_->vm_control(block));
+      SetControl(test_.vms[VmOf(tenant)], chip_->guests().vm_control(block));
     } else {
-      chip_->context_control(block) = ControlOf(test_.contexts[tenant]);
+      chip_->guests().context_control(block) = ControlOf(test_.contexts[tenant]);
     }
   }
 }
@@ -454,8 +455,8 @@ void LawsRun::SetUpControls() {
 void LawsRun::SetUpHosts() {
   for (uint32_t slice = 0; slice < test_.slices; ++slice) {
     const CaseHost& host = test_.hosts[slice];
-    chip_->gate(static_cast<uint8_t>(slice)).host() = {ValueOf(host.value), MatchOf(host.match)};
-    chip_->gate(static_cast<uint8_t>(slice)).WriteValue(ValueOf(host.value));
+    chip_->guests().gate(static_cast<uint8_t>(slice)).host() = {ValueOf(host.value), MatchOf(host.match)};
+    chip_->guests().gate(static_cast<uint8_t>(slice)).WriteValue(ValueOf(host.value));
   }
 }
 
@@ -473,12 +474,12 @@ void LawsRun::ChangeMode(const Change& change) {
 }
 
 void LawsRun::Exit(uint32_t slice) {
-  ChangeMode([&] { chip_->Exit(static_cast<uint8_t>(slice), chip_->now()); });
+  ChangeMode([&] { chip_->guests().Exit(static_cast<uint8_t>(slice), chip_->now()); });
   truth_.gates().Exit(slice);
 }
 
 void LawsRun::Enter(uint32_t slice) {
-  ChangeMode([&] { chip_->Enter(static_cast<uint8_t>(slice), chip_->now()); });
+  ChangeMode([&] { chip_->guests().Enter(static_cast<uint8_t>(slice), chip_->now()); });
   truth_.gates().Enter(slice);
 }
 
@@ -486,13 +487,13 @@ void LawsRun::Write(const CaseAct& act) {
   if (test_.groups.empty()) return;
   const auto slice = static_cast<uint8_t>(act.slice);
   if (act.kind == CaseAct::kWrite) {
-    chip_->gate(slice).WriteValue(ValueOf(act.value));
+    chip_->guests().gate(slice).WriteValue(ValueOf(act.value));
     truth_.gates().Write(act.slice, act.value);
   } else {
-    chip_->gate(slice).WriteContextValue(ValueOf(act.value));
+    chip_->guests().gate(slice).WriteContextValue(ValueOf(act.value));
     truth_.gates().WriteContext(act.slice, act.value);
   }
-  chip_->ShowGate(slice);
+  chip_->guests().ShowGate(slice);
 }
 
 // --- Wrong bindings --------------------------------------------------------------------------------------------------
@@ -687,7 +688,7 @@ EventCounts LawsRun::LiveCounts(size_t block) const {
   std::vector<uint16_t> events(test_.events);
   std::iota(events.begin(), events.end(), uint16_t{0});
   EventCounts counts(test_.events);
-  chip_->AddLiveCounts(static_cast<BlockId>(block), events, counts);
+  chip_->live().Add(static_cast<BlockId>(block), events, counts);
   return counts;
 }
 

@@ -5,7 +5,7 @@
 //   const RotationCase test = *AnyRotationCase();
 //   const PipelineConfig config = ConfigOf(test);
 //   const RotationWires wires = WiresOf(test);
-//   RotationTruth truth(test, config, chip.rotation().plans(), wires);
+//   RotationTruth truth(test, config, chip.rotation().turns().plans(), wires);
 //   truth.AdvanceTo(cycle);
 //   truth.rows().at({1, 0}).counted[event];
 #ifndef SIDEBAND_SECURE_MCU_LAWS_ROTATION_CASE_H_

@@ -48,19 +48,19 @@ class RotationRun {
     for (const RotationScope& scope : {RotationScope{1, 0}, RotationScope{1, 1}, RotationScope{2, 0}}) {
       contexts_[scope] = chip_->memory().Create(scope.first, scope.second);
     }
-    if (test.private_vm > 0) chip_->vm_control(vms_.at(test.private_vm)).is_private = true;
+    if (test.private_vm > 0) chip_->guests().vm_control(vms_.at(test.private_vm)).is_private = true;
     if (rotates()) ChoosePlans();
     Attach();
     if (test.has_host_blocks) chip_->CreateHostBlocks();
-    truth_ = std::make_unique<RotationTruth>(test_, config_,
-                                             rotates() ? chip_->rotation().plans() : std::vector<TurnPlan>(), wires_);
+    truth_ = std::make_unique<RotationTruth>(
+        test_, config_, rotates() ? chip_->rotation().turns().plans() : std::vector<TurnPlan>(), wires_);
   }
 
   // A drawn plan may not fit.
   bool is_possible() const { return chip_ != nullptr; }
   bool rotates() const { return chip_ != nullptr && chip_->has_rotation(); }
   Chip& chip() { return *chip_; }
-  const CounterPlan& plan() const { return chip_->rotation().plans()[0].counters; }
+  const CounterPlan& plan() const { return chip_->rotation().turns().plans()[0].counters; }
   bool has_second_plan() const { return second_ > 0; }
   const RotationTruth& truth() const { return *truth_; }
   const std::map<uint16_t, BlockId>& vms() const { return vms_; }
@@ -87,7 +87,7 @@ class RotationRun {
       snapshot.blocks.push_back(chip_->memory().header(block));
       const auto counters = chip_->memory().counters(block);
       snapshot.counters.insert(snapshot.counters.end(), counters.begin(), counters.end());
-      if (rotates()) snapshot.rotation.push_back(chip_->RotationOf(block));
+      if (rotates()) snapshot.rotation.push_back(chip_->rotation().NumbersOf(block));
     }
     if (rotates()) snapshot.layout = LayoutOf(snapshot.rotation);
     return mailbox::EncodeSnapshotStream(snapshot, nullptr, {}, mailbox::Framing::kSections);
@@ -95,18 +95,18 @@ class RotationRun {
 
  private:
   void ChoosePlans() {
-    const auto wishes = SecondPlanOf(test_, chip_->rotation().events());
-    const auto number =
-        wishes ? chip_->PlanRotation(*wishes, SecondSettingsOf(test_, config_)) : absl::StatusOr<uint16_t>(uint16_t{0});
+    const auto wishes = SecondPlanOf(test_, chip_->rotation().turns().events());
+    const auto number = wishes ? chip_->rotation().Plan(*wishes, SecondSettingsOf(test_, config_))
+                               : absl::StatusOr<uint16_t>(uint16_t{0});
     second_ = number.value_or(0);
     for (const auto& [vm, block] : vms_) ChoosePlan(vm, block);
     for (const auto& [scope, block] : contexts_) ChoosePlan(scope.first, block);
   }
 
   void ChoosePlan(uint16_t vm, BlockId block) {
-    if (vm == test_.planned_vm) chip_->rotation().Choose(block, second_);
-    if (chip_->rotation().chosen(block) > 0) return;
-    if (const auto pass = PassOf(test_, plan())) RC_ASSERT(chip_->rotation().ChoosePass(block, *pass).ok());
+    if (vm == test_.planned_vm) chip_->rotation().turns().Choose(block, second_);
+    if (chip_->rotation().turns().chosen(block) > 0) return;
+    if (const auto pass = PassOf(test_, plan())) RC_ASSERT(chip_->rotation().turns().ChoosePass(block, *pass).ok());
   }
 
   void Attach() {
@@ -121,15 +121,15 @@ class RotationRun {
     // Exits and entries may be told ahead.
     const bool is_ahead = turn.value % 2 == 0;
     if (!is_ahead) chip_->AdvanceTo(turn.cycle);
-    if (turn.kind == RotationTurn::kExit) chip_->Exit(slice, turn.cycle);
-    if (turn.kind == RotationTurn::kEntry) chip_->Enter(slice, turn.cycle);
+    if (turn.kind == RotationTurn::kExit) chip_->guests().Exit(slice, turn.cycle);
+    if (turn.kind == RotationTurn::kEntry) chip_->guests().Enter(slice, turn.cycle);
     chip_->AdvanceTo(turn.cycle);
     if (turn.kind == RotationTurn::kWrite && test_.has_gates) {
-      chip_->gate(slice).WriteValue({.master = true, .vector_enable = true, .vector = turn.value});
-      chip_->ShowGate(slice);
+      chip_->guests().gate(slice).WriteValue({.master = true, .vector_enable = true, .vector = turn.value});
+      chip_->guests().ShowGate(slice);
     }
     if (turn.kind == RotationTurn::kChoose && rotates()) {
-      chip_->rotation().Choose(BlockOf(*turn.resident), turn.value % 2 == 0 ? 0 : second_);
+      chip_->rotation().turns().Choose(BlockOf(*turn.resident), turn.value % 2 == 0 ? 0 : second_);
     }
     if (turn.kind == RotationTurn::kSwitch) {
       chip_->SwitchTo(slice, turn.resident ? std::optional(BindingOf(*turn.resident)) : std::nullopt);
@@ -141,14 +141,14 @@ class RotationRun {
     std::vector<uint16_t> events(EventsOf(test_));
     std::iota(events.begin(), events.end(), uint16_t{0});
     std::vector<std::vector<uint64_t>> counts(chip_->memory().size(), std::vector<uint64_t>(events.size()));
-    for (BlockId block = 0; block < counts.size(); ++block) chip_->AddLiveCounts(block, events, counts[block]);
+    for (BlockId block = 0; block < counts.size(); ++block) chip_->live().Add(block, events, counts[block]);
     return counts;
   }
 
   mailbox::RotationLayout LayoutOf(const std::vector<mailbox::BlockRotation>& rows) const {
     mailbox::RotationLayout layout;
-    for (const uint16_t event : chip_->rotation().events()) layout.events.push_back({.event = event});
-    for (const TurnPlan& plan : chip_->rotation().plans()) {
+    for (const uint16_t event : chip_->rotation().turns().events()) layout.events.push_back({.event = event});
+    for (const TurnPlan& plan : chip_->rotation().turns().plans()) {
       const bool has_cycles = std::ranges::any_of(rows, [&](const mailbox::BlockRotation& row) {
         return std::ranges::find(row.parts, plan.number, &mailbox::RotationPart::plan) != row.parts.end();
       });
@@ -217,7 +217,7 @@ void CheckBlock(RotationRun& run, BlockId block, const RotationRow& row) {
     RC_ASSERT(row.counted == row.truth);
     return;
   }
-  const mailbox::BlockRotation numbers = run.chip().RotationOf(block);
+  const mailbox::BlockRotation numbers = run.chip().rotation().NumbersOf(block);
   for (const mailbox::RotationPart& part : numbers.parts) {
     const auto cycles = row.plans.find(part.plan);
     CheckCycles(part, cycles == row.plans.end() ? PlanCycles() : cycles->second);
@@ -226,7 +226,7 @@ void CheckBlock(RotationRun& run, BlockId block, const RotationRow& row) {
     RC_ASSERT(std::ranges::count(numbers.parts, number, &mailbox::RotationPart::plan) == 1);
   }
   for (size_t i = 0; i < numbers.events.size(); ++i) {
-    const uint16_t event = run.chip().rotation().events()[i];
+    const uint16_t event = run.chip().rotation().turns().events()[i];
     const mailbox::EventEstimate& estimate = numbers.events[i];
     RC_ASSERT(row.counted[event] <= row.truth[event]);
     RC_ASSERT(row.truth[event] <= estimate.upper);
@@ -308,7 +308,7 @@ TEST(RotationLawsTest, ExitsMakeNoTurnOlder) {
   RotationRun run(test);
   ASSERT_TRUE(run.rotates());
   run.PlayTo(600);
-  const mailbox::RotationPart part = run.chip().RotationOf(run.contexts().at({1, 0})).parts.at(0);
+  const mailbox::RotationPart part = run.chip().rotation().NumbersOf(run.contexts().at({1, 0})).parts.at(0);
   // Of two groups only the second is open during the exit. Per set: all cycles, and those with each gate open.
   EXPECT_EQ(part.enabled, (std::vector<uint64_t>{590, 120, 590}));
   EXPECT_EQ(std::vector<uint64_t>(part.running.begin(), part.running.begin() + 6),
@@ -328,7 +328,7 @@ TEST(RotationLawsTest, TheDeviceHasNoPartInRelationsOfSlices) {
   for (uint16_t event = 0; event < test.events; ++event) EXPECT_EQ(run.chip().memory().counters(0)[event], 0u);
   run.PlayTo(1000);
   CheckBlocks(run);
-  const mailbox::BlockRotation numbers = run.chip().RotationOf(0);
+  const mailbox::BlockRotation numbers = run.chip().rotation().NumbersOf(0);
   ASSERT_EQ(numbers.parts.size(), 2u);
   EXPECT_EQ(numbers.parts[1].enabled, (std::vector<uint64_t>{1000, 0, 0})) << "the device's events have no gate";
 }
@@ -361,7 +361,7 @@ void CheckNeverFell(const ShownRow& before, const ShownRow& now) {
 
 ShownRow Shown(RotationRun& run, BlockId block) {
   const auto counters = run.chip().memory().counters(block);
-  return {{counters.begin(), counters.end()}, run.chip().RotationOf(block)};
+  return {{counters.begin(), counters.end()}, run.chip().rotation().NumbersOf(block)};
 }
 
 TEST(RotationLawsTest, NeverFalls) {
@@ -584,7 +584,7 @@ TEST(RotationLawsTest, TellsNothingOfConfidentialVms) {
     RotationRun run(test), altered(other);
     RC_PRE(run.rotates());
     for (RotationRun* each : {&run, &altered}) {
-      for (const auto& [vm, block] : each->vms()) each->chip().SetConfidential(block, true);
+      for (const auto& [vm, block] : each->vms()) each->chip().rotation().SetConfidential(block, true);
     }
     std::vector<BlockId> blocks = run.BlocksOfVm1();
     blocks.insert(blocks.end(), {run.vms().at(2), run.contexts().at({2, 0})});
@@ -592,7 +592,7 @@ TEST(RotationLawsTest, TellsNothingOfConfidentialVms) {
       run.PlayTo(cycle);
       altered.PlayTo(cycle);
       for (const BlockId block : blocks) {
-        RC_ASSERT(run.chip().RotationOf(block).parts == altered.chip().RotationOf(block).parts);
+        RC_ASSERT(run.chip().rotation().NumbersOf(block).parts == altered.chip().rotation().NumbersOf(block).parts);
       }
     }
   }));
@@ -613,10 +613,10 @@ TEST(RotationLawsTest, EstimatesWell) {
     RotationRun run(test);
     ASSERT_TRUE(run.rotates());
     run.PlayTo(test.cycles);
-    const mailbox::BlockRotation numbers = run.chip().RotationOf(run.contexts().at({1, 0}));
+    const mailbox::BlockRotation numbers = run.chip().rotation().NumbersOf(run.contexts().at({1, 0}));
     const RotationRow& row = run.truth().rows().at({1, 0});
     for (size_t i = 0; i < numbers.events.size(); ++i) {
-      const uint16_t event = run.chip().rotation().events()[i];
+      const uint16_t event = run.chip().rotation().turns().events()[i];
       // Each residency drops a remainder of what was counted, however short: half a count that stands for several.
       if (event == kPrescaledEvent) continue;
       const auto& [estimate, upper, deviation] = numbers.events[i];

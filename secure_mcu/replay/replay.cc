@@ -278,7 +278,7 @@ void Peeker::PlayTo(uint64_t cycle, const Chip& chip, Player& player) {
     const Reading& reading = readings_[counts_.size()];
     player.PlayTo(reading.cycle);
     uint64_t count = 0;
-    chip.AddLiveCounts(reading.block, {&reading.event, 1}, {&count, 1});
+    chip.live().Add(reading.block, {&reading.event, 1}, {&count, 1});
     counts_.push_back(count);
   }
   player.PlayTo(cycle);

@@ -45,7 +45,7 @@ bool ReplayNumbers::is_estimated() const {
 }
 
 ReplayRotation RotationOf(const Chip& chip, const std::vector<std::string>& names) {
-  const CounterPlan& plan = chip.rotation().plans()[0].counters;
+  const CounterPlan& plan = chip.rotation().turns().plans()[0].counters;
   ReplayRotation rotation;
   for (const mailbox::EventSet& set : plan.sets) rotation.sets.push_back(NamesOf(set, plan, names));
   for (size_t event = 0; event < names.size(); ++event) {
@@ -56,15 +56,15 @@ ReplayRotation RotationOf(const Chip& chip, const std::vector<std::string>& name
 }
 
 ReplayNumbers NumbersOf(const Chip& chip, BlockId block) {
-  const CounterPlan& plan = chip.rotation().plans()[0].counters;
-  const mailbox::BlockRotation row = chip.RotationOf(block);
+  const CounterPlan& plan = chip.rotation().turns().plans()[0].counters;
+  const mailbox::BlockRotation row = chip.rotation().NumbersOf(block);
   ReplayNumbers numbers{.running = std::vector<uint64_t>(plan.sets.size()), .events = {}};
   // A replay has no gates and no device units that take turns: one part, and its first line.
   if (!row.parts.empty()) {
     numbers.enabled = row.parts[0].enabled[0];
     numbers.running = row.parts[0].running;
   }
-  const std::vector<uint16_t>& events = chip.rotation().events();
+  const std::vector<uint16_t>& events = chip.rotation().turns().events();
   for (size_t i = 0; i < events.size(); ++i) {
     if (CountingOf(plan, events[i]) == Counting::kFixed) continue;
     const mailbox::EventEstimate none{.deviation = mailbox::kUnknownNumber};

@@ -40,7 +40,7 @@ absl::StatusOr<Row> MeasureAccess(const mcu::ChipFile& file) {
   absl::Duration elapsed = absl::Milliseconds(1);
   SIDEBAND_ASSIGN_OR_RETURN(const auto device, mcu::LiveDevice::Create(file, 1, [&] { return elapsed; }));
   device->CatchUp();
-  mcu::HpcReadPath& registers = device->chip().hpc();
+  mcu::HpcReadPath& registers = device->chip().live().hpc();
   const uint64_t now = device->chip().now();
   BestTime best;
   uint64_t seen = 0;

@@ -108,9 +108,9 @@ void Advance(Live& live, const mcu::HostPlan& host) {
   for (; live.next_mode < end; live.next_mode = host.NextChange(live.next_mode)) {
     for (uint8_t slice = 0; slice < kSlices; ++slice) {
       if (host.IsHost(live.next_mode)) {
-        live.chip->Exit(slice, live.next_mode);
+        live.chip->guests().Exit(slice, live.next_mode);
       } else {
-        live.chip->Enter(slice, live.next_mode);
+        live.chip->guests().Enter(slice, live.next_mode);
       }
       live.slices[slice]->SwitchMode(host.IsHost(live.next_mode), live.next_mode, now);
     }

@@ -79,7 +79,7 @@ class CountedMachine {
       : source_(std::move(machine)), chip_(std::move(chip)) {
     const mcu::BlockId vm = chip_->memory().Create(1, mailbox::kNoContext);
     const mcu::BlockId context = chip_->memory().Create(1, 0);
-    chip_->vm_control(vm).useren = true;
+    chip_->guests().vm_control(vm).useren = true;
     chip_->Attach(0, source_);
     chip_->Attach(mcu::kDeviceChannel, source_);
     chip_->SwitchTo(0, mcu::Binding{vm, context});
@@ -105,14 +105,14 @@ class CountedMachine {
     const Counts truth = Tallies();
     AdvanceBy(hpc::kHopCycles + count * hpc::kLookupCycles + 1);
     for (size_t event = first; event < first + count; ++event) {
-      const uint64_t read = chip_->hpc().Read(0, mcu::HpcRegister::kHpcr, chip_->now());
+      const uint64_t read = chip_->live().hpc().Read(0, mcu::HpcRegister::kHpcr, chip_->now());
       if (read == truth[event]) continue;
       return absl::InternalError(absl::StrCat("event ", event, " reads ", read, ", not ", truth[event]));
     }
     return absl::OkStatus();
   }
   void Write(mcu::HpcRegister which, uint64_t value) {
-    chip_->hpc().Write(0, which, value, mcu::HpcPrivilege::kUser, chip_->now());
+    chip_->live().hpc().Write(0, which, value, mcu::HpcPrivilege::kUser, chip_->now());
   }
 
   riscv::ProgramSource source_;

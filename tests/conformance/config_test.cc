@@ -165,7 +165,7 @@ TEST_F(ConfigTest, AChangeLeavesWhatAGuestHasSetSince) {
   ConfigController controller(busy_, clock_, 1);
   ASSERT_TRUE(controller.Take());
   ASSERT_TRUE(controller.Change([&](CountingConfig& config) {
-    device_->chip().vm_control(device_->tenants()[0].binding.vm).guest_load = true;  // as by its page
+    device_->chip().guests().vm_control(device_->tenants()[0].binding.vm).guest_load = true;  // as by its page
     config.vms[1].guest_access = true;
   }));
   EXPECT_TRUE(Actual().vms[1].guest_access);

@@ -76,7 +76,7 @@ TEST(GateConformanceTest, AValueIsReadAsItWasWritten) {
     const GateValue value{.master = vector % 3 != 0, .vector_enable = vector % 2 != 0, .vector = vector};
     ASSERT_TRUE(WriteGate(page, value).ok());
     EXPECT_EQ(*ReadGate(page), value) << "trapped: kept over exits and switches";
-    EXPECT_EQ(page.chip().vm_control(kVm).guest_value,
+    EXPECT_EQ(page.chip().guests().vm_control(kVm).guest_value,
               (mailbox::GateValue{value.master, value.vector_enable, value.vector}));
   }
 }
@@ -85,7 +85,8 @@ TEST(GateConformanceTest, AControlBlockIsThatOfTheContextThatWasNamed) {
   GuestPage page(kVmPage, /*has_rivals=*/true);
   int written = 0;
   for (uint64_t i = 0; i < 200; ++i) {
-    mailbox::ContextControl before[] = {page.chip().context_control(kFirst), page.chip().context_control(kSecond)};
+    mailbox::ContextControl before[] = {page.chip().guests().context_control(kFirst),
+                                        page.chip().guests().context_control(kSecond)};
     const auto context = static_cast<uint16_t>(i % 2);
     const ContextGate control{.value = {.vector = i}, .load = i % 3 == 0};
     const absl::Status status = WriteContextGate(page, context, control);
@@ -95,10 +96,11 @@ TEST(GateConformanceTest, AControlBlockIsThatOfTheContextThatWasNamed) {
       EXPECT_EQ(*ReadContextGate(page, context), control);
     } else {
       EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
-      before[context] = page.chip().context_control(context == 0 ? kFirst : kSecond);
+      before[context] = page.chip().guests().context_control(context == 0 ? kFirst : kSecond);
     }
-    EXPECT_EQ(page.chip().context_control(kFirst), before[0]);
-    EXPECT_EQ(page.chip().context_control(kSecond), before[1]) << "no other context's, whoever came in between";
+    EXPECT_EQ(page.chip().guests().context_control(kFirst), before[0]);
+    EXPECT_EQ(page.chip().guests().context_control(kSecond), before[1])
+        << "no other context's, whoever came in between";
   }
   EXPECT_GT(written, 100);
 }
@@ -107,7 +109,7 @@ TEST(GateConformanceTest, AUsersPageHasNoSuchRegisters) {
   GuestPage page(kFirstPage, /*has_rivals=*/false);
   EXPECT_EQ(ReadGate(page).status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(WriteGate(page, {.master = false}).code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(page.chip().vm_control(kVm).guest_value, mailbox::GateValue());
+  EXPECT_EQ(page.chip().guests().vm_control(kVm).guest_value, mailbox::GateValue());
 }
 
 TEST(GateConformanceTest, AContextThatTheVmHasNot) {

@@ -35,13 +35,18 @@
 #include "secure_mcu/bus/presence_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/chip_channels.h"
 #include "secure_mcu/chip/chip_parts.h"
+#include "secure_mcu/chip/chip_rotation.h"
+#include "secure_mcu/chip/chip_units.h"
 #include "secure_mcu/chip/clock_network.h"
 #include "secure_mcu/chip/clocked_chip.h"
 #include "secure_mcu/chip/counter_needs.h"
 #include "secure_mcu/chip/domain_rules.h"
+#include "secure_mcu/chip/guest_access.h"
 #include "secure_mcu/chip/host_plan.h"
 #include "secure_mcu/chip/hpc_read_path.h"
+#include "secure_mcu/chip/live_counts.h"
 #include "secure_mcu/chip/own_periods.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
@@ -195,6 +200,31 @@ void UseVirtualBus(BusTarget& mailbox, const smbus::Transfer& transfer) {
 absl::Status UseChip(const PipelineConfig& config, const sim::WireSource& wires) {
   //@ secure_mcu/chip/chip.h
   return absl::OkStatus();
+}
+
+void UseChipUnits(const PipelineConfig& config, const Selections& selections, const Residents& residents,
+                  const RecordMover::Route& route, const sim::WireSource& wires, uint32_t trigger_id) {
+  //@ secure_mcu/chip/chip_units.h
+}
+
+void UseChipChannels(const PipelineConfig& config, const std::shared_ptr<const EventMeanings>& meanings,
+                     const Residents& residents, const Record& record, BlockId block) {
+  //@ secure_mcu/chip/chip_channels.h
+}
+
+void UseChipRotation(ChipRotation& rotation, BlockId block, uint8_t channel, uint64_t now) {
+  //@ secure_mcu/chip/chip_rotation.h
+}
+
+void UseGuestAccess(GuestAccess& guests, BlockId vm, uint64_t cycle) {
+  //@ secure_mcu/chip/guest_access.h
+}
+
+void Publish(std::span<const uint64_t> counters);
+
+void UseLiveCounts(Chip& chip, LiveCounts& live, BlockId context, std::span<const uint16_t> events,
+                   std::span<uint64_t> sums) {
+  //@ secure_mcu/chip/live_counts.h
 }
 
 void UseClockNetwork(const PipelineConfig& config, std::span<const ClockNetwork::Horizon> horizons) {

@@ -73,7 +73,7 @@ void AddOurs(uint64_t cycles, uint64_t slot, uint64_t seed, Errors& errors) {
   chip->AdvanceTo(cycles);
   chip->SwitchTo(0, std::nullopt);
   chip->Latch();
-  const mailbox::BlockRotation numbers = chip->RotationOf(context);
+  const mailbox::BlockRotation numbers = chip->rotation().NumbersOf(context);
   for (uint16_t event = 0; event < kEvents; ++event) {
     const double truth = static_cast<double>(work.CumulativeCount(event, cycles));
     const double estimate = static_cast<double>(numbers.events[event].estimate);

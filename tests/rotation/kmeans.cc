@@ -122,7 +122,7 @@ class Program {
     chip_->Attach(kDeviceChannel, wires_);
   }
 
-  size_t sets() const { return chip_->rotation().plans()[0].counters.sets.size(); }
+  size_t sets() const { return chip_->rotation().turns().plans()[0].counters.sets.size(); }
 
   RunResult Run() {
     if (begin_ > 0) {
@@ -158,9 +158,9 @@ class Program {
 
   void AddToSeries(uint64_t end) {
     chip_->Latch();
-    const mailbox::BlockRotation numbers = chip_->RotationOf(context_);
+    const mailbox::BlockRotation numbers = chip_->rotation().NumbersOf(context_);
     for (size_t i = 0; i < numbers.events.size(); ++i) {
-      const uint16_t event = chip_->rotation().events()[i];
+      const uint16_t event = chip_->rotation().turns().events()[i];
       series_[event].estimates.push_back(static_cast<double>(numbers.events[i].estimate));
       series_[event].truths.push_back(static_cast<double>(TruthOf(event, end)));
     }
@@ -182,10 +182,10 @@ class Program {
   }
 
   void AddRows(uint64_t end, RunResult& result) const {
-    const mailbox::BlockRotation numbers = chip_->RotationOf(context_);
-    const auto& plan = chip_->rotation().plans()[0].counters;
+    const mailbox::BlockRotation numbers = chip_->rotation().NumbersOf(context_);
+    const auto& plan = chip_->rotation().turns().plans()[0].counters;
     for (size_t i = 0; i < numbers.events.size(); ++i) {
-      const uint16_t event = chip_->rotation().events()[i];
+      const uint16_t event = chip_->rotation().turns().events()[i];
       uint64_t running = 0;
       for (size_t set = 0; set < plan.sets.size(); ++set) {
         if (mailbox::Includes(plan.sets[set], event)) running += numbers.parts[0].running[set];
