@@ -32,6 +32,7 @@
 #include "daemon/listen/connection_holder.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/listen/descriptors.h"
+#include "daemon/listen/listener_tls.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
 
@@ -176,6 +177,7 @@ class Gate::Impl final : public GateConnectionOwner {
   ListenerMetrics& metrics_;
   HolderThrottle throttle_;
   PairNames names_;
+  std::unique_ptr<ListenerTls> tls_;  // nullptr without a network listener
   ServeFunction serve_;
   BreachFunction on_breach_;
 
@@ -198,14 +200,16 @@ class Gate::Impl final : public GateConnectionOwner {
 };
 
 absl::Status Gate::Impl::Listen() {
-  return acceptor_.Open(options_.listener, options_.local_operators, options_.inherited_socket,
-                        ApplicationProtocol::kHttp2);
+  if (options_.listener.on_network) {
+    SIDEBAND_ASSIGN_OR_RETURN(
+        tls_, ListenerTls::Create(kListener, options_.listener.tls, ApplicationProtocol::kHttp2, metrics_));
+  }
+  return acceptor_.Open(options_.listener, options_.local_operators, options_.inherited_socket);
 }
 
 void Gate::Impl::Start(ServeFunction serve, BreachFunction on_breach) {
   serve_ = std::move(serve);
   on_breach_ = std::move(on_breach);
-  // gRPC sees a Unix socket and cannot set TCP_NODELAY itself: its small frames must not wait for acknowledgements.
   acceptor_.Start(
       {.client = [this](int fd) { Add({.fd = fd, .address = AddressOf(fd)}); },
        .local_operator = [this](int fd, const SocketPeer& peer) { Add({.fd = fd, .local_operator = peer.user}); },
@@ -245,7 +249,7 @@ void Gate::Impl::Add(AcceptedClient client) {
                                               .throttle = throttle_,
                                               .owner = *this,
                                               .clock = clock_,
-                                              .tls = acceptor_.tls()});
+                                              .tls = tls_.get()});
   if (connection == nullptr) return metrics_.ConnectionRefused(kListener, "no_memory");
   ConnectionTable::Verdict verdict;
   {
@@ -423,7 +427,7 @@ std::vector<std::shared_ptr<GateConnection>> Gate::Impl::Live() const {
 }
 
 void Gate::Impl::CheckCertificates(bool reload) {
-  if (ListenerTls* const tls = acceptor_.tls()) reload ? tls->Reload() : tls->Check();
+  if (tls_ != nullptr) reload ? tls_->Reload() : tls_->Check();
   // Over a list of its own: a connection that ends meanwhile takes the lock in OnEnd().
   for (const auto& connection : Live()) connection->CheckStanding();
 }

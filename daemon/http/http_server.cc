@@ -2,6 +2,7 @@
 #include "daemon/http/http_server.h"
 
 #include <openssl/ssl.h>
+#include <unistd.h>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -20,6 +21,7 @@
 #include "daemon/http/http_session.h"
 #include "daemon/listen/acceptor.h"
 #include "daemon/listen/connection_table.h"
+#include "daemon/listen/listener_tls.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
 
@@ -81,13 +83,12 @@ class HttpServer::Impl final : public HttpSessionOwner {
   bool Apply(const ConnectionTable::Verdict& verdict, const char* refusal);
   bool NoSessions() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return sessions_.empty(); }
   std::vector<std::shared_ptr<HttpSession>> LiveSessions();
-  HttpSessionContext Context() {
-    return {.options = options_, .handler = handler_, .owner = *this, .tls = acceptor_.tls()};
-  }
+  HttpSessionContext Context() { return {.options = options_, .handler = handler_, .owner = *this, .tls = tls_.get()}; }
 
   const Options options_;
   const HttpHandler handler_;
   ListenerMetrics& metrics_;
+  std::unique_ptr<ListenerTls> tls_;  // nullptr without a network listener
 
   absl::Mutex mu_;
   SteadyCondVar changed_;  // sessions_ changed
@@ -106,10 +107,12 @@ class HttpServer::Impl final : public HttpSessionOwner {
 };
 
 absl::Status HttpServer::Impl::Listen() {
-  SIDEBAND_RETURN_IF_ERROR(acceptor_.Open(options_.listener, options_.local_operators, options_.inherited_socket,
-                                          ApplicationProtocol::kAny));
-  if (acceptor_.tls() != nullptr) UseTls(acceptor_.tls()->Current());
-  return absl::OkStatus();
+  if (options_.listener.on_network) {
+    SIDEBAND_ASSIGN_OR_RETURN(
+        tls_, ListenerTls::Create(kListener, options_.listener.tls, ApplicationProtocol::kAny, metrics_));
+    UseTls(tls_->Current());
+  }
+  return acceptor_.Open(options_.listener, options_.local_operators, options_.inherited_socket);
 }
 
 void HttpServer::Impl::UseTls(const ListenerTls::Loaded& loaded) {
@@ -129,10 +132,15 @@ void HttpServer::Impl::Run() {
 
 void HttpServer::Impl::Add(int fd) {
   // New certificates apply to new connections only.
-  if (const auto loaded = acceptor_.tls()->Current(); loaded.version != tls_version_) UseTls(loaded);
-  StartSession([&](Id id) {
-    return MakeTlsSession(id, tcp::socket(asio::make_strand(io_), acceptor_.protocol(), fd), tls_context_, Context());
-  });
+  if (const auto loaded = tls_->Current(); loaded.version != tls_version_) UseTls(loaded);
+  tcp::socket socket(asio::make_strand(io_));
+  boost::system::error_code error;
+  socket.assign(acceptor_.protocol(), fd, error);
+  if (error) {
+    ::close(fd);
+    return metrics_.ConnectionRefused(kListener, "no_memory");
+  }
+  StartSession([&](Id id) { return MakeTlsSession(id, std::move(socket), tls_context_, Context()); });
 }
 
 void HttpServer::Impl::AddLocal(int fd, uint32_t user) {
@@ -232,14 +240,14 @@ void HttpServer::Impl::SetArriving(Id id) {
 
 void HttpServer::Impl::CheckCertificates() {
   // Peers of a Unix socket have no certificate, and the age of their connections is checked at each request.
-  if (acceptor_.tls() == nullptr) return;
-  acceptor_.tls()->Check();
+  if (tls_ == nullptr) return;
+  tls_->Check();
   for (const auto& session : LiveSessions()) session->CheckStanding();
 }
 
 void HttpServer::Impl::ReloadCertificates() {
-  if (acceptor_.tls() == nullptr) return;
-  acceptor_.tls()->Reload();
+  if (tls_ == nullptr) return;
+  tls_->Reload();
   for (const auto& session : LiveSessions()) session->CheckStanding();
 }
 

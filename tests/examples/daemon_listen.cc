@@ -26,7 +26,6 @@
 #include "daemon/listen/holder_throttle.h"
 #include "daemon/listen/key_updates.h"
 #include "daemon/listen/listener_tls.h"
-#include "daemon/listen/local_listener.h"
 #include "daemon/listen/tls_context.h"
 #include "daemon/listen/tls_peer.h"
 #include "daemon/listen/token_bucket.h"
@@ -81,11 +80,6 @@ absl::Status UseListenerTls(const Config& config, ListenerMetrics& metrics) {
 
 absl::Status UseHandshakeCheck(const std::unique_ptr<TlsFiles>& files, const TlsServerConfig& config) {
   //@ daemon/listen/handshake_check.h
-  return absl::OkStatus();
-}
-
-absl::Status UseLocalListener(const std::string& path, ListenerMetrics& metrics) {
-  //@ daemon/listen/local_listener.h
   return absl::OkStatus();
 }
 
