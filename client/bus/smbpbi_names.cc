@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/bus/smbpbi_names.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -27,6 +28,12 @@ constexpr NumberRow kFurtherOpcodes[] = {
     {0x06, "GET_ECC_V1"},       {0x08, "GPU_PCONTROL"},    {0x09, "GPU_SYSCONTROL"},
     {0x0A, "SET_PRIMARY_CAPS"}, {0x0B, "GPU_REQUEST_CPL"}, {0x19, "GPU_UTIL_COUNTERS"},
 };
+constexpr bool HasRow(const NumberRow& further) {
+  return std::ranges::any_of(mailbox::kOpcodes, [&](const mailbox::OpcodeRow& row) {
+    return static_cast<uint8_t>(row.opcode) == further.number;
+  });
+}
+static_assert(std::ranges::none_of(kFurtherOpcodes, HasRow));
 
 // Types without an enumerator are those that no device of ours serves.
 struct AsyncTypeRow {

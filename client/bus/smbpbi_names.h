@@ -17,10 +17,13 @@
 
 namespace sideband::client {
 
-// Of a row that is an enumerator and a name, and perhaps a word for Prometheus.
+// The number and name of a row that is an enumerator and a name, and perhaps a word for Prometheus and a capability.
 template <typename Row>
 std::pair<uint32_t, const char*> NumberAndName(const Row& row) {
-  if constexpr (requires { row.word; }) {
+  if constexpr (requires { row.capability; }) {
+    const auto& [item, name, word, capability] = row;
+    return {static_cast<uint32_t>(item), name};
+  } else if constexpr (requires { row.word; }) {
     const auto& [item, name, word] = row;
     return {static_cast<uint32_t>(item), name};
   } else {

@@ -8,15 +8,19 @@
 #ifndef SIDEBAND_DAEMON_BOARD_BOARD_GROUPS_H_
 #define SIDEBAND_DAEMON_BOARD_BOARD_GROUPS_H_
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <span>
 
 #include "absl/time/time.h"
 #include "daemon/board/board_capabilities.h"
 #include "daemon/board/board_reading.h"
 #include "daemon/board/group_plans.h"
+#include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
 
 namespace sideband::daemon {
@@ -37,13 +41,22 @@ inline constexpr C kIdentity[] = {C::kBoardPartNumber, C::kOemInfo,      C::kSer
                                   C::kFirmwareVersion, C::kVendorId,     C::kDeviceId,         C::kSubsystemVendorId,
                                   C::kSubsystemId,     C::kGpuGuid,      C::kInforomVersion,   C::kFruPartNumber,
                                   C::kDriverVersion};
-inline constexpr C kThresholds[] = {C::kThermTarget,     C::kThermSlowdown,   C::kThermShutdown,  C::kThermMemory,
-                                    C::kThermSwSlowdown, C::kTargetTLimit,    C::kSlowdownTLimit, C::kShutdownTLimit,
-                                    C::kMemoryTLimit,    C::kSwSlowdownTLimit};
+// The capabilities of the rows that have a word.
+template <const auto& kRows>
+inline constexpr auto kCapabilitiesOf = [] {
+  constexpr auto kHasWord = [](const auto& row) { return row.word != nullptr; };
+  std::array<C, std::ranges::count_if(kRows, kHasWord)> capabilities{};
+  size_t i = 0;
+  for (const auto& row : kRows) {
+    if (kHasWord(row)) capabilities[i++] = std::optional<C>(row.capability).value();
+  }
+  return capabilities;
+}();
+inline constexpr std::span<const C> kThresholds = kCapabilitiesOf<mailbox::kThermParams>;
 inline constexpr C kClockLimits[] = {C::kClocks, C::kThrottleReason};
-inline constexpr C kTemperature[] = {C::kTempGpu0, C::kTempGpu1, C::kTempBoard, C::kTempMemory, C::kTempPowerSupply};
+inline constexpr std::span<const C> kTemperature = kCapabilitiesOf<mailbox::kTempSensors>;
 inline constexpr C kMargin[] = {C::kTLimit};
-inline constexpr C kPower[] = {C::kPowerTotal, C::kPowerMemory, C::kPowerModule};
+inline constexpr std::span<const C> kPower = kCapabilitiesOf<mailbox::kPowerSources>;
 // The asynchronous request, which has no bit of its own, is tried on a board that measures its power.
 inline constexpr C kEnergy[] = {C::kEnergy, C::kEnergyModule, C::kPowerTotal};
 inline constexpr C kClocks[] = {C::kClocks, C::kPState, C::kThrottleReason};
@@ -88,15 +101,16 @@ inline constexpr GroupRow kBoardGroups[] = {
     {BoardGroup::kCapabilities, "capabilities", GroupClass::kMinute, {}, 16, PlanCapabilities, ClearNothing},
     {BoardGroup::kIdentity, "identity", GroupClass::kStart, announced::kIdentity, 128, PlanIdentity,
      Clear<&BoardReading::identity>},
-    {BoardGroup::kThresholds, "thresholds", GroupClass::kStart, announced::kThresholds, 10, PlanThresholds,
-     Clear<&BoardReading::thresholds>},
+    {BoardGroup::kThresholds, "thresholds", GroupClass::kStart, announced::kThresholds, announced::kThresholds.size(),
+     PlanThresholds, Clear<&BoardReading::thresholds>},
     {BoardGroup::kClockLimits, "clock_limits", GroupClass::kStart, announced::kClockLimits, 8, PlanClockLimits,
      Clear<&BoardReading::clock_limits>},
-    {BoardGroup::kTemperature, "temperature", GroupClass::kInterval, announced::kTemperature, 5, PlanTemperature,
-     Clear<&BoardReading::temperature>},
+    {BoardGroup::kTemperature, "temperature", GroupClass::kInterval, announced::kTemperature,
+     announced::kTemperature.size(), PlanTemperature, Clear<&BoardReading::temperature>},
     {BoardGroup::kMargin, "margin", GroupClass::kInterval, announced::kMargin, 1, PlanMargin,
      Clear<&BoardReading::margin>},
-    {BoardGroup::kPower, "power", GroupClass::kInterval, announced::kPower, 3, PlanPower, Clear<&BoardReading::power>},
+    {BoardGroup::kPower, "power", GroupClass::kInterval, announced::kPower, announced::kPower.size(), PlanPower,
+     Clear<&BoardReading::power>},
     {BoardGroup::kEnergy, "energy", GroupClass::kInterval, announced::kEnergy, 24, PlanEnergy,
      Clear<&BoardReading::energy>},
     {BoardGroup::kClocks, "clocks", GroupClass::kInterval, announced::kClocks, 4, PlanClocks,

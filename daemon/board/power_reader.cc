@@ -13,21 +13,6 @@ using mailbox::Opcode;
 using mailbox::PowerSource;
 using Dwords = std::vector<uint32_t>;
 
-// nullopt for the source whose meaning is not public.
-std::optional<Capability> CapabilityOf(PowerSource source) {
-  switch (source) {
-    case PowerSource::kTotal:
-      return Capability::kPowerTotal;
-    case PowerSource::kSmbpbi:
-      return std::nullopt;
-    case PowerSource::kMemory:
-      return Capability::kPowerMemory;
-    case PowerSource::kModule:
-      return Capability::kPowerModule;
-  }
-  return std::nullopt;
-}
-
 void TakeEnergy(GroupRound& round, PowerSource source, uint32_t low, uint32_t high) {
   const uint64_t raw_mj = low | uint64_t{high} << 32;
   round.draft().energy.millijoules[source] = round.memory().counts.AddEnergy(
@@ -70,8 +55,7 @@ void AddLimitInfo(GroupRound& round, AsyncType type, PowerSource source) {
 
 void PlanPower(GroupRound& round) {
   for (const mailbox::PowerRow& row : mailbox::kPowerSources) {
-    const auto capability = CapabilityOf(row.source);
-    if (!capability || !round.Has(*capability)) continue;
+    if (row.word == nullptr || !round.Has(*row.capability)) continue;
     round.Add({.word = BoardCommand(Opcode::kGetPower, static_cast<uint8_t>(row.source)),
                .outputs = {.data = true},
                .take = [&round, row](const BoardReply& reply) {

@@ -7,54 +7,8 @@
 namespace sideband::daemon {
 namespace {
 
-using mailbox::Capability;
 using mailbox::Opcode;
 using mailbox::TempSensor;
-using mailbox::ThermParam;
-
-Capability CapabilityOf(TempSensor sensor) {
-  switch (sensor) {
-    case TempSensor::kGpu0:
-      return Capability::kTempGpu0;
-    case TempSensor::kGpu1:
-      return Capability::kTempGpu1;
-    case TempSensor::kBoard:
-      return Capability::kTempBoard;
-    case TempSensor::kMemory:
-      return Capability::kTempMemory;
-    case TempSensor::kPowerSupply:
-      return Capability::kTempPowerSupply;
-    case TempSensor::kTLimit:
-      return Capability::kTLimit;
-  }
-  return Capability::kTempGpu0;
-}
-
-Capability CapabilityOf(ThermParam param) {
-  switch (param) {
-    case ThermParam::kTarget:
-      return Capability::kThermTarget;
-    case ThermParam::kSlowdown:
-      return Capability::kThermSlowdown;
-    case ThermParam::kShutdown:
-      return Capability::kThermShutdown;
-    case ThermParam::kMemorySlowdown:
-      return Capability::kThermMemory;
-    case ThermParam::kSoftwareSlowdown:
-      return Capability::kThermSwSlowdown;
-    case ThermParam::kTargetTLimit:
-      return Capability::kTargetTLimit;
-    case ThermParam::kSlowdownTLimit:
-      return Capability::kSlowdownTLimit;
-    case ThermParam::kShutdownTLimit:
-      return Capability::kShutdownTLimit;
-    case ThermParam::kMemorySlowdownTLimit:
-      return Capability::kMemoryTLimit;
-    case ThermParam::kSoftwareSlowdownTLimit:
-      return Capability::kSwSlowdownTLimit;
-  }
-  return Capability::kThermTarget;
-}
 
 std::optional<double> Degrees(GroupRound& round, const std::string& what, const BoardReply& reply) {
   return round.Plausible(what, mailbox::DegreesOf(reply.data), kCelsiusMin, kCelsiusMax);
@@ -69,7 +23,7 @@ mailbox::CommandWord TempCommand(const GroupRound& round, TempSensor sensor) {
 
 void PlanTemperature(GroupRound& round) {
   for (const mailbox::TempRow& row : mailbox::kTempSensors) {
-    if (row.sensor == TempSensor::kTLimit || !round.Has(CapabilityOf(row.sensor))) continue;
+    if (row.word == nullptr || !round.Has(row.capability)) continue;
     round.Add({.word = TempCommand(round, row.sensor),
                .outputs = {.data = true},
                .take = [&round, row](const BoardReply& reply) {
@@ -88,7 +42,7 @@ void PlanMargin(GroupRound& round) {
 
 void PlanThresholds(GroupRound& round) {
   for (const mailbox::ThermRow& row : mailbox::kThermParams) {
-    if (!round.Has(CapabilityOf(row.param))) continue;
+    if (!round.Has(row.capability)) continue;
     round.Add({.word = BoardCommand(Opcode::kGetThermParam, static_cast<uint8_t>(row.param)),
                .outputs = {.data = true},
                .take = [&round, row](const BoardReply& reply) {

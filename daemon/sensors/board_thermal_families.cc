@@ -1,83 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <iterator>
-
 #include "daemon/sensors/sensor_families.h"
 #include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {
 namespace {
 
-using mailbox::PowerSource;
-using mailbox::TempSensor;
-using mailbox::ThermParam;
-
-// Without T.Limit, which is a margin.
-constexpr BoardWord<TempSensor> kTempWords[] = {
-    {TempSensor::kGpu0, "gpu"},
-    {TempSensor::kGpu1, "gpu1"},
-    {TempSensor::kBoard, "board"},
-    {TempSensor::kMemory, "memory"},
-    {TempSensor::kPowerSupply, "power_supply"},
-};
-static_assert(std::size(kTempWords) + 1 == std::size(mailbox::kTempSensors));
-
-constexpr BoardWord<ThermParam> kThresholdWords[] = {
-    {ThermParam::kTarget, "target"},
-    {ThermParam::kSlowdown, "hardware_slowdown"},
-    {ThermParam::kShutdown, "shutdown"},
-    {ThermParam::kMemorySlowdown, "memory_slowdown"},
-    {ThermParam::kSoftwareSlowdown, "software_slowdown"},
-    {ThermParam::kTargetTLimit, "target_margin"},
-    {ThermParam::kSlowdownTLimit, "hardware_slowdown_margin"},
-    {ThermParam::kShutdownTLimit, "shutdown_margin"},
-    {ThermParam::kMemorySlowdownTLimit, "memory_slowdown_margin"},
-    {ThermParam::kSoftwareSlowdownTLimit, "software_slowdown_margin"},
-};
-static_assert(std::size(kThresholdWords) == std::size(mailbox::kThermParams));
-
-// Without the source whose meaning is not public.
-constexpr BoardWord<PowerSource> kPowerWords[] = {
-    {PowerSource::kTotal, "total"},
-    {PowerSource::kMemory, "memory"},
-    {PowerSource::kModule, "module"},
-};
-static_assert(std::size(kPowerWords) + 1 == std::size(mailbox::kPowerSources));
+// Calls write(item, word) for each row that has a word.
+template <typename Row, size_t kRows, typename Write>
+void ForEachWord(const Row (&rows)[kRows], const Write& write) {
+  for (const auto& [item, name, word, capability] : rows) {
+    if (word != nullptr) write(item, word);
+  }
+}
 
 void WriteTemperature(BoardSeries& out) {
-  for (const auto& [sensor, word] : kTempWords) {
+  ForEachWord(mailbox::kTempSensors, [&](auto sensor, const char* word) {
     out.Gauge({{"sensor", word}}, Find(out.reading().temperature.celsius, sensor));
-  }
+  });
 }
 
 void WriteMargin(BoardSeries& out) { out.Gauge({{"sensor", "gpu"}}, out.reading().margin.celsius); }
 
 void WriteThreshold(BoardSeries& out) {
-  for (const auto& [param, word] : kThresholdWords) {
+  ForEachWord(mailbox::kThermParams, [&](auto param, const char* word) {
     out.Gauge({{"kind", word}}, Find(out.reading().thresholds.celsius, param));
-  }
+  });
 }
 
 void WritePower(BoardSeries& out) {
-  for (const auto& [source, word] : kPowerWords) {
+  ForEachWord(mailbox::kPowerSources, [&](auto source, const char* word) {
     out.Gauge({{"sensor", word}}, Find(out.reading().power.watts, source));
-  }
+  });
 }
 
 void WriteEnergy(BoardSeries& out) {
-  for (const auto& [source, word] : kPowerWords) {
+  ForEachWord(mailbox::kPowerSources, [&](auto source, const char* word) {
     out.MilliCount({{"sensor", word}}, Find(out.reading().energy.millijoules, source));
-  }
+  });
 }
 
 void WritePowerLimit(BoardSeries& out) {
-  for (const auto& [source, word] : kPowerWords) {
+  ForEachWord(mailbox::kPowerSources, [&](auto source, const char* word) {
     const auto limits = Find(out.reading().power_limits.limits, source);
-    if (!limits) continue;
+    if (!limits) return;
     out.Gauge({{"kind", "current"}, {"sensor", word}}, limits->current);
     out.Gauge({{"kind", "minimum"}, {"sensor", word}}, limits->minimum);
     out.Gauge({{"kind", "maximum"}, {"sensor", word}}, limits->maximum);
     out.Gauge({{"kind", "default"}, {"sensor", word}}, limits->standard);
-  }
+  });
 }
 
 constexpr BoardFamilyRow kThermalFamilies[] = {

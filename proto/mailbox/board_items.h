@@ -11,6 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
+
+#include "proto/mailbox/capability.h"
 
 namespace sideband::mailbox {
 
@@ -183,17 +186,21 @@ enum class TempSensor : uint8_t {
   kPowerSupply = 6,
   kTLimit = 7,  // degrees below the limit
 };
+// The rows of sensors have the word of a value of Prometheus' label, nullptr for what has none, and the capability that
+// announces the sensor to both sides.
 struct TempRow {
   TempSensor sensor;
   const char* name;
+  const char* word;  // nullptr: a margin, no temperature
+  Capability capability;
 };
 inline constexpr TempRow kTempSensors[] = {
-    {TempSensor::kGpu0, "GPU0"},
-    {TempSensor::kGpu1, "GPU1"},
-    {TempSensor::kBoard, "board"},
-    {TempSensor::kMemory, "memory"},
-    {TempSensor::kPowerSupply, "power supply"},
-    {TempSensor::kTLimit, "T.Limit"},
+    {TempSensor::kGpu0, "GPU0", "gpu", Capability::kTempGpu0},
+    {TempSensor::kGpu1, "GPU1", "gpu1", Capability::kTempGpu1},
+    {TempSensor::kBoard, "board", "board", Capability::kTempBoard},
+    {TempSensor::kMemory, "memory", "memory", Capability::kTempMemory},
+    {TempSensor::kPowerSupply, "power supply", "power_supply", Capability::kTempPowerSupply},
+    {TempSensor::kTLimit, "T.Limit", nullptr, Capability::kTLimit},
 };
 // One s24.8 number in degrees.
 constexpr double DegreesOf(uint32_t s24p8) { return static_cast<int32_t>(s24p8) / 256.0; }
@@ -203,12 +210,14 @@ enum class PowerSource : uint8_t { kTotal = 0, kSmbpbi = 1, kMemory = 2, kModule
 struct PowerRow {
   PowerSource source;
   const char* name;
+  const char* word;  // nullptr: its meaning is not public
+  std::optional<Capability> capability;
 };
 inline constexpr PowerRow kPowerSources[] = {
-    {PowerSource::kTotal, "total"},
-    {PowerSource::kSmbpbi, "SMBPBI"},
-    {PowerSource::kMemory, "memory"},
-    {PowerSource::kModule, "module"},
+    {PowerSource::kTotal, "total", "total", Capability::kPowerTotal},
+    {PowerSource::kSmbpbi, "SMBPBI", nullptr, std::nullopt},
+    {PowerSource::kMemory, "memory", "memory", Capability::kPowerMemory},
+    {PowerSource::kModule, "module", "module", Capability::kPowerModule},
 };
 
 // GET_THERM_PARAM: s24.8 degrees Celsius, or degrees below the limit.
@@ -227,18 +236,21 @@ enum class ThermParam : uint8_t {
 struct ThermRow {
   ThermParam param;
   const char* name;
+  const char* word;
+  Capability capability;
 };
 inline constexpr ThermRow kThermParams[] = {
-    {ThermParam::kTarget, "target"},
-    {ThermParam::kSlowdown, "HW slowdown"},
-    {ThermParam::kShutdown, "shutdown"},
-    {ThermParam::kMemorySlowdown, "HBM slowdown"},
-    {ThermParam::kSoftwareSlowdown, "SW slowdown"},
-    {ThermParam::kTargetTLimit, "target T.Limit"},
-    {ThermParam::kSlowdownTLimit, "HW slowdown T.Limit"},
-    {ThermParam::kShutdownTLimit, "shutdown T.Limit"},
-    {ThermParam::kMemorySlowdownTLimit, "HBM slowdown T.Limit"},
-    {ThermParam::kSoftwareSlowdownTLimit, "SW slowdown T.Limit"},
+    {ThermParam::kTarget, "target", "target", Capability::kThermTarget},
+    {ThermParam::kSlowdown, "HW slowdown", "hardware_slowdown", Capability::kThermSlowdown},
+    {ThermParam::kShutdown, "shutdown", "shutdown", Capability::kThermShutdown},
+    {ThermParam::kMemorySlowdown, "HBM slowdown", "memory_slowdown", Capability::kThermMemory},
+    {ThermParam::kSoftwareSlowdown, "SW slowdown", "software_slowdown", Capability::kThermSwSlowdown},
+    {ThermParam::kTargetTLimit, "target T.Limit", "target_margin", Capability::kTargetTLimit},
+    {ThermParam::kSlowdownTLimit, "HW slowdown T.Limit", "hardware_slowdown_margin", Capability::kSlowdownTLimit},
+    {ThermParam::kShutdownTLimit, "shutdown T.Limit", "shutdown_margin", Capability::kShutdownTLimit},
+    {ThermParam::kMemorySlowdownTLimit, "HBM slowdown T.Limit", "memory_slowdown_margin", Capability::kMemoryTLimit},
+    {ThermParam::kSoftwareSlowdownTLimit, "SW slowdown T.Limit", "software_slowdown_margin",
+     Capability::kSwSlowdownTLimit},
 };
 
 // GET_CLOCK_FREQ_INFO: MHz, a P-state in 3:0 (kPStateInvalid: unknown), or bits of ThrottleReason.

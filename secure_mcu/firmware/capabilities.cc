@@ -15,8 +15,6 @@ using mailbox::Capability;
 using mailbox::ClockItem;
 using mailbox::Opcode;
 using mailbox::PowerSource;
-using mailbox::TempSensor;
-using mailbox::ThermParam;
 
 // Numeric fields; facts sheet, 3.2.
 constexpr uint32_t kTemperatureIsS24p8 = 8 << 8;
@@ -120,7 +118,16 @@ uint32_t NumericFields(uint8_t dword, uint32_t identity_items) {
   }
 }
 
-// The argument of a command that a capability announces; of those that a fault can take away.
+// The capability of a sensor, by its number in a table of sensors.
+template <typename Row, size_t kRows>
+std::optional<Capability> CapabilityIn(const Row (&rows)[kRows], uint8_t number) {
+  for (const auto& [item, name, word, capability] : rows) {
+    if (static_cast<uint8_t>(item) == number) return capability;
+  }
+  return std::nullopt;
+}
+
+// The argument of another command that a capability announces; of those that a fault can take away.
 struct CommandRow {
   Opcode opcode;
   std::optional<uint8_t> arg1;  // any
@@ -130,27 +137,8 @@ struct CommandRow {
 constexpr uint8_t Number(auto value) { return static_cast<uint8_t>(value); }
 
 constexpr CommandRow kCommands[] = {
-    {Opcode::kGetTemp, Number(TempSensor::kMemory), Capability::kTempMemory},
-    {Opcode::kGetExtTemp, Number(TempSensor::kMemory), Capability::kTempMemory},
-    {Opcode::kGetTemp, Number(TempSensor::kTLimit), Capability::kTLimit},
-    {Opcode::kGetExtTemp, Number(TempSensor::kTLimit), Capability::kTLimit},
-    {Opcode::kGetTemp, Number(TempSensor::kGpu0), Capability::kTempGpu0},
-    {Opcode::kGetExtTemp, Number(TempSensor::kGpu0), Capability::kTempGpu0},
-    {Opcode::kGetPower, Number(PowerSource::kTotal), Capability::kPowerTotal},
-    {Opcode::kGetPower, Number(PowerSource::kMemory), Capability::kPowerMemory},
-    {Opcode::kGetPower, Number(PowerSource::kModule), Capability::kPowerModule},
     {Opcode::kGetEnergy, Number(PowerSource::kTotal), Capability::kEnergy},
     {Opcode::kGetEnergy, Number(PowerSource::kModule), Capability::kEnergyModule},
-    {Opcode::kGetThermParam, Number(ThermParam::kTarget), Capability::kThermTarget},
-    {Opcode::kGetThermParam, Number(ThermParam::kSlowdown), Capability::kThermSlowdown},
-    {Opcode::kGetThermParam, Number(ThermParam::kShutdown), Capability::kThermShutdown},
-    {Opcode::kGetThermParam, Number(ThermParam::kMemorySlowdown), Capability::kThermMemory},
-    {Opcode::kGetThermParam, Number(ThermParam::kSoftwareSlowdown), Capability::kThermSwSlowdown},
-    {Opcode::kGetThermParam, Number(ThermParam::kTargetTLimit), Capability::kTargetTLimit},
-    {Opcode::kGetThermParam, Number(ThermParam::kSlowdownTLimit), Capability::kSlowdownTLimit},
-    {Opcode::kGetThermParam, Number(ThermParam::kShutdownTLimit), Capability::kShutdownTLimit},
-    {Opcode::kGetThermParam, Number(ThermParam::kMemorySlowdownTLimit), Capability::kMemoryTLimit},
-    {Opcode::kGetThermParam, Number(ThermParam::kSoftwareSlowdownTLimit), Capability::kSwSlowdownTLimit},
     {Opcode::kGetClock, Number(ClockItem::kPState), Capability::kPState},
     {Opcode::kGetClock, Number(ClockItem::kSupportedReasons), Capability::kThrottleReason},
     {Opcode::kGetClock, Number(ClockItem::kCurrentReasons), Capability::kThrottleReason},
@@ -177,6 +165,11 @@ uint32_t CapabilityDword(uint8_t dword, const Features& features, const BoardUni
 }
 
 std::optional<Capability> PartAnnouncedBy(const mailbox::CommandWord& command) {
+  if (command.opcode == Opcode::kGetTemp || command.opcode == Opcode::kGetExtTemp) {
+    return CapabilityIn(mailbox::kTempSensors, command.arg1);
+  }
+  if (command.opcode == Opcode::kGetPower) return CapabilityIn(mailbox::kPowerSources, command.arg1);
+  if (command.opcode == Opcode::kGetThermParam) return CapabilityIn(mailbox::kThermParams, command.arg1);
   for (const CommandRow& row : kCommands) {
     if (row.opcode == command.opcode && row.arg1.value_or(command.arg1) == command.arg1) return row.capability;
   }
