@@ -480,25 +480,40 @@ void TriggerCommands::MakeStream(TriggerStep step, uint32_t first_trigger_id) {
 
 namespace {
 
+bool Always(Device&) { return true; }
+
 uint32_t WindowBytes(const mailbox::CommandWord& command) {
   return command.arg2 == 0 ? mailbox::kWindowBytes : command.arg2;
 }
 
 }  // namespace
 
-bool SnapshotCommands::IsServed(Opcode opcode) {
-  if (opcode == Opcode::kConfig && device_.counting() == nullptr) return false;
-  if (opcode == Opcode::kRotate && device_.rotation() == nullptr) return false;
-  if (opcode == Opcode::kSeal && device_.block_sealer() == nullptr) return false;
-  if (opcode == Opcode::kTrigger && device_.triggers() == nullptr) return false;
-  return mailbox::IsOpcodeOf(version_, opcode);
+// Each opcode of the extension. Those of a later version than the device's are not served either.
+const SnapshotCommands::Row SnapshotCommands::kRows[] = {
+    {Opcode::kDiscover, Always, &SnapshotCommands::Discover, /*ends_peek=*/false},
+    {Opcode::kCatalog, Always, &SnapshotCommands::ReadCatalog},
+    {Opcode::kLatch, Always, &SnapshotCommands::Latch},
+    {Opcode::kRead, Always, &SnapshotCommands::ReadSnapshot},
+    {Opcode::kAck, Always, &SnapshotCommands::Acknowledge},
+    {Opcode::kPeek, Always, &SnapshotCommands::Peek, /*ends_peek=*/false},
+    {Opcode::kConfig, [](Device& device) { return device.counting() != nullptr; }, &SnapshotCommands::Config},
+    {Opcode::kUpload, Always, &SnapshotCommands::Upload},
+    {Opcode::kRotate, [](Device& device) { return device.rotation() != nullptr; }, &SnapshotCommands::Rotate},
+    {Opcode::kTrigger, [](Device& device) { return device.triggers() != nullptr; }, &SnapshotCommands::Trigger},
+    {Opcode::kSeal, [](Device& device) { return device.block_sealer() != nullptr; }, &SnapshotCommands::Seal},
+};
+
+const SnapshotCommands::Row* SnapshotCommands::RowOf(Opcode opcode) {
+  const Row* const row = std::ranges::find(kRows, opcode, &Row::opcode);
+  const bool is_served = row != std::end(kRows) && row->is_served(device_) && mailbox::IsOpcodeOf(version_, opcode);
+  return is_served ? row : nullptr;
 }
 
 // Bit n for opcode 0x60 + n.
 uint32_t SnapshotCommands::ServedOpcodes() {
   uint32_t served = 0;
-  for (const mailbox::OpcodeRow& row : mailbox::kOpcodes) {
-    if (IsServed(row.opcode)) served |= 1u << (static_cast<uint8_t>(row.opcode) & 0x0F);
+  for (const Row& row : kRows) {
+    if (RowOf(row.opcode) != nullptr) served |= 1u << (static_cast<uint8_t>(row.opcode) & 0x0F);
   }
   return served;
 }
@@ -509,30 +524,21 @@ uint64_t SnapshotCommands::Features() {
   const uint64_t private_vms = device_.HasPrivateVms() ? mailbox::kPrivateVmsFeature : 0;
   const uint64_t rotation = device_.rotation() != nullptr ? mailbox::kRotationFeature : 0;
   const uint64_t clocks = device_.triggers() != nullptr && device_.clocks() != nullptr ? mailbox::kClocksFeature : 0;
-  const uint64_t sealing = IsServed(Opcode::kSeal) ? mailbox::kSealingFeature : 0;
+  const uint64_t sealing = RowOf(Opcode::kSeal) != nullptr ? mailbox::kSealingFeature : 0;
   return mailbox::kPeekFeature | sealing | clocks | rotation | selections | host_blocks | private_vms |
          (device_.counting() != nullptr ? mailbox::kGateGroupsFeature : 0);
 }
 
 Reply SnapshotCommands::Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
-  const Opcode opcode = command.opcode;
-  if (!IsServed(opcode)) return Fail(MailboxStatus::kErrOpcode);
-  if (opcode == Opcode::kDiscover) return Discover(command.arg1);
-  if (opcode == Opcode::kPeek) return Peek(command, data, extended_data);
-  peeks_.EndLatch();
-  if (opcode == Opcode::kTrigger) return Trigger(command, data, extended_data);
-  if (opcode == Opcode::kConfig) return Config(command, data, extended_data);
-  if (opcode == Opcode::kUpload) return uploads_.Open(command, data);
-  if (opcode == Opcode::kRotate) return Rotate(command, data, extended_data);
-  if (opcode == Opcode::kSeal) return Seal(command, data, extended_data);
-  if (opcode == Opcode::kAck) return Acknowledge(command, data);
-  const bool opens_stream = opcode == Opcode::kCatalog || opcode == Opcode::kLatch || opcode == Opcode::kRead;
-  return opens_stream ? Stream(command, data, extended_data) : Fail(MailboxStatus::kErrOpcode);
+  const Row* const row = RowOf(command.opcode);
+  if (row == nullptr || row->ends_peek) peeks_.EndLatch();
+  if (row == nullptr) return Fail(MailboxStatus::kErrOpcode);
+  return (this->*row->execute)(command, data, extended_data);
 }
 
-Reply SnapshotCommands::Discover(uint8_t item) {
+Reply SnapshotCommands::Discover(const mailbox::CommandWord& command, uint32_t, uint32_t) {
   const uint64_t boot_id = device_.identity().boot_id;
-  switch (static_cast<mailbox::DiscoverItem>(item)) {
+  switch (static_cast<mailbox::DiscoverItem>(command.arg1)) {
     case mailbox::DiscoverItem::kVersion:
       return {.data = static_cast<uint32_t>(version_) | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16,
               .extended_data = ServedOpcodes()};
@@ -553,28 +559,25 @@ Reply SnapshotCommands::Discover(uint8_t item) {
   return Fail(MailboxStatus::kErrArg1);
 }
 
-Reply SnapshotCommands::Stream(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
+Reply SnapshotCommands::ReadCatalog(const mailbox::CommandWord& command, uint32_t offset, uint32_t) {
   window_bytes_ = WindowBytes(command);
-  if (command.opcode == Opcode::kRead) return ReadSnapshot(command.arg1, data, extended_data);
-  if (command.opcode == Opcode::kLatch) {
-    // A mark that does not fit data-in (overwritten since, or of another boot) makes this a LATCH without a base.
-    return Latch(command.arg1 == mailbox::LatchMark(device_.identity().boot_id, data) ? data : 0);
-  }
-  return command.arg1 == 0 ? ReadCatalog(data) : Fail(MailboxStatus::kErrArg1);
-}
-
-Reply SnapshotCommands::ReadCatalog(uint32_t offset) {
+  if (command.arg1 != 0) return Fail(MailboxStatus::kErrArg1);
   return OpenAt(copy_engine_.catalog(), Open::kCatalog, offset, copy_engine_.catalog_hash());
 }
 
-Reply SnapshotCommands::Latch(uint32_t base_id) {
-  copy_engine_.Latch(base_id);
+Reply SnapshotCommands::Latch(const mailbox::CommandWord& command, uint32_t base_id, uint32_t) {
+  window_bytes_ = WindowBytes(command);
+  // A mark that does not fit data-in (overwritten since, or of another boot) makes this a LATCH without a base.
+  const bool has_base = command.arg1 == mailbox::LatchMark(device_.identity().boot_id, base_id);
+  copy_engine_.Latch(has_base ? base_id : 0);
   open_ = Open::kSnapshot;
   offset_ = 0;
   return {.data = copy_engine_.snapshot_id(), .extended_data = static_cast<uint32_t>(copy_engine_.stream().size())};
 }
 
-Reply SnapshotCommands::ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t extended_data) {
+Reply SnapshotCommands::ReadSnapshot(const mailbox::CommandWord& command, uint32_t offset, uint32_t extended_data) {
+  window_bytes_ = WindowBytes(command);
+  const uint8_t selector = command.arg1;
   if (selector > static_cast<uint8_t>(ReadSelector::kContext)) return Fail(MailboxStatus::kErrArg1);
   if (copy_engine_.snapshot_id() == 0) return Fail(MailboxStatus::kErrNotAvailable);
   // Reads of one scope carry the scope in place of the snapshot id.
@@ -593,13 +596,17 @@ uint16_t SnapshotCommands::MarkOf(uint32_t snapshot_id) const {
   return mailbox::SnapshotMark(device_.identity().boot_id, snapshot_id);
 }
 
-Reply SnapshotCommands::Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id) {
+Reply SnapshotCommands::Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id, uint32_t) {
   if (copy_engine_.snapshot_id() == 0) return Fail(MailboxStatus::kErrNotAvailable);
   // Without a fitting mark, data-in may be the id of a snapshot that the controller has not read.
   const bool is_meant = (command.arg1 | command.arg2 << 8) == MarkOf(snapshot_id);
   if (!is_meant || snapshot_id != copy_engine_.snapshot_id()) return Fail(MailboxStatus::kErrAgain);
   copy_engine_.Acknowledge();
   return {.data = snapshot_id};
+}
+
+Reply SnapshotCommands::Upload(const mailbox::CommandWord& command, uint32_t data, uint32_t) {
+  return uploads_.Open(command, data);
 }
 
 Reply SnapshotCommands::Peek(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {

@@ -268,16 +268,26 @@ class SnapshotCommands {
   // The stream shown by the windows, from offset_ on.
   enum class Open { kNothing, kCatalog, kSnapshot, kPeek, kConfig, kPlan, kTriggers, kExchange };
 
-  bool IsServed(mailbox::Opcode opcode);
+  using Handler = Reply (SnapshotCommands::*)(const mailbox::CommandWord& command, uint32_t data,
+                                              uint32_t extended_data);
+  struct Row {
+    mailbox::Opcode opcode;
+    bool (*is_served)(Device& device);
+    Handler execute;
+    bool ends_peek = true;  // whether a peek's latch ends with it, as with an opcode that is not served
+  };
+  static const Row kRows[];
+
+  // nullptr: not served.
+  const Row* RowOf(mailbox::Opcode opcode);
   uint32_t ServedOpcodes();
   uint64_t Features();
-  Reply Discover(uint8_t item);
-  // CATALOG, LATCH and READ.
-  Reply Stream(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
-  Reply ReadCatalog(uint32_t offset);
-  Reply Latch(uint32_t base_id);
-  Reply ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t extended_data);
-  Reply Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id);
+  Reply Discover(const mailbox::CommandWord& command, uint32_t, uint32_t);
+  Reply ReadCatalog(const mailbox::CommandWord& command, uint32_t offset, uint32_t);
+  Reply Latch(const mailbox::CommandWord& command, uint32_t base_id, uint32_t);
+  Reply ReadSnapshot(const mailbox::CommandWord& command, uint32_t offset, uint32_t extended_data);
+  Reply Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id, uint32_t);
+  Reply Upload(const mailbox::CommandWord& command, uint32_t data, uint32_t);
   Reply Peek(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   Reply Rotate(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   Reply Seal(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
