@@ -39,7 +39,7 @@ DeviceCollector::DeviceCollector(size_t device, MailboxSession& session, const C
       context_(context),
       session_(session),
       reader_(session, context.clock),
-      counting_(session, reader_, {context.counting, context.audit, context.metrics}),
+      counting_(session, {context.counting, context.audit, context.metrics}),
       rotation_(session, context.audit),
       grid_(session),
       line_(session) {}
@@ -287,13 +287,24 @@ void DeviceCollector::Follow(std::optional<uint32_t> revision) {
   line_.Follow(info_->name, info_->clocks.line);
 }
 
+// A change that fails costs no snapshot.
+absl::StatusOr<TakenSnapshot> DeviceCollector::Take() {
+  const std::optional<ConfigChange> change = counting_.NextChange(info_->name);
+  // A change of another boot or catalogue has numbers of other VMs. It waits until the configuration is read again.
+  if (!change || !reader_.IsOfBase(*change)) return reader_.Take();
+  std::optional<CommittedConfig> committed;
+  auto taken = reader_.TakeClosing(counting_.writer(), *change, committed);
+  counting_.Tried(info_->name, *change, committed, taken.status());
+  return taken.ok() || absl::IsCancelled(taken.status()) ? std::move(taken) : reader_.Take();
+}
+
 absl::Status DeviceCollector::CollectOnce() {
   // A reload may have changed the DeviceInfo. nullptr: the device was removed, and its collector is about to stop.
   if (auto now = context_.store.Info(device_)) info_ = std::move(now);
   const std::string& name = info_->name;
   const absl::Duration start = context_.clock.Steady();
   const absl::Status status = [&]() -> absl::Status {
-    SIDEBAND_ASSIGN_OR_RETURN(TakenSnapshot taken, counting_.Take(name));
+    SIDEBAND_ASSIGN_OR_RETURN(TakenSnapshot taken, Take());
     const std::optional<uint32_t> revision = taken.raw.config_revision;
     SIDEBAND_RETURN_IF_ERROR(CheckInterval(*taken.topology));
     SIDEBAND_RETURN_IF_ERROR(CheckUuid(*taken.topology));

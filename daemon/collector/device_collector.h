@@ -98,6 +98,8 @@ class DeviceCollector {
   // When the snapshot was latched, by the host's clock: as the exchange has it, or closer.
   void PlaceInTime(const TakenSnapshot& taken, DeviceSnapshot& snapshot);
   void PlaceOnLine(const TakenSnapshot& taken, const HostInstant& latched, DeviceSnapshot& snapshot);
+  // The next snapshot. Its latch may be that of a pending change of what is counted.
+  absl::StatusOr<TakenSnapshot> Take();
   // Makes the device count what it is to count.
   void Follow(std::optional<uint32_t> revision);
   // Adds what the pipeline has done, if the snapshot reports it, to the daemon's metrics.

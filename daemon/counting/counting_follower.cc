@@ -58,27 +58,21 @@ void WarnOnce(std::string& last, const std::string& line) {
 
 }  // namespace
 
-CountingFollower::CountingFollower(MailboxSession& session, SnapshotReader& reader, const Context& context)
-    : session_(session), reader_(reader), context_(context), writer_(session, DrawTag()) {}
+CountingFollower::CountingFollower(MailboxSession& session, const Context& context)
+    : session_(session), context_(context), writer_(session, DrawTag()) {}
 
-absl::StatusOr<TakenSnapshot> CountingFollower::Take(const std::string& device) {
+std::optional<ConfigChange> CountingFollower::NextChange(const std::string& device) {
   has_changed_ = false;
-  const auto change = context_.book == nullptr ? std::nullopt : context_.book->Pending(device);
-  // A change of another boot or catalogue has numbers of other VMs. It waits until the configuration is read again.
-  if (!change || !reader_.IsOfBase(*change)) return reader_.Take();
-  auto taken = TakeClosing(device, *change);
-  return taken.ok() || absl::IsCancelled(taken.status()) ? std::move(taken) : reader_.Take();
+  return context_.book == nullptr ? std::nullopt : context_.book->Pending(device);
 }
 
-absl::StatusOr<TakenSnapshot> CountingFollower::TakeClosing(const std::string& device, const ConfigChange& change) {
-  std::optional<CommittedConfig> committed;
-  auto taken = reader_.TakeClosing(writer_, change, committed);
+void CountingFollower::Tried(const std::string& device, const ConfigChange& change,
+                             const std::optional<CommittedConfig>& committed, const absl::Status& taken) {
   has_changed_ = taken.ok();
-  const auto revision = committed ? absl::StatusOr<uint32_t>(committed->revision) : taken.status();
+  const auto revision = committed ? absl::StatusOr<uint32_t>(committed->revision) : taken;
   Report(device, change, revision);
   context_.book->Committed(device, change, revision);
   ReportState(device);
-  return taken;
 }
 
 void CountingFollower::Report(const std::string& device, const ConfigChange& change,

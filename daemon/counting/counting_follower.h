@@ -2,8 +2,11 @@
 //
 // Makes a device count what the book says, on the thread of its collector. A change takes the place of an interval's
 // latch, so that there is one an interval at most.
-//   CountingFollower follower(session, reader, {book, audit, metrics});
-//   SIDEBAND_ASSIGN_OR_RETURN(TakenSnapshot taken, follower.Take("gpu0"));
+//   CountingFollower follower(session, {book, audit, metrics});
+//   if (const auto change = follower.NextChange("gpu0")) {
+//     taken = reader.TakeClosing(follower.writer(), *change, committed);
+//     follower.Tried("gpu0", *change, committed, taken.status());
+//   }
 //   follower.Follow("gpu0", topology, boot_id, revision);      // once it is published
 #ifndef SIDEBAND_DAEMON_COUNTING_COUNTING_FOLLOWER_H_
 #define SIDEBAND_DAEMON_COUNTING_COUNTING_FOLLOWER_H_
@@ -19,7 +22,6 @@
 #include "daemon/counting/counting_book.h"
 #include "daemon/mailbox/config_writer.h"
 #include "daemon/mailbox/mailbox_session.h"
-#include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/metrics/collection_metrics.h"
 #include "daemon/snapshot/topology.h"
 
@@ -34,12 +36,16 @@ class CountingFollower {
     CollectionMetrics& metrics;
   };
 
-  CountingFollower(MailboxSession& session, SnapshotReader& reader, const Context& context);
+  CountingFollower(MailboxSession& session, const Context& context);
 
-  // Like SnapshotReader::Take, with the change that is pending for the device. A change that fails costs no snapshot,
-  // and is tried again at the next call; after a failed collection only once a snapshot is published again. An error is
-  // logged when it differs from that of the last attempt.
-  absl::StatusOr<TakenSnapshot> Take(const std::string& device);
+  // The change that the device's next latch is to make. To be asked once for each snapshot that is taken. A change that
+  // has failed is pending again; after a failed collection only once a snapshot is published again.
+  std::optional<ConfigChange> NextChange(const std::string& device);
+  ConfigWriter& writer() { return writer_; }
+  // How the change has ended: in force if it is committed; else `taken`, the status of the snapshot that it was to
+  // close, says why. An error is logged when it differs from that of the last attempt.
+  void Tried(const std::string& device, const ConfigChange& change, const std::optional<CommittedConfig>& committed,
+             const absl::Status& taken);
   // Reads the configuration where another one is in force than the book knows; `revision` is that of the snapshot,
   // nullopt of a device without gate groups. If it cannot be read, the device is out of sync, an error that differs
   // from the last one is logged, and the next call tries again. Callers' settings that could not be stored are stored
@@ -48,17 +54,15 @@ class CountingFollower {
               std::optional<uint32_t> revision);
 
  private:
-  absl::StatusOr<TakenSnapshot> TakeClosing(const std::string& device, const ConfigChange& change);
   void Read(const std::string& device, std::shared_ptr<const Topology> topology, uint64_t boot_id);
   void Report(const std::string& device, const ConfigChange& change, const absl::StatusOr<uint32_t>& revision);
   void ReportState(const std::string& device) const;
   void Forget(const std::string& device) const;
 
   MailboxSession& session_;
-  SnapshotReader& reader_;
   const Context context_;
   ConfigWriter writer_;
-  bool has_changed_ = false;               // by the last Take, whose snapshot is therefore of the revision before
+  bool has_changed_ = false;               // by the last snapshot, which is therefore of the revision before
   std::string change_error_, read_error_;  // of the last attempt; empty: none
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "daemon/counting/settings.h"
 #include "daemon/counting/settings_file.h"
 #include "daemon/counting/settings_store.h"
+#include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "proto/base/status_macros.h"
 
@@ -73,6 +75,8 @@ absl::Status UseCountingBook(SettingsFiles& settings_files, const DeviceSettings
 absl::Status UseCountingFollower(MailboxSession& session, SnapshotReader& reader, CountingBook* book, AuditSink& audit,
                                  CollectionMetrics& metrics, const std::shared_ptr<const Topology>& topology,
                                  uint64_t boot_id, uint32_t revision) {
+  absl::StatusOr<TakenSnapshot> taken;
+  std::optional<CommittedConfig> committed;
   //@ daemon/counting/counting_follower.h
   return absl::OkStatus();
 }
