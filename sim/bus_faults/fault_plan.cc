@@ -11,11 +11,12 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/text.h"
 #include "proto/base/yaml.h"
 #include "proto/mailbox/memory_links.h"
 #include "proto/mailbox/services.h"
-#include "sim/bus_faults/plan_word.h"
 
 namespace sideband::sim {
 namespace {
@@ -27,6 +28,17 @@ const std::string kNvlinkErrors[] = {"replay", "recovery", "flit_crc", "data_crc
 const std::string kPcieErrors[] = {"correctable", "non_fatal", "fatal", "unsupported", "replay"};
 
 constexpr size_t kTextMax = mailbox::DriverEvent::kTextBytesMax - 1;  // without the terminating zero
+
+// The index of the node's text in `words`. The error for another text, "unknown WHAT 'TEXT'", lists the words if they
+// are few, and otherwise suggests the nearest.
+absl::StatusOr<size_t> FindWord(const YamlNode& node, absl::string_view what, std::span<const std::string> words) {
+  constexpr size_t kListedMax = 5;
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
+  const auto found = std::ranges::find(words, text);
+  if (found != words.end()) return static_cast<size_t>(found - words.begin());
+  const std::string hint = words.size() <= kListedMax ? MustBeOneOf(words) : DidYouMean(text, words);
+  return node.Error(absl::StrCat("unknown ", what, " '", text, "'", hint));
+}
 
 absl::Status ReadMemory(const YamlMap& rule, BoardFault& fault) {
   const auto memory = rule.Find("memory");

@@ -10,7 +10,6 @@
 #include "sim/bus_faults/board_fault.h"
 #include "sim/bus_faults/fault_plan.h"
 #include "sim/bus_faults/faulty_bus.h"
-#include "sim/bus_faults/plan_word.h"
 #include "sim/bus_faults/transfer_edits.h"
 
 namespace sideband::sim {
@@ -18,11 +17,6 @@ namespace {
 
 void UseBoardFault() {
   //@ sim/bus_faults/board_fault.h
-}
-
-absl::Status UsePlanWord(const YamlNode& node) {
-  //@ sim/bus_faults/plan_word.h
-  return absl::OkStatus();
 }
 
 absl::Status UseFaultPlan() {

@@ -88,15 +88,19 @@ def measure():
     headers, units = tree.headers, [name for name in tree.sources if name.endswith(".cc")]
     paragraphs = tree.paragraphs()
     targets = build_files.read_targets(ROOT).values()
+    lines = sum(tree.lines(tree.sources))
+    build_lines = sum(tree.lines([name for name in tree.texts if Path(name).name == "BUILD"]))
     return {
         "source files": len(tree.sources),
+        "lines of a source file, mean": round(lines / len(tree.sources), 1),
         "lines of a header, median": statistics.median(tree.lines(headers)),
         "lines of a .cc, median": statistics.median(tree.lines(units)),
-        "lines of sources, in thousands": round(sum(tree.lines(tree.sources)) / 1000),
+        "lines of sources, in thousands": round(lines / 1000),
         "lines with tests, in thousands": round(sum(tree.lines([n for n in tree.texts if n.endswith((".h", ".cc"))])) / 1000),
         "headers with one user in their own folder, percent": round(100 * len(tree.only_users()) / len(headers), 1),
         "folders with sources": len({str(Path(name).parent) for name in tree.sources}),
-        "lines of BUILD": sum(tree.lines([name for name in tree.texts if Path(name).name == "BUILD"])),
+        "lines of BUILD": build_lines,
+        "lines of BUILD for 100 of sources": round(100 * build_lines / lines, 2),
         "test programs": sum(1 for target in targets if target.is_test and any(map(is_test, target.sources))),
         "methods of the largest class": tree.largest_class()[0],
         "comments of headers without a subject, percent": round(

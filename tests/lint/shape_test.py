@@ -1,22 +1,25 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: Apache-2.0
-"""The shape of the sources (shape.py) does not get worse. Who improves a number lowers its limit; who has a reason to raise
-one says it in the commit."""
+"""The shape of the sources (shape.py) does not get worse; that they grow is no fault. Who improves a number moves its limit;
+who has a reason to move one back says it in the commit."""
 
 import unittest
 
 import shape
 
 MOST = {
-    "source files": 1580,
     "headers with one user in their own folder, percent": 10.4,
     "folders with sources": 96,
-    "lines of BUILD": 5460,
+    "lines of BUILD for 100 of sources": 3.45,
     "test programs": 97,
-    "methods of the largest class": 130,
+    "methods of the largest class": 60,
     "comments of headers without a subject, percent": 6.3,
 }
-LEAST = {"lines of a header, median": 54, "lines of a .cc, median": 97}
+LEAST = {
+    "lines of a header, median": 54,
+    "lines of a .cc, median": 97,
+    "lines of a source file, mean": 100,
+}
 
 
 class ShapeTest(unittest.TestCase):
