@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The unary calls of sideband.v1.Telemetry that are answered from snapshots alone, for every front end; the others are in
-// files of their own.
+// The unary calls of sideband.v1.Telemetry that are answered from snapshots alone, for every front end; the others are
+// in files of their own.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto response, ListDevices(reader, caller, request));
 #ifndef SIDEBAND_DAEMON_VIEW_QUERIES_H_
 #define SIDEBAND_DAEMON_VIEW_QUERIES_H_
