@@ -478,6 +478,11 @@ TEST_F(PeekCommandsTest, OtherCommandsEndALatch) {
     Run(opcode, 0, 0, 0);
     EXPECT_EQ(Go(kSmBit).status, MailboxStatus::kErrAgain) << mailbox::OpcodeName(opcode);
   }
+  for (const Opcode opcode : {Opcode::kConfig, Opcode{0x6F}}) {
+    Peek(0, kTrain, kSmBit);
+    EXPECT_EQ(Run(opcode, 0, 0, 0).status, MailboxStatus::kErrOpcode);
+    EXPECT_EQ(SetScope(kPeekSameLatch, kTrain), MailboxStatus::kErrAgain) << "also one that is not served";
+  }
   Peek(0, kTrain, kSmBit);
   Run(Opcode::kDiscover, 0, 0, 0);
   EXPECT_EQ(SetScope(kPeekSameLatch, kTrain), MailboxStatus::kSuccess) << "DISCOVER changes nothing";
