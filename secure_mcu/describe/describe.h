@@ -21,9 +21,9 @@
 
 namespace sideband::mcu {
 
-// The storage of the register read path (docs/design/registers.md) as the RTL in tests/rtl has it: hpc_read_path.sv
+// The storage of the register read path (docs/design/registers.md) as the RTL in tests/lab/rtl has it: hpc_read_path.sv
 // with a client for each slice and for the firmware, and for each 64 events a manager of the context and of the VM of
-// each slice, and of the device. tests/rtl/synthesis_test.py compares these numbers with a synthesis of that RTL.
+// each slice, and of the device. tests/lab/rtl/synthesis_test.py compares these numbers with a synthesis of that RTL.
 // At least one slice; 0 without events.
 ReadPathRegisters CountReadPath(uint64_t slices, uint64_t events);
 

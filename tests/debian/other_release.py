@@ -36,7 +36,7 @@ GENERATE = ("mkdir -p /generated/proto/api; cd /sideband/proto/api; protoc -I . 
             "--grpc_out=/generated/proto/api --plugin=protoc-gen-grpc=/usr/bin/grpc_cpp_plugin "
             "$(find . -name '*.proto')")
 # Code for Verilator's designs, and for clang's fuzzer.
-LEFT_OUT = ("tests/rtl", "tests/fuzz")
+LEFT_OUT = ("tests/lab/rtl", "tests/fuzz")
 INCLUDE = re.compile(r'^(?:#include|import) ["<]([^">]+)[">]', re.MULTILINE)
 PROGRESS_S = 15
 

@@ -115,14 +115,6 @@
 #include "secure_mcu/guest_view/layout.h"
 #include "secure_mcu/guest_view/reader.h"
 #include "secure_mcu/guest_view/view_file.h"
-#include "secure_mcu/laws/laws_case.h"
-#include "secure_mcu/laws/laws_gen.h"
-#include "secure_mcu/laws/laws_run.h"
-#include "secure_mcu/laws/laws_truth.h"
-#include "secure_mcu/laws/rotation_case.h"
-#include "secure_mcu/laws/rotation_model.h"
-#include "secure_mcu/laws/rotation_turns_truth.h"
-#include "secure_mcu/laws/rotation_widths.h"
 #include "secure_mcu/pipeline/block_address.h"
 #include "secure_mcu/pipeline/channel_buffer.h"
 #include "secure_mcu/pipeline/clock_packets.h"
@@ -590,26 +582,7 @@ absl::Status UseViewFile(const std::string& path, ByteSpan directory, size_t liv
   return absl::OkStatus();
 }
 
-// laws
-
-void UseRotationCase(const Chip& chip, uint64_t cycle, uint16_t event) {
-  //@ secure_mcu/laws/rotation_case.h
-}
-
-void UseRotationModel(const ModelRate& rate) {
-  //@ secure_mcu/laws/rotation_model.h
-}
-
-void UseRotationWidths() {
-  //@ secure_mcu/laws/rotation_widths.h
-}
-
-void UseRotationTurnsTruth(const mailbox::RotationSettings& settings, const CounterPlan& plan,
-                           const std::vector<uint16_t>& events, const RotationOrder& order, const TruthScope& scope,
-                           const std::vector<uint64_t>& gains, const std::vector<bool>& open,
-                           const std::function<void(size_t)>& Count) {
-  //@ secure_mcu/laws/rotation_turns_truth.h
-}
+// pipeline
 
 void UseRotationOrder(const RotationSeed& seed) {
   //@ secure_mcu/pipeline/rotation_order.h
@@ -622,24 +595,6 @@ void UseOwnClock() {
 void UseEventEstimate() {
   //@ secure_mcu/pipeline/event_estimate.h
 }
-
-void UseLawsCase(const LawsCase& drawn) {
-  //@ secure_mcu/laws/laws_case.h
-}
-
-void UseLawsGen() {
-  //@ secure_mcu/laws/laws_gen.h
-}
-
-void UseLawsRun(const LawsCase& test) {
-  //@ secure_mcu/laws/laws_run.h
-}
-
-void UseLawsTruth(const LawsCase& test) {
-  //@ secure_mcu/laws/laws_truth.h
-}
-
-// pipeline
 
 void UseCounterCollectionUnit(UnitLevelCounter& ulc, uint64_t cycle, const sim::WireSource& wires,
                               ChannelBuffer& buffer) {

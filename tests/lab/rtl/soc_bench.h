@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The testbench of the RTL's system on chip (soc_top.sv): loads programs, runs them, tallies every event wire, and
+// reads counters as the firmware does.
+//   SocBench bench;
+//   bench.Load(/*core=*/0, words);
+//   bench.Start();
+//   while (!bench.halted(0)) bench.Step();
+//   bench.tallies().cores[0][kInstructions];
+#ifndef SIDEBAND_TESTS_LAB_RTL_SOC_BENCH_H_
+#define SIDEBAND_TESTS_LAB_RTL_SOC_BENCH_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "secure_mcu/pipeline/hpc_client.h"
+#include "tests/lab/rtl/Vsoc_top.h"
+#include "tests/lab/rtl/soc_events.h"
+#include "verilated_vcd_c.h"
+
+namespace sideband::rtl {
+
+class SocBench {
+ public:
+  // Programs write their results from here on, from the first address of their core.
+  static constexpr uint32_t kResults = 0x8000;
+
+  // What the firmware has read.
+  struct Reading {
+    uint16_t module;
+    uint64_t stamp;  // of the cycles below this
+    std::vector<uint64_t> values;
+  };
+
+  SocBench();
+  ~SocBench();
+
+  // Before Start: a program for a core; the others halt at once. It is loaded where the core boots.
+  void Load(size_t core, std::span<const uint32_t> words);
+  // Before Start: writes a waveform of the wires of soc_top, whose first rising edge of clk is cycle 0.
+  void Trace(const std::string& path);
+  void Start();
+  // After the last cycle of interest: the waveform is complete.
+  void EndTrace();
+
+  // In the next cycles the core's program has this privilege.
+  void SetPrivilege(size_t core, mcu::HpcPrivilege privilege);
+  // A context switch in the next cycle.
+  void Switch(size_t core, bool useren);
+  void Step() { Cycle(); }
+
+  // An access of the firmware's client takes a cycle.
+  void FirmwareWrite(mcu::HpcRegister which, uint64_t value);
+  uint64_t FirmwareRead(mcu::HpcRegister which);
+  // Reads the first counters of a module; nullopt if that is refused.
+  std::optional<Reading> Read(uint16_t module, size_t counters);
+
+  uint64_t cycle() const { return history_.size() - 1; }
+  bool halted(size_t core) const { return (top_->halted >> core & 1) != 0; }
+  bool trapped(size_t core) const { return (top_->trapped >> core & 1) != 0; }
+  const Tallies& tallies() const { return history_.back(); }
+  // `cycle` must not be in the future.
+  const Tallies& TalliesAt(uint64_t cycle) const { return history_[cycle]; }
+  // The word that the core's program has written at kResults + offset, 0 if none.
+  uint32_t Result(size_t core, uint32_t offset) const;
+  uint64_t WideResult(size_t core, uint32_t offset) const;
+
+ private:
+  void Cycle();
+  void Clock();
+  void Tally();
+  void RecordStores();
+
+  const std::unique_ptr<VerilatedContext> context_ = std::make_unique<VerilatedContext>();
+  const std::unique_ptr<Vsoc_top> top_ = std::make_unique<Vsoc_top>(context_.get());
+  std::unique_ptr<VerilatedVcdC> trace_;
+  std::vector<Tallies> history_{Tallies{}};  // by cycle
+  std::array<std::map<uint32_t, uint32_t>, kCores> results_;
+};
+
+}  // namespace sideband::rtl
+
+#endif  // SIDEBAND_TESTS_LAB_RTL_SOC_BENCH_H_
