@@ -23,15 +23,16 @@ using HealthService = grpc::health::v1::Health;
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 
-template <typename Response, typename Method, typename Request>
-absl::StatusOr<Response> Call(Method method, const Request& request, const TelemetryClient::Options& options,
+template <typename Stub, typename Request, typename Response>
+absl::StatusOr<Response> Call(Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+                              const Request& request, const TelemetryClient::Options& options,
                               Cancellation& cancellation) {
   grpc::ClientContext context;
   // A time span: gRPC adds it to its monotonic clock.
   context.set_deadline(gpr_time_from_millis(absl::ToInt64Milliseconds(options.deadline), GPR_TIMESPAN));
   const Cancellation::Hook hook(cancellation, [&context] { context.TryCancel(); });
   Response response;
-  const grpc::Status status = method(context, request, response);
+  const grpc::Status status = (stub.*method)(&context, request, &response);
   if (!status.ok()) return FromRpc(status, options.peer, context.GetServerTrailingMetadata());
   return response;
 }
@@ -166,150 +167,101 @@ TelemetryClient::TelemetryClient(const std::shared_ptr<grpc::Channel>& channel, 
 TelemetryClient::~TelemetryClient() = default;
 
 absl::StatusOr<v1::ListDevicesResponse> TelemetryClient::ListDevices(const v1::ListDevicesRequest& request) {
-  return Call<v1::ListDevicesResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->ListDevices(&context, in, &out); },
-      request, options_, cancellation_);
+  return Call(*stubs_->telemetry, &v1::Telemetry::Stub::ListDevices, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::ReloadResponse> TelemetryClient::Reload(const v1::ReloadRequest& request) {
-  return Call<v1::ReloadResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->admin->Reload(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->admin, &v1::Admin::Stub::Reload, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::TriggerResponse> TelemetryClient::Trigger(const v1::TriggerRequest& request) {
-  return Call<v1::TriggerResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->admin->Trigger(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->admin, &v1::Admin::Stub::Trigger, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::RotateKeysResponse> TelemetryClient::RotateKeys(const v1::RotateKeysRequest& request) {
-  return Call<v1::RotateKeysResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->admin->RotateKeys(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->admin, &v1::Admin::Stub::RotateKeys, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::ChallengeResponse> TelemetryClient::Challenge(const v1::ChallengeRequest& request) {
-  return Call<v1::ChallengeResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->confidential->Challenge(&context, in, &out); },
-      request, options_, cancellation_);
+  return Call(*stubs_->confidential, &v1::Confidential::Stub::Challenge, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::ExchangeResponse> TelemetryClient::Exchange(const v1::ExchangeRequest& request) {
-  return Call<v1::ExchangeResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->confidential->Exchange(&context, in, &out); },
-      request, options_, cancellation_);
+  return Call(*stubs_->confidential, &v1::Confidential::Stub::Exchange, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::GetCountingResponse> TelemetryClient::GetCounting(const v1::GetCountingRequest& request) {
-  return Call<v1::GetCountingResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->counting->GetCounting(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->counting, &v1::Counting::Stub::GetCounting, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::SetCountingResponse> TelemetryClient::SetCounting(const v1::SetCountingRequest& request) {
-  return Call<v1::SetCountingResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->counting->SetCounting(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->counting, &v1::Counting::Stub::SetCounting, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::GetRotationResponse> TelemetryClient::GetRotation(const v1::GetRotationRequest& request) {
-  return Call<v1::GetRotationResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->counting->GetRotation(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->counting, &v1::Counting::Stub::GetRotation, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::SetRotationResponse> TelemetryClient::SetRotation(const v1::SetRotationRequest& request) {
-  return Call<v1::SetRotationResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->counting->SetRotation(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->counting, &v1::Counting::Stub::SetRotation, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::LearnRotationResponse> TelemetryClient::LearnRotation(const v1::LearnRotationRequest& request) {
-  return Call<v1::LearnRotationResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->counting->LearnRotation(&context, in, &out); },
-      request, options_, cancellation_);
+  return Call(*stubs_->counting, &v1::Counting::Stub::LearnRotation, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::ListEventsResponse> TelemetryClient::ListEvents(const v1::ListEventsRequest& request) {
-  return Call<v1::ListEventsResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->ListEvents(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->telemetry, &v1::Telemetry::Stub::ListEvents, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::ListScopesResponse> TelemetryClient::ListScopes(const v1::ListScopesRequest& request) {
-  return Call<v1::ListScopesResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->ListScopes(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->telemetry, &v1::Telemetry::Stub::ListScopes, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::GetSnapshotResponse> TelemetryClient::GetSnapshot(const v1::GetSnapshotRequest& request) {
-  return Call<v1::GetSnapshotResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->GetSnapshot(&context, in, &out); },
-      request, options_, cancellation_);
+  return Call(*stubs_->telemetry, &v1::Telemetry::Stub::GetSnapshot, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::GetHistoryResponse> TelemetryClient::GetHistory(const v1::GetHistoryRequest& request) {
-  return Call<v1::GetHistoryResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->GetHistory(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->telemetry, &v1::Telemetry::Stub::GetHistory, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::PeekResponse> TelemetryClient::Peek(const v1::PeekRequest& request) {
-  return Call<v1::PeekResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->Peek(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->telemetry, &v1::Telemetry::Stub::Peek, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::MarkResponse> TelemetryClient::Mark(const v1::MarkRequest& request) {
-  return Call<v1::MarkResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->Mark(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->telemetry, &v1::Telemetry::Stub::Mark, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::ListMarksResponse> TelemetryClient::ListMarks(const v1::ListMarksRequest& request) {
-  return Call<v1::ListMarksResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->ListMarks(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->telemetry, &v1::Telemetry::Stub::ListMarks, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::GetSpanResponse> TelemetryClient::GetSpan(const v1::GetSpanRequest& request) {
-  return Call<v1::GetSpanResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->GetSpan(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->telemetry, &v1::Telemetry::Stub::GetSpan, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::ListClocksResponse> TelemetryClient::ListClocks(const v1::ListClocksRequest& request) {
-  return Call<v1::ListClocksResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->ListClocks(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->telemetry, &v1::Telemetry::Stub::ListClocks, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::ListSensorsResponse> TelemetryClient::ListSensors(const v1::ListSensorsRequest& request) {
-  return Call<v1::ListSensorsResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->sensors->ListSensors(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->sensors, &v1::Sensors::Stub::ListSensors, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::GetSensorsResponse> TelemetryClient::GetSensors(const v1::GetSensorsRequest& request) {
-  return Call<v1::GetSensorsResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->sensors->GetSensors(&context, in, &out); }, request,
-      options_, cancellation_);
+  return Call(*stubs_->sensors, &v1::Sensors::Stub::GetSensors, request, options_, cancellation_);
 }
 
 absl::StatusOr<v1::GetSensorHistoryResponse> TelemetryClient::GetSensorHistory(
     const v1::GetSensorHistoryRequest& request) {
-  return Call<v1::GetSensorHistoryResponse>(
-      [this](auto& context, auto& in, auto& out) { return stubs_->sensors->GetSensorHistory(&context, in, &out); },
-      request, options_, cancellation_);
+  return Call(*stubs_->sensors, &v1::Sensors::Stub::GetSensorHistory, request, options_, cancellation_);
 }
 
 absl::StatusOr<bool> TelemetryClient::IsServing() {
-  SIDEBAND_ASSIGN_OR_RETURN(const auto response, Call<HealthCheckResponse>(
-                                                     [this](auto& context, auto& in, auto& out) {
-                                                       return stubs_->health->Check(&context, in, &out);
-                                                     },
-                                                     HealthCheckRequest(), options_, cancellation_));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto response, Call(*stubs_->health, &HealthService::Stub::Check,
+                                                      HealthCheckRequest(), options_, cancellation_));
   return response.status() == HealthCheckResponse::SERVING;
 }
 

@@ -19,6 +19,11 @@ TEST(BoardGroupsTest, NamesDifferAndBoundsExist) {
   }
 }
 
+TEST(BoardGroupsTest, EachClearsValuesOfItsOwn) {
+  std::set<void (*)(BoardReading&)> clears;
+  for (const GroupRow& row : kBoardGroups) EXPECT_TRUE(clears.insert(row.clear).second) << row.name;
+}
+
 TEST(BoardGroupsTest, AreAnnouncedByAnyOfTheirCapabilities) {
   BoardCapabilities capabilities;
   for (const GroupRow& row : kBoardGroups) {

@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: Apache-2.0
-"""Every page's links lead somewhere, and every path that a page or a comment names exists."""
+"""Every page's links lead somewhere, and every path or file that a page or a comment names exists."""
 
 import os
 import re
@@ -13,15 +13,24 @@ _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 _PATH = re.compile(r"`((?:%s)/[\w./-]+)`" % "|".join(_FOLDERS))
 _COMMENT = re.compile(r"(?://|#) .*")
 _PATH_IN_COMMENT = re.compile(r"(?<![\w/:.])((?:%s)/[\w/-]+\.(?:h|cc|md|py|proto|yaml))\b" % "|".join(_FOLDERS))
+_FILE = re.compile(r"`(\w+\.(?:h|cc|py|md|proto|bzl|sv|pml))`")
+_FILE_IN_COMMENT = re.compile(r"(?<![\w/:.<-])(\w+\.(?:h|cc))\b")
+# Files of others, and files that are generated.
+_ELSEWHERE = {"errno.h", "fstapi.h", "hpc_registers.h", "sideband_hpc.h", "smbpbi.h", "smbpbi_priv.h", "term.h"}
 _SUFFIXES = ("", ".cc", ".h", "_test.cc", ".py", "_test.py")
 
 
-def files(root):
-    """(path below root, text) of the pages and sources."""
+def paths(root):
+    """The paths below root of the pages and of what is in the folders."""
     names = [name for name in os.listdir(root) if name.endswith(".md")]
     for folder in _FOLDERS:
         for parent, _, found in os.walk(os.path.join(root, folder)):
             names += [os.path.relpath(os.path.join(parent, name), root) for name in found]
+    return names
+
+
+def texts(root, names):
+    """(path below root, text) of the pages and sources."""
     for name in names:
         if name.endswith((".md", ".h", ".cc", ".py", "BUILD")):
             with open(os.path.join(root, name), encoding="utf-8") as file:
@@ -38,11 +47,21 @@ def named_paths(name, text):
     return [os.path.normpath(os.path.join(os.path.dirname(name), link)) for link in links] + paths
 
 
+def named_files(name, text):
+    """The files that a file names without their folder."""
+    if name.endswith(".md"):
+        found = _FILE.findall(text)
+    else:
+        found = [file for comment in _COMMENT.findall(text) for file in _FILE_IN_COMMENT.findall(comment)]
+    return {file for file in found if "NAME" not in file} - _ELSEWHERE
+
+
 class LinksTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.root = os.path.dirname(os.path.realpath(os.path.join(_RUNFILES, "WORKSPACE")))
-        cls.files = dict(files(cls.root))
+        cls.names = paths(cls.root)
+        cls.files = dict(texts(cls.root, cls.names))
 
     def exists(self, path):
         return any(os.path.exists(os.path.join(self.root, path.rstrip("/") + suffix)) for suffix in _SUFFIXES)
@@ -52,6 +71,12 @@ class LinksTest(unittest.TestCase):
                  for path in named_paths(name, text) if not self.exists(path)]
         self.assertEqual(found, [], "\n" + "\n".join(found))
 
+    def test_what_is_named_without_a_folder_exists(self):
+        known = {os.path.basename(name) for name in self.names}
+        found = ["%s names %s" % (name, file) for name, text in sorted(self.files.items())
+                 for file in sorted(named_files(name, text) - known)]
+        self.assertEqual(found, [], "\n" + "\n".join(found))
+
     def test_the_files_were_found(self):
         for name in ("README.md", "daemon/README.md", "daemon/main.cc"):
             self.assertIn(name, self.files)
@@ -59,6 +84,8 @@ class LinksTest(unittest.TestCase):
     def test_what_is_found(self):
         self.assertEqual(named_paths("docs/a.md", "[x](b.md#c) [y](../daemon/) [z](https://x.y) `sim/wires`"),
                          ["docs/b.md", "daemon", "sim/wires"])
+        self.assertEqual(named_files("docs/a.md", "`%s` `NAME.cc`" % ("b" ".cc")), {"b" ".cc"})
+        self.assertEqual(named_files("sim/a.h", "// As in %s.\nint x = 1;  // c.d" % ("b" ".h")), {"b" ".h"})
         source = "// As %s has it.\nint x;  // %s" % ("sim" "/b.h", "proto" "/c.h")
         self.assertEqual(named_paths("sim/a.h", source), ["sim" "/b.h", "proto" "/c.h"])
 
