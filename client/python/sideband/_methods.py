@@ -2,14 +2,32 @@
 """The methods that both clients have. The synchronous client returns results, the asynchronous one awaitables of them;
 streams are iterators of the one, and asynchronous iterators of the other.
 
-A client names its library, grpc or grpc.aio, and its class of streams, and has `_run`, which performs an operation.
+A call is an `_operation`: it is written as a generator of steps (see _steps). A client names its library, grpc or
+grpc.aio, and its class of streams, and has `_run`, which performs an operation.
 """
 
+import functools
 import threading
+import time
 import weakref
 
-from sideband import _config, _connection, _errors, _operations
+from sideband import _boards, _config, _connection, _errors, _values
+from sideband._board_stream import BoardEvents
+from sideband._counters import Device, Event, ROWS_MAX, Row, Scope, Snapshot, check_count
+from sideband._history import History
+from sideband._marks import Mark, Span
+from sideband._proto.sideband.v1 import sensors_pb2, telemetry_pb2 as pb
 from sideband._reconnection import Backoff
+from sideband._steps import Call, Sleep
+from sideband._subscription import Subscription
+
+
+def _operation(steps):
+    """Makes a generator of steps a method. Its body begins when the client runs it: of an awaitable, at await."""
+    @functools.wraps(steps)
+    def method(self, *arguments, **keywords):
+        return self._run(steps(self, *arguments, **keywords))
+    return method
 
 
 class Methods:
@@ -54,59 +72,107 @@ class Methods:
         self._streams.add(watch)
         return watch
 
+    def _subscribe(self, request, heartbeat, resume_token):
+        if heartbeat is not None:
+            _values.set_ns(request.heartbeat_interval, _values.to_ns(heartbeat))
+        return self._watch(Subscription(request, self.timeout, self.backoff, resume_token))
+
+    @_operation
     def devices(self):
         """The Devices of the host that are visible to the caller."""
-        return self._run(_operations.devices())
+        return (yield Call("Telemetry", "ListDevices", pb.ListDevicesRequest(),
+                           lambda answer: _all_of(Device, answer.devices)))
 
+    @_operation
     def events(self, device=""):
         """The Events that devices count."""
-        return self._run(_operations.events(device))
+        def convert(answer):
+            return tuple(Event.of(one.device, event) for one in answer.devices for event in one.events)
+        return (yield Call("Telemetry", "ListEvents", pb.ListEventsRequest(device=device), convert))
 
+    @_operation
     def scopes(self, device=""):
         """The Scopes whose counters the caller may read."""
-        return self._run(_operations.scopes(device))
+        return (yield _list_scopes(device))
 
+    @_operation
     def get(self, *, vm="", context="", device="", events=()):
         """The newest Snapshot of each device; none of a device that has not answered yet."""
-        return self._run(_operations.get(vm=vm, context=context, device=device, events=events))
+        def convert(answer):
+            check_count("", sum(len(snapshot.scopes) for snapshot in answer.snapshots), ROWS_MAX, "rows")
+            return _all_of(Snapshot, answer.snapshots)
+        request = pb.GetSnapshotRequest(filter=_filter(vm, context, device, events))
+        return (yield Call("Telemetry", "GetSnapshot", request, convert))
 
+    @_operation
     def history(self, *, vm="", context="", device="", events=(), since=None, until=None, step=None):
         """The History from `since` to `until`, each a datetime with a time zone, or a timedelta before now.
 
         step: the least seconds between two points. FailedPrecondition if the daemon keeps no history.
         """
-        return self._run(_operations.history(since, until, step, vm=vm, context=context, device=device, events=events))
+        request = pb.GetHistoryRequest(filter=_filter(vm, context, device, events))
+        now_ns = time.time_ns()
+        for field, value in (("since", since), ("until", until)):
+            if value is not None:
+                _values.set_ns(getattr(request, field), _values.time_to_ns(value, now_ns))
+        if step is not None:
+            _values.set_ns(request.step, _values.to_ns(step))
+        return (yield Call("Telemetry", "GetHistory", request, History.of))
 
+    @_operation
     def peek(self, events, *, device="", vm="", context="", host_slice=None):
         """A Row of up to 64 events of one scope as they are now, read from the device for this call alone."""
-        return self._run(_operations.peek(events, device, vm, context, host_slice))
+        if vm and not device:
+            device = yield from _device_of(vm)
+        request = pb.PeekRequest(device=device, vm=vm, context=context, events=_names(events), host_slice=host_slice)
+        return (yield Call("Telemetry", "Peek", request, lambda answer: Row.of(answer.counters)))
 
+    @_operation
     def sensors(self, device="", names=()):
         """The newest Sensors of boards; `names` are those of metrics."""
-        return self._run(_operations.sensors(device, names))
+        def convert(answer):
+            return tuple(sensor for one in answer.devices for sensor in _boards.sensors_of(one))
+        request = sensors_pb2.GetSensorsRequest(filter=_sensor_filter(device, names))
+        return (yield Call("Sensors", "GetSensors", request, convert))
 
+    @_operation
     def sensor_descriptions(self, device="", names=()):
         """What the sensors mean."""
-        return self._run(_operations.sensor_descriptions(device, names))
+        def convert(answer):
+            return tuple(_boards.SensorDescription.of(one.device, sensor)
+                         for one in answer.devices for sensor in one.sensors)
+        request = sensors_pb2.ListSensorsRequest(filter=_sensor_filter(device, names))
+        return (yield Call("Sensors", "ListSensors", request, convert))
 
+    @_operation
     def mark(self, vm, *, context="", device="", label="", patience=10.0):
         """Marks this instant of a VM's, or a context's, work; returns the Mark, pending.
 
         Without a device, the first one that has the VM. patience: seconds to wait where the scope's last mark has not
         been served, or others of its VM have used its share.
         """
-        return self._run(_operations.mark(vm, context, device, label, patience))
+        if not device:
+            device = yield from _device_of(vm)
+        request = pb.MarkRequest(device=device, vm=vm, context=context, label=label)
+        call = Call("Telemetry", "Mark", request, lambda answer: Mark.of(answer.mark))
+        return (yield from _patiently(call, patience))
 
+    @_operation
     def marks(self, *, vm="", context="", device=""):
         """The Marks that the daemon keeps, oldest first."""
-        return self._run(_operations.marks(device, vm, context))
+        return (yield Call("Telemetry", "ListMarks", pb.ListMarksRequest(device=device, vm=vm, context=context),
+                           lambda answer: _all_of(Mark, answer.marks)))
 
+    @_operation
     def span(self, begin, end, events=(), *, patience=10.0):
         """The Span: what was counted between two Marks of a scope, exactly.
 
         patience: seconds to wait for the snapshot that brings what was counted.
         """
-        return self._run(_operations.span(begin, end, events, patience))
+        scope = begin.scope
+        request = pb.GetSpanRequest(device=scope.device, vm=scope.vm_uuid or scope.vm, from_mark=begin.mark_id,
+                                    to_mark=end.mark_id, events=_names(events))
+        return (yield from _patiently(Call("Telemetry", "GetSpan", request, Span.of), patience))
 
     def watch(self, *, interval=None, vm="", context="", device="", events=(), sensors=False, suppress_redundant=False,
               heartbeat=10.0, resume_token=b""):
@@ -119,21 +185,69 @@ class Methods:
         heartbeat: seconds, from 1 to a day; a stream without a response for two is taken for dead. None: no heartbeats.
         resume_token: of an earlier stream with the same arguments.
         """
-        return self._watch(_operations.watch(
-            self.timeout, self.backoff, interval, heartbeat, sensors, suppress_redundant, resume_token,
-            vm=vm, context=context, device=device, events=events))
+        request = pb.SubscribeRequest(
+            mode=pb.SubscribeRequest.MODE_STREAM, stream_mode=pb.SubscribeRequest.STREAM_MODE_SAMPLE,
+            filter=_filter(vm, context, device, events), sensors=sensors, suppress_redundant=suppress_redundant)
+        if interval is not None:
+            _values.set_ns(request.sample_interval, _values.to_ns(interval))
+        return self._subscribe(request, heartbeat, resume_token)
 
     def watch_state(self, *, vm="", context="", device="", events=(), heartbeat=30.0, resume_token=b""):
         """A stream of Changes of devices, scopes, limits, marks and board events; Synced after the present state.
 
         Otherwise as `watch`. Unimplemented: the daemon is older than such streams.
         """
-        return self._watch(_operations.watch_state(self.timeout, self.backoff, heartbeat, resume_token, vm=vm,
-                                                   context=context, device=device, events=events))
+        request = pb.SubscribeRequest(
+            mode=pb.SubscribeRequest.MODE_STREAM, stream_mode=pb.SubscribeRequest.STREAM_MODE_ON_CHANGE,
+            filter=_filter(vm, context, device, events))
+        return self._subscribe(request, heartbeat, resume_token)
 
     def board_events(self, device="", *, follow=False):
         """What happens to boards: DriverMessage, RaisedEvent and MessagesLost; first what the daemon holds.
 
         follow: then each as it comes; the stream connects again after a loss, with a Gap.
         """
-        return self._watch(_operations.board_events(self.timeout, self.backoff, device, follow))
+        return self._watch(BoardEvents(device, follow, self.timeout, self.backoff))
+
+
+def _list_scopes(device=""):
+    return Call("Telemetry", "ListScopes", pb.ListScopesRequest(device=device),
+                lambda answer: _all_of(Scope, answer.scopes))
+
+
+def _device_of(vm):
+    """The first device on which the caller may read something of the VM."""
+    for scope in (yield _list_scopes()):
+        if vm in (scope.vm, scope.vm_uuid):
+            return scope.device
+    raise _errors.NotFound("nothing that this caller may read is of the VM %r" % vm)
+
+
+def _patiently(call, patience_s):
+    """Repeats a call when the daemon says that it can succeed then, for `patience_s` seconds of waiting at most."""
+    while True:
+        try:
+            return (yield call)
+        except (_errors.FailedPrecondition, _errors.ResourceExhausted) as error:
+            if error.retry_after_s is None or error.retry_after_s > patience_s:
+                raise
+            # A device may take a little longer than was foreseen.
+            wait_s = max(error.retry_after_s, 0.01)
+        patience_s -= wait_s
+        yield Sleep(wait_s)
+
+
+def _all_of(kind, messages):
+    return tuple(map(kind.of, messages))
+
+
+def _names(names):
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _filter(vm, context, device, events):
+    return pb.Filter(device=device, vm=vm, context=context, events=_names(events))
+
+
+def _sensor_filter(device, names):
+    return sensors_pb2.SensorFilter(device=device, names=_names(names))
