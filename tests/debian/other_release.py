@@ -133,9 +133,10 @@ class Units:
     def compile(self, label):
         """What the compiler finds; nothing if it passes."""
         unit = "".join('#include "%s"\n' % source for source in self.sources[label])
+        stamp = self._stamp(label)  # of what is read now: a source may change meanwhile
         result = self._tree.run("cd /sideband; " + COMPILE, unit)
         if result.returncode == 0:
-            self._stamp(label).touch()
+            stamp.touch()
             return ""
         return "\n".join(line for line in result.stderr.splitlines() if "error" in line) or result.stderr
 

@@ -25,14 +25,14 @@ class CoreMemoryTest(unittest.TestCase):
 
     def scan(self, counts):
         """Searches the memory between two snapshots."""
-        pid = self.site.daemon.pid
-        while True:
+        def found():
             self.site.wait_for_snapshots(1)
             begin = time.monotonic()
             with process_memory.stopped(self.site.daemon):
                 # On a loaded machine the next snapshot may be in progress: repeat.
-                if time.monotonic() - begin < INTERVAL_S / 2:
-                    return process_memory.Memory(pid).find(counts)
+                in_time = time.monotonic() - begin < INTERVAL_S / 2
+                return (process_memory.Memory(self.site.daemon.pid).find(counts),) if in_time else ()
+        return programs.wait_until(found, "the daemon stands still between two snapshots")[0]
 
     def check_hidden(self, counts):
         found = self.scan(counts)

@@ -12,7 +12,7 @@ import unittest
 import programs
 
 # The commands available to `./dev` and its children, besides those that a test adds.
-TOOLS = ("awk", "bash", "cat", "cp", "cut", "date", "dirname", "env", "flock", "git", "grep", "head", "id", "kill",
+TOOLS = ("awk", "bash", "cat", "comm", "cp", "cut", "date", "dirname", "env", "flock", "git", "grep", "head", "id", "kill",
          "mkdir", "mktemp", "mv", "nproc", "paste", "readlink", "rm", "rmdir", "sed", "sleep", "sort", "tail", "tee",
          "tr", "true", "sha256sum", "find", "xargs")
 RECORD = """#!/usr/bin/bash
@@ -226,6 +226,34 @@ class DevTest(programs.ProgramTestCase):
         stages = re.findall(r"^   not run (.*)$", result.stdout, re.MULTILINE)
         self.assertIn("static analysis", stages)
         self.assertEqual(result.stdout.splitlines()[-1], f"0 passed, {len(stages)} failed")
+
+    def test_what_does_not_finish_in_time_is_named(self):
+        with open(programs.runfile("dev"), encoding="utf-8") as file:
+            text = file.read().replace("finish_within=$((17 * 60))", "finish_within=-56")
+        with open(self.path("dev"), "w", encoding="utf-8") as file:
+            file.write(text)
+        self.provide("dpkg-query", EVERYTHING_INSTALLED)
+        self.provide("apt-get", "#!/usr/bin/bash\nexit 1\n")
+        self.provide("bazel", "#!/usr/bin/bash\ntrap 'exit 8' INT TERM; sleep 1000 & wait\n")
+        result = self.dev("verify", "--begin-within", "1")
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("== compile: not finished after ", result.stdout)
+        self.assertIn("   not run compile\n", result.stdout)
+        self.assertEqual(result.stdout.splitlines()[-1], "0 passed, 1 failed")
+
+    def test_objects_outlive_another_package(self):
+        self.provide("dpkg-query", "#!/usr/bin/bash\necho installed; printf 'g++ 12\\nliba-dev 1\\n'\n")
+        self.dev("build")
+        objects = self.path("home/.cache/sideband/objects")
+        (first,) = (name for name in os.listdir(objects) if not name.endswith(".packages"))
+        with open(os.path.join(objects, first, "object"), "w", encoding="utf-8") as file:
+            file.write("compiled")
+        for packages, is_kept in (("g++ 12\\nliba-dev 1\\nlibb-dev 1", True), ("g++ 13\\nliba-dev 1", False)):
+            known = set(os.listdir(objects))
+            self.provide("dpkg-query", "#!/usr/bin/bash\necho installed; printf '%s\\n'\n" % packages)
+            self.dev("build")
+            (state,) = (name for name in set(os.listdir(objects)) - known if not name.endswith(".packages"))
+            self.assertEqual(os.listdir(os.path.join(objects, state)), ["object"] if is_kept else [], packages)
 
     def test_mistakes(self):
         for arguments in (("nonsense",), ("setup", "everything"), ("setup", "test", "bench"), ("fuzz", "0"),

@@ -96,7 +96,11 @@ class Machine:
                  "--kill-child", "/bin/sh", "-c", _BOOT, "sh", base, over, tree, self._group],
                 env={"PATH": _PATH}, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self._init = None
-        programs.wait_until(self._has_booted, "the machine has booted")
+        try:
+            programs.wait_until(self._has_booted, lambda: "the machine has booted\n" + self.log())
+        except BaseException:
+            self.close()
+            raise
 
     @staticmethod
     def _lay(over, path, content):

@@ -206,7 +206,7 @@ class MarksTest(unittest.TestCase):
         end = self.out("tenant-a", "mark", "--vm", "vm1", "--context", "train", "kernel ends").split()[1]
         table = self.out("tenant-a", "span", "--vm", "vm1", "--from", begin, "--to", end)
         self.assertRegex(table, r"vm1/train  from mark %s \(kernel begins\) at " % begin)
-        self.assertRegex(table, r"duration 0\.\d{9} s ±1 ns by the device's clock")
+        self.assertRegex(table, r"duration \d+\.\d{9} s ±1 ns by the device's clock")
         span = json.loads(self.out("tenant-a", "span", "--vm", "vm1", "--from", begin, "--to", end, "--format", "json"))
         self.assertGreater(sum(int(counter["count"]) for counter in span["counters"]), 0)
         for counter in span["counters"]:

@@ -14,9 +14,11 @@ class ClientTest(programs.ProgramTestCase):
         super().setUp()
         authority = certificates.Authority(self.folder)
         authority.issue("operator", uri=site_layout.TRUST + "operator")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]  # the port is closed again
+        # Nobody listens there, and nobody else can.
+        taken = socket.socket()
+        self.addCleanup(taken.close)
+        taken.bind(("127.0.0.1", 0))
+        self.port = taken.getsockname()[1]
         self.config("address: 127.0.0.1:%d" % self.port)
 
     def config(self, first_line, cert="operator.pem"):

@@ -56,14 +56,14 @@ def run(program, *arguments, cwd, environment=None):
 
 
 def wait_until(condition, what, seconds=PATIENCE_S):
-    """Polls until `condition()` is true and returns its value; else AssertionError with `what`."""
+    """Polls until `condition()` is true and returns its value; else AssertionError with `what`, or with what it returns."""
     deadline = time.monotonic() + seconds
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() >= deadline:
-            raise AssertionError("not within %d s: %s" % (seconds, what))
+            raise AssertionError("not within %d s: %s" % (seconds, what() if callable(what) else what))
         time.sleep(0.02)
 
 

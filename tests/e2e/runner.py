@@ -73,17 +73,30 @@ def write_xml(path, suite_name, cases):
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
 
-def _stop(number, _frame):
-    raise SystemExit(128 + number)
+def run(suite):
+    """The result. SIGTERM is an error of the test that runs, whose programs are stopped and folders removed, and no other
+    begins."""
+    results = []
+
+    def begin(*arguments):
+        results.append(CaseResult(*arguments))
+        return results[-1]
+
+    def stop(number, _frame):
+        signal.signal(number, signal.SIG_IGN)
+        for result in results:
+            result.stop()
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, stop)
+    return unittest.TextTestRunner(verbosity=2, resultclass=begin).run(suite)
 
 
 def main(module_name):
-    # A cancelled run unwinds the stack, so that programs are stopped and folders removed.
-    signal.signal(signal.SIGTERM, _stop)
     # Bazel links this folder to the source tree; tests must see only the files that they declare.
     sys.path[0] = os.path.dirname(os.path.abspath(__file__))
     suite = unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(module_name))
-    result = unittest.TextTestRunner(verbosity=2, resultclass=CaseResult).run(suite)
+    result = run(suite)
     if "XML_OUTPUT_FILE" in os.environ:
         write_xml(os.environ["XML_OUTPUT_FILE"], module_name, result.cases)
     if not result.cases:

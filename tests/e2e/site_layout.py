@@ -125,11 +125,13 @@ class Site:
         """Starts all programs and waits for data. The device starts first, so that the first reading succeeds."""
         self.start_device()
         programs.wait_until(lambda: "serving" in self.device.log() or self.device.ended(), "the device's bus")
+        if self.device.ended():
+            raise AssertionError("the device ended: " + self.device.log())
         self.start_daemon()
         self.wait_ready()
 
     def wait_ready(self):
-        programs.wait_until(lambda: self.get("operator", "/-/ready")[0] == 200, "/-/ready is 200\n" + self.daemon.log())
+        programs.wait_until(lambda: self.get("operator", "/-/ready")[0] == 200, lambda: "/-/ready is 200\n" + self.daemon.log())
 
     def tls(self, user):
         """The user's TLS context; `user` None is a client without a certificate."""
