@@ -549,6 +549,7 @@ TEST_F(CliTest, ANameThatIsNotThereIsNamed) {
             "h:1: no such thing: event 'dram_raed' (did you mean 'dram_read'?)");
   EXPECT_EQ(message({"--device", "gpu0", "--vm", "vm9", "--event", "x"}),
             "h:1: no such thing: VM 'vm9' (did you mean 'vm0'?), event 'x'");
+  EXPECT_EQ(message({"--vm", "vm0,vm1"}), "h:1: no such thing: VM 'vm0,vm1' (for several, repeat --vm)");
   EXPECT_EQ(message({"--vm", "vm*", "--vm", "vm3"}),
             "h:1: no such thing: VM 'vm3' (confidential: its counters are in sealed records only)")
       << "the daemon's answer, as for one name; the caller sees the VM";
@@ -661,10 +662,10 @@ TEST_F(CliTest, PeekTakesUpToSixtyFourNames) {
   many.insert(many.end(), {"--event", "e64"});
   EXPECT_EQ(Mistake(many), "--event: at most 64 at once, 65 are given");
   EXPECT_EQ(Mistake({"peek", "--event", "dram_*"}),
-            "--event: 'dram_*' is a pattern; a peek takes names (see sideband --help)");
-  EXPECT_EQ(Mistake({"peek", "--vm", "", "--event", "e"}), "--vm: must not be empty (see sideband --help)");
+            "--event: 'dram_*' is a pattern; a peek takes names (see sideband peek --help)");
+  EXPECT_EQ(Mistake({"peek", "--vm", "", "--event", "e"}), "--vm: must not be empty (see sideband peek --help)");
   EXPECT_EQ(Mistake({"peek", "--vm", "vm0", "--context", "", "--event", "e"}),
-            "--context: must not be empty (see sideband --help)");
+            "--context: must not be empty (see sideband peek --help)");
 }
 
 TEST_F(CliTest, PeekExplainsRefusals) {
@@ -985,6 +986,17 @@ TEST_F(CliTest, WatchSaysThatADeviceIsSilent) {
             "sideband: gpu1 has not answered yet: there is no snapshot\n");
 }
 
+TEST_F(CliTest, WatchOfABoardWithoutCountersEnds) {
+  FakeDaemon::Script script{.keeps_streams = true};
+  v1::Device& board = *script.devices.add_devices();
+  board.set_name("gpu2");
+  board.set_state(v1::Device::STATE_FRESH);
+  script.updates.emplace_back().set_sync_response(true);
+  Serve(script);
+  EXPECT_EQ(Printed({"watch"}), "");
+  EXPECT_EQ(err_.text(), "sideband: gpu2 is a board without counters: see sideband sensors --device gpu2\n");
+}
+
 TEST_F(CliTest, WatchAsJsonIsALinePerUpdate) {
   Serve(Updates(2, true));
   std::istringstream lines(Printed({"watch", "--count", "2", "--format", "json"}));
@@ -1116,8 +1128,9 @@ TEST_F(CliTest, WatchSaysThatADeviceHasRestarted) {
   script.updates.back().mutable_update()->set_boot_id(0xb008);
   Serve(script);
   Printed({"watch", "--count", "2"});
-  EXPECT_EQ(err_.text(),
-            "sideband: gpu0 has restarted: boot 000000000000b008 after 000000000000b007; its counts begin anew\n");
+  EXPECT_EQ(
+      err_.text(),
+      "sideband: gpu0 has restarted: boot 000000000000b008 after 000000000000b007; its counts start from 0 again\n");
 }
 
 TEST_F(CliTest, WatchWaitsForNamesOnlySoLong) {
@@ -1146,22 +1159,26 @@ TEST_F(CliTest, UsageMistakesEndWithTwo) {
   Serve({});
   EXPECT_EQ(Mistake({}), "A subcommand is required (see sideband --help)");
   EXPECT_EQ(Mistake({"wacth"}), "unknown argument 'wacth' (did you mean 'watch'?)");
+  EXPECT_EQ(Mistake({"get", "vm1"}),
+            "unknown argument 'vm1': 'get' takes names with --device, --vm, --context, --event");
+  EXPECT_EQ(Mistake({"--wide", "devices"}), "option '--wide' comes after 'devices'");
+  EXPECT_EQ(Mistake({"get", "--event", "--config", "a.yaml"}), "--event has no value: '--config' follows it");
   EXPECT_EQ(Mistake({"get", "--fromat", "json"}), "unknown option '--fromat' (did you mean '--format'?)");
   EXPECT_EQ(Mistake({"get", "--adress", "h:1"}), "unknown option '--adress' (did you mean '--address'?)");
   EXPECT_NE(Mistake({"get", "--format", "xml"}).find("--format: xml not in {table,json,csv}"), std::string::npos);
-  EXPECT_NE(Mistake({"watch", "--interval", "5"}).find("'5' is no duration from 10ms to 24h"), std::string::npos);
-  EXPECT_NE(Mistake({"watch", "--interval", "9ms"}).find("no duration"), std::string::npos);
+  EXPECT_NE(Mistake({"watch", "--interval", "5x"}).find("'5x' is not a duration from 10ms to 24h"), std::string::npos);
+  EXPECT_NE(Mistake({"watch", "--interval", "9ms"}).find("not a duration"), std::string::npos);
   EXPECT_NE(Mistake({"watch", "--count", "0"}).find("--count"), std::string::npos);
-  EXPECT_NE(Mistake({"get", "--since", "5"}).find("'5' is neither a duration, such as 5m, nor a time"),
+  EXPECT_NE(Mistake({"get", "--since", "5"}).find("'5' is neither a duration, such as 5m or 2d, nor a time"),
             std::string::npos);
-  EXPECT_NE(Mistake({"get", "--since", "5m", "--step", "0s"}).find("no duration from 1ms"), std::string::npos);
+  EXPECT_NE(Mistake({"get", "--since", "5m", "--step", "0s"}).find("not a duration from 1ms"), std::string::npos);
   EXPECT_NE(Mistake({"get", "--step", "5s"}).find("--step requires --since"), std::string::npos);
   EXPECT_NE(Mistake({"get", "--until", "5m"}).find("--until requires --since"), std::string::npos);
   EXPECT_EQ(Mistake({"get", "--since", "5m", "--until", "6m"}), "--until is before --since");
   EXPECT_NE(Mistake({"unseal", "--vm", "vm0"}).find("--key-file or --exchange is required"), std::string::npos);
   EXPECT_NE(Mistake({"peek", "--vm", "vm0"}).find("--event is required"), std::string::npos);
   EXPECT_NE(Mistake({"peek", "--context", "c", "--event", "e"}).find("--context requires --vm"), std::string::npos);
-  EXPECT_EQ(Mistake({"bus"}), "A subcommand is required (see sideband --help)");
+  EXPECT_EQ(Mistake({"bus"}), "A subcommand is required (see sideband bus --help)");
   EXPECT_EQ(Mistake({"bus", "trace"}), "bus trace: either --bus or a capture FILE is needed");
   EXPECT_EQ(Mistake({"bus", "trace", "--bus", "unix:x", "--adress", "1"}),
             "unknown option '--adress' (did you mean '--address'?)");
@@ -1177,8 +1194,10 @@ TEST_F(CliTest, HelpOfEverythingHasExamples) {
     EXPECT_NE(help.find("sideband " + command->name()), std::string::npos) << command->name();
     EXPECT_NE(Printed({"--help"}).find(command->description()), std::string::npos) << command->name();
   }
+  EXPECT_THAT(Printed({"--help"}), testing::HasSubstr("\nRead counters and sensors:\n  devices "));
   EXPECT_NE(Printed({"bus", "trace", "--help"}).find("sideband bus trace"), std::string::npos);
   EXPECT_EQ(Printed({"--version"}), "sideband " + BuildVersion() + "\n");
+  EXPECT_EQ(Printed({"version"}), Printed({"--version"}));
 }
 
 TEST_F(CliTest, HelpOfACommandHasTheGlobalOptions) {
@@ -1346,10 +1365,12 @@ TEST_F(UnsealTest, MistakesAreNamed) {
             std::string::npos);
   EXPECT_NE(Mistake({"unseal", "--vm", "vm0", "--key-file", key_file_, "--record", "x"}).find("by UUID"),
             std::string::npos);
-  EXPECT_EQ(Mistake({"unseal", "--vm", "v", "--view", "v.sbs"}), "--view requires --exchange (see sideband --help)");
-  EXPECT_EQ(Mistake({"export", "--vm", "v", "--view", "v.sbs"}), "--view requires --exchange (see sideband --help)");
+  EXPECT_EQ(Mistake({"unseal", "--vm", "v", "--view", "v.sbs"}),
+            "--view requires --exchange (see sideband unseal --help)");
+  EXPECT_EQ(Mistake({"export", "--vm", "v", "--view", "v.sbs"}),
+            "--view requires --exchange (see sideband export --help)");
   EXPECT_EQ(Mistake({"unseal", "--vm", "v", "--exchange", "--view", "v.sbs", "--record", "r"}),
-            "--view excludes --record (see sideband --help)");
+            "--view excludes --record (see sideband unseal --help)");
   ::chmod(key_file_.c_str(), 0644);
   EXPECT_NE(Mistake({"unseal", "--vm", "v", "--key-file", key_file_}).find("everybody"), std::string::npos);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/commands.h"
 
+#include <span>
+
 #include "client/admin/admin_command.h"
 #include "client/bus/bus_command.h"
 #include "client/cli/builtin_commands.h"
@@ -15,15 +17,37 @@
 
 namespace sideband::client {
 
+namespace {
+
+using Factory = std::unique_ptr<Command> (*)();
+
+// What everybody needs comes first.
+constexpr Factory kRead[] = {NewDevicesCommand, NewScopesCommand,  NewGetCommand,   NewWatchCommand, NewTopCommand,
+                             NewEventsCommand,  NewSensorsCommand, NewBoardCommand, NewPeekCommand,  NewExportCommand};
+constexpr Factory kTenants[] = {NewMarkCommand,     NewMarksCommand,    NewSpanCommand,   NewClocksCommand,
+                                NewCountingCommand, NewRotationCommand, NewUnsealCommand, NewHpcCommand};
+constexpr Factory kOperate[] = {NewHealthCommand, NewAdminCommand, NewAuditCommand};
+constexpr Factory kTools[] = {NewDemoCommand, NewBusCommand, NewI2cDevCommand};
+
+struct Group {
+  const char* title;
+  std::span<const Factory> factories;
+};
+constexpr Group kGroups[] = {{"Read counters and sensors", kRead},
+                             {"For tenants and guests", kTenants},
+                             {"Operate the daemon", kOperate},
+                             {"Tools", kTools}};
+
+}  // namespace
+
 std::vector<std::unique_ptr<Command>> AllCommands() {
-  constexpr std::unique_ptr<Command> (*kFactories[])() = {
-      NewDevicesCommand, NewEventsCommand,   NewScopesCommand,   NewGetCommand,    NewPeekCommand,   NewWatchCommand,
-      NewTopCommand,     NewSensorsCommand,  NewBoardCommand,    NewHealthCommand, NewUnsealCommand, NewExportCommand,
-      NewAuditCommand,   NewCountingCommand, NewRotationCommand, NewMarkCommand,   NewMarksCommand,  NewSpanCommand,
-      NewClocksCommand,  NewAdminCommand,    NewBusCommand,      NewHpcCommand,    NewDemoCommand,   NewI2cDevCommand,
-  };
   std::vector<std::unique_ptr<Command>> commands;
-  for (const auto factory : kFactories) commands.push_back(factory());
+  for (const Group& group : kGroups) {
+    for (const Factory factory : group.factories) {
+      commands.push_back(factory());
+      commands.back()->set_group(group.title);
+    }
+  }
   return commands;
 }
 

@@ -417,7 +417,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
 }
 
 int ReportGood(const std::string& config_file) {
-  const std::string line = absl::StrCat(config_file, ": good, with all files that it names\n");
+  const std::string line = absl::StrCat(config_file, ": valid, with all files that it names\n");
   return std::fputs(line.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 ? 0 : 1;
 }
 

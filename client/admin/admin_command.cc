@@ -61,7 +61,7 @@ class AdminCommand final : public Command {
  private:
   void DefineTrigger(CLI::App& app) {
     app.add_option("--device", device_, "This device; default: the only one")->type_name("NAME");
-    auto* const every = app.add_option("--every", period_, "Also at each multiple of so many reference cycles")
+    auto* const every = app.add_option("--every", period_, "Also trigger every CYCLES reference cycles")
                             ->type_name("CYCLES")
                             ->check(CLI::Validator(CheckCycles, ""));
     auto* const stop = app.add_flag("--stop", is_stop_, "End what --every has begun")->excludes(every);

@@ -77,7 +77,8 @@ class BusCommand final : public Command {
         ->type_name("ADDRESS");
     app.add_option("--write", write_, "Keep what is printed in this file, too: counters in the clear")
         ->type_name("FILE");
-    app.add_option("--count", options_.count_max, "End after so many transactions; default: none")
+    app.add_option("-n,--count", options_.count_max,
+                   "End after this number of transactions; default: go on until Ctrl-C")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
     app.add_option("--speed", speed_, "The bus's clock, for the times that transactions take on it")
@@ -243,7 +244,7 @@ absl::StatusOr<uint32_t> ParseBusSpeed(absl::string_view text) {
   uint64_t number = 0;
   if (!absl::SimpleAtoi(digits, &number) || number > kBusHzMax || number * factor < kBusHzMin ||
       number * factor > kBusHzMax) {
-    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no bus speed from 1k to 10M, such as 100k"));
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a bus speed from 1k to 10M, such as 100k"));
   }
   return static_cast<uint32_t>(number * factor);
 }

@@ -133,7 +133,7 @@ TEST(BusSpeedTest, RefusesTheRest) {
        {"", "k", "100K", "999", "11M", "10000001", "-100k", "1kM", "0x10k", "18446744073709551615M"}) {
     EXPECT_FALSE(ParseBusSpeed(text).ok()) << text;
   }
-  EXPECT_EQ(ParseBusSpeed("fast").status().message(), "'fast' is no bus speed from 1k to 10M, such as 100k");
+  EXPECT_EQ(ParseBusSpeed("fast").status().message(), "'fast' is not a bus speed from 1k to 10M, such as 100k");
 }
 
 }  // namespace

@@ -104,8 +104,9 @@ absl::Status RunCli(const std::vector<std::string>& arguments, std::vector<std::
   const auto print = [&](absl::string_view text) { return environment.out.Write(text); };
   SIDEBAND_ASSIGN_OR_RETURN(const bool is_answered, ParseCommandLine(app, std::move(words), print, Help));
   if (is_answered) return absl::OkStatus();
-  CommandContext context(environment, options.config_file, options.flags);
   const std::string name = app.get_subcommands().front()->get_name();
+  if (name == kVersionCommand) return environment.out.Write(absl::StrCat(app.version(), "\n"));
+  CommandContext context(environment, options.config_file, options.flags);
   const auto chosen = std::ranges::find_if(commands, [&](const auto& command) { return command->name() == name; });
   if (chosen == commands.end()) return environment.out.Write(app.help());  // `--config FILE help`
   return WithHandshakeCause(WithTokenExpiry((*chosen)->Run(context), context), context);

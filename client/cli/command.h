@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -104,6 +105,13 @@ class Command {
   // ReportAndExitCode classifies as an input mistake ends the program with 2, every other error with 1. WithExitCode
   // overrides both.
   virtual absl::Status Run(CommandContext& context) = 0;
+
+  // Under which title `sideband --help` lists it.
+  const std::string& group() const { return group_; }
+  void set_group(std::string group) { group_ = std::move(group); }
+
+ private:
+  std::string group_ = "Tools";
 };
 
 }  // namespace sideband::client

@@ -32,6 +32,7 @@ void DefineGlobal(CLI::App& app, GlobalOptions& options) {
 
 void DefineCommand(CLI::App& app, Command& command) {
   CLI::App* const subcommand = app.add_subcommand(command.name(), command.description());
+  subcommand->group(command.group());
   subcommand->fallthrough();  // accepts global options after the subcommand, too
   command.Define(*subcommand);
 }
@@ -43,7 +44,8 @@ std::unique_ptr<CLI::App> MakeCommandLine(GlobalOptions& options,
   auto app = std::make_unique<CLI::App>("Out-of-band performance telemetry of shared accelerators", "sideband");
   DefineGlobal(*app, options);
   for (const auto& command : commands) DefineCommand(*app, *command);
-  app->add_subcommand(kHelpCommand, "Print the help of a command: help [COMMAND]");
+  app->add_subcommand(kHelpCommand, "Print the help of a command: help [COMMAND]")->group("Tools");
+  app->add_subcommand(kVersionCommand, "Print the version")->group("Tools");
   app->require_subcommand(1);
   return app;
 }

@@ -17,8 +17,9 @@
 
 namespace sideband::client {
 
-// The subcommand that prints help; it has no Command.
+// The subcommands that have no Command.
 inline constexpr char kHelpCommand[] = "help";
+inline constexpr char kVersionCommand[] = "version";
 
 struct GlobalOptions {
   std::string config_file;

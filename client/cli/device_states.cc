@@ -15,7 +15,8 @@ constexpr int kIntervalsUntilStale = 3;  // as in the daemon
 }  // namespace
 
 bool DeviceStates::IsQuiet(const Known& device) const {
-  return device.state != v1::Device::STATE_FRESH || context_.Now() - device.heard > device.patience;
+  if (device.state != v1::Device::STATE_FRESH) return true;
+  return !device.is_board_alone && context_.Now() - device.heard > device.patience;
 }
 
 bool DeviceStates::List(TelemetryClient& client, std::map<std::string, v1::Device>& listed) const {
@@ -30,6 +31,7 @@ bool DeviceStates::List(TelemetryClient& client, std::map<std::string, v1::Devic
 DeviceStates::Known& DeviceStates::Adopt(const v1::Device& device) {
   Known& known = known_[device.name()];
   known.state = device.state();
+  known.is_board_alone = IsBoardAlone(device);
   known.patience = std::max(kIntervalsUntilStale * ToDuration(device.interval()), interval_ + kPeriod);
   return known;
 }
@@ -60,6 +62,10 @@ void DeviceStates::Check(TelemetryClient& client) {
       context_.Note(absl::StrCat(entry.first, " is no longer listed"));
     return is_gone;
   });
+}
+
+bool DeviceStates::AreBoardsAlone() const {
+  return !known_.empty() && std::ranges::all_of(known_, [](const auto& entry) { return entry.second.is_board_alone; });
 }
 
 void DeviceStates::NoteChange(const std::string& name, const Known& before, const Known& now) {

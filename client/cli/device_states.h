@@ -39,10 +39,13 @@ class DeviceStates {
   // notes each device that is stale, away or no longer listed, and that answers again. Requests that fail are ignored:
   // the stream has its own errors.
   void Check(TelemetryClient& client);
+  // Whether all devices are boards without counters, as far as the daemon has been asked: no message comes of them.
+  bool AreBoardsAlone() const;
 
  private:
   struct Known {
     v1::Device::State state = v1::Device::STATE_UNSPECIFIED;
+    bool is_board_alone = false;
     absl::Duration patience;
     absl::Time heard = absl::InfinitePast();
   };

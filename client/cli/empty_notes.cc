@@ -35,11 +35,6 @@ bool HasNumbers(const v1::HistoryColumn& column) {
   return !column.has_coverage() || std::ranges::any_of(coverage, [](double of_count) { return of_count != 0; });
 }
 
-// It has neither boot id nor clock.
-bool IsBoardAlone(const v1::Device& device) {
-  return device.boot_id() == 0 && device.state() != v1::Device::STATE_AWAY;
-}
-
 class Explanation {
  public:
   Explanation(const Selection& selection, const ShownNames& shown, TelemetryClient& client)

@@ -26,11 +26,10 @@ class GetCommand final : public Command {
   void Define(CLI::App& app) override {
     filter_.AddTo(app);
     CLI::Option* const since = past_.AddTo(app);
-    app.add_flag("--bounds", has_bounds_, "Also between what numbers the truth lies where a count is an estimate")
-        ->excludes(since);
+    app.add_flag("--bounds", has_bounds_, "Print the lower and the upper bound of each estimate, too")->excludes(since);
     format_.AddTo(app);
     app.footer(
-        "Rates of the past are between one point and the next.\n"
+        "A rate of the past is the mean from one point to the next.\n"
         "Examples:\n"
         "  sideband get --vm vm1\n"
         "  sideband get --device gpu0 --event sm_active_cycles --event 'dram_*' --format json\n"

@@ -34,6 +34,10 @@ bool HasCounters(const v1::Device& device) {
   return device.boot_id() != 0 || absl::c_linear_search(device.kinds(), v1::Device::KIND_COUNTERS);
 }
 
+bool IsBoardAlone(const v1::Device& device) {
+  return device.boot_id() == 0 && device.state() != v1::Device::STATE_AWAY;
+}
+
 std::string StateText(v1::ScopeCounters::State state) {
   return Word(v1::ScopeCounters::State_Name(state), "STATE_", state);
 }

@@ -19,6 +19,8 @@ std::string StateText(v1::ScopeCounters::State state);
 std::string KindsText(const v1::Device& device);
 // False of a device that is a board alone, and of one that is away.
 bool HasCounters(const v1::Device& device);
+// Whether the device has answered and has neither boot id nor clock: a board without this project's firmware.
+bool IsBoardAlone(const v1::Device& device);
 std::string ScopeText(v1::Event::Scope scope);
 
 // One line about a device without a snapshot.

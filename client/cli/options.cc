@@ -17,7 +17,7 @@ void AddNames(CLI::App& app, const std::string& flag, const std::string& what, s
 }
 
 void AddFormat(CLI::App& app, const char* help, const std::vector<std::string>& names, std::string& name) {
-  app.add_option("--format", name, help)->check(CLI::IsMember(names))->type_name("FORMAT")->capture_default_str();
+  app.add_option("-o,--format", name, help)->check(CLI::IsMember(names))->type_name("FORMAT")->capture_default_str();
 }
 
 void AddStyle(CLI::App& app, TableStyle& style) {

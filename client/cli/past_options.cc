@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace sideband::client {
 namespace {
@@ -14,37 +15,60 @@ constexpr absl::Duration kStepMax = absl::Hours(24 * 366);
 
 // A CLI11 validator: returns the error message, or an empty text.
 std::string CheckStep(const std::string& text) {
-  absl::Duration step;
-  const bool good = absl::ParseDuration(text, &step) && step >= kStepMin && step <= kStepMax;
-  return good ? "" : absl::StrCat("'", text, "' is no duration from 1ms to 8784h, such as 5s");
+  const auto step = ParseLength(text);
+  return step && *step >= kStepMin && *step <= kStepMax
+             ? ""
+             : absl::StrCat("'", text, "' is not a duration from 1ms to 8784h, such as 5s");
+}
+
+bool IsNumber(absl::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789.") == absl::string_view::npos;
 }
 
 }  // namespace
 
+std::optional<absl::Duration> ParseLength(absl::string_view text) {
+  constexpr int kHoursOfDay = 24;
+  absl::Duration length;
+  if (const absl::string_view days = absl::StripSuffix(text, "d"); days != text) {
+    const bool is_good = IsNumber(days) && absl::ParseDuration(absl::StrCat(days, "h"), &length);
+    return is_good ? std::optional(kHoursOfDay * length) : std::nullopt;
+  }
+  const bool is_good = absl::ParseDuration(IsNumber(text) ? absl::StrCat(text, "s") : std::string(text), &length);
+  return is_good ? std::optional(length) : std::nullopt;
+}
+
 std::optional<absl::Time> ParseWhen(absl::string_view text, absl::Time now) {
   constexpr absl::Duration kAgoMax = absl::Hours(24 * 366 * 10);
-  absl::Duration ago;
-  if (absl::ParseDuration(text, &ago) && ago >= absl::ZeroDuration() && ago <= kAgoMax) return now - ago;
-  absl::Time time;
-  std::string error;
-  const bool is_time = absl::ParseTime(absl::RFC3339_full, text, &time, &error) && time > absl::InfinitePast() &&
-                       time < absl::InfiniteFuture();
-  return is_time ? std::optional(time) : std::nullopt;
+  // A number without a unit may also be meant as a time.
+  const auto ago = IsNumber(text) && text != "0" ? std::nullopt : ParseLength(text);
+  if (ago && *ago >= absl::ZeroDuration() && *ago <= kAgoMax) return now - *ago;
+  for (const char* const format : {absl::RFC3339_full, "%Y-%m-%d"}) {
+    absl::Time time;
+    std::string error;
+    const bool is_time =
+        absl::ParseTime(format, text, &time, &error) && time > absl::InfinitePast() && time < absl::InfiniteFuture();
+    if (is_time) return time;
+  }
+  return std::nullopt;
 }
 
 CLI::Option* WhenOption::AddTo(CLI::App& app, const std::string& flag, const std::string& help) {
   // A CLI11 validator: returns the error message, or an empty text.
   const auto check = [](const std::string& given) -> std::string {
     if (ParseWhen(given, absl::UnixEpoch())) return "";
-    return absl::StrCat("'", given, "' is neither a duration, such as 5m, nor a time, such as 2026-11-21T12:00:00Z");
+    return absl::StrCat(
+        "'", given,
+        "' is neither a duration, such as 5m or 2d, nor a time, such as 2026-11-21 or 2026-11-21T12:00:00Z");
   };
   return app.add_option(flag, text, help)->check(check)->type_name("WHEN");
 }
 
 CLI::Option* PastOptions::AddTo(CLI::App& app) {
-  CLI::Option* const since = since_.AddTo(app, "--since", "The past from then on; a duration is so long ago");
-  until_.AddTo(app, "--until", "Up to when; default: now")->needs(since);
-  app.add_option("--step", step_, "One point, the first, of each so long; default: all that the daemon has")
+  CLI::Option* const since =
+      since_.AddTo(app, "--since", "Print the past from this time on, or of the last 5m, 2h or 3d");
+  until_.AddTo(app, "--until", "Print the past up to this time; default: now")->needs(since);
+  app.add_option("--step", step_, "Print the first point of each step; default: every point that the daemon has")
       ->check(CheckStep)
       ->type_name("DURATION")
       ->needs(since);
@@ -65,8 +89,7 @@ void PastOptions::SetTime(absl::Time from, google::protobuf::Timestamp& to) {
 }
 
 void PastOptions::SetStep(google::protobuf::Duration& to) const {
-  absl::Duration step;
-  if (!absl::ParseDuration(step_, &step)) return;
+  absl::Duration step = ParseLength(step_).value_or(absl::ZeroDuration());
   to.set_seconds(absl::IDivDuration(step, absl::Seconds(1), &step));
   to.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(step)));
 }

@@ -24,8 +24,11 @@ class Option;
 
 namespace sideband::client {
 
-// A point in time on the command line: 5m is five minutes ago; 2026-11-21T12:00:00Z is that instant. nullopt if the
-// text is neither a duration nor a time.
+// A duration on the command line: 500ms, 1h30m, 2d, or seconds without a unit. nullopt if the text is none.
+std::optional<absl::Duration> ParseLength(absl::string_view text);
+
+// A point in time on the command line: 5m is five minutes ago; 2026-11-21T12:00:00Z is that instant, and 2026-11-21 the
+// beginning of that day (UTC). nullopt if the text is neither a duration with its unit nor a time.
 std::optional<absl::Time> ParseWhen(absl::string_view text, absl::Time now);
 
 // The object must outlive the parsing.

@@ -101,7 +101,7 @@ void Reconnection::Received(const v1::Gap& gap) {
 void Reconnection::NoteGap(const v1::Snapshot& snapshot, const Seen& before) {
   if (snapshot.boot_id() != before.boot_id) {
     note_(absl::StrCat(snapshot.device(), " has restarted: boot ", BootIdText(snapshot.boot_id()), " after ",
-                       BootIdText(before.boot_id), "; its counts begin anew"));
+                       BootIdText(before.boot_id), "; its counts start from 0 again"));
   } else if (before.has_gap) {
     note_(absl::StrCat(snapshot.device(), ": no updates from ", TimeText(before.host_time), " to ",
                        TimeText(ToTime(snapshot.host_time())), ", snapshots ", before.snapshot_id, " to ",

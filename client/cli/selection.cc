@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/cli/name_pattern.h"
@@ -82,7 +84,10 @@ absl::Status CheckNamed(const Names& names, const Names& known, void (*set)(v1::
 }
 
 std::string Missing(const char* kind, const std::string& name, const Names& known) {
-  return absl::StrCat(kind, " '", name, "'", DidYouMean(name, known));
+  const std::string hint = absl::StrContains(name, ',')
+                               ? absl::StrCat(" (for several, repeat --", absl::AsciiStrToLower(kind), ")")
+                               : DidYouMean(name, known);
+  return absl::StrCat(kind, " '", name, "'", hint);
 }
 
 void AddMissing(const char* kind, const Names& names, const absl::StatusOr<Names>& known, Names& missing) {

@@ -74,7 +74,7 @@ class UnsealCommand final : public Command {
     app.add_option("--record", record_, "Open the record in this file, or - for standard input, and ask no daemon")
         ->excludes(app.get_option("--view"))
         ->type_name("FILE");
-    app.add_option("--count", count_, "End after so many records; default: none")
+    app.add_option("-n,--count", count_, "End after this number of records; default: go on until Ctrl-C")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
     format_.AddTo(app);

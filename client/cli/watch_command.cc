@@ -12,6 +12,7 @@
 #include "client/cli/json.h"
 #include "client/cli/message_text.h"
 #include "client/cli/options.h"
+#include "client/cli/past_options.h"
 #include "client/cli/reconnection.h"
 #include "client/cli/render.h"
 #include "client/cli/selection.h"
@@ -29,15 +30,13 @@ constexpr int64_t kHeartbeatSeconds = 10;
 
 // A CLI11 validator: returns the error message, or an empty text.
 std::string CheckInterval(const std::string& text) {
-  absl::Duration interval;
-  const bool good = absl::ParseDuration(text, &interval) && interval >= kIntervalMin && interval <= kIntervalMax;
-  return good ? "" : absl::StrCat("'", text, "' is no duration from 10ms to 24h, such as 5s");
+  const auto interval = ParseLength(text);
+  return interval && *interval >= kIntervalMin && *interval <= kIntervalMax
+             ? ""
+             : absl::StrCat("'", text, "' is not a duration from 10ms to 24h, such as 5s");
 }
 
-absl::Duration IntervalOf(const std::string& text) {
-  absl::Duration interval;
-  return absl::ParseDuration(text, &interval) ? interval : absl::ZeroDuration();
-}
+absl::Duration IntervalOf(const std::string& text) { return ParseLength(text).value_or(absl::ZeroDuration()); }
 
 const std::map<std::string, LineValue> kValues = {{"auto", LineValue::kAuto},
                                                   {"util", LineValue::kUtilisation},
@@ -69,8 +68,9 @@ class Watch {
                             return true;
                           }};
     is_synced_ = false;
-    return printer_.End(client.Subscribe(
-        request, [&](v1::SubscribeResponse response) { return OnResponse(response, client); }, tick));
+    const absl::Status ended = client.Subscribe(
+        request, [&](v1::SubscribeResponse response) { return OnResponse(response, client); }, tick);
+    return has_nothing_to_come_ ? ended : printer_.End(ended);
   }
   bool Again(const absl::Status& ended) { return reconnection_.Again(ended); }
   absl::StatusOr<std::unique_ptr<TelemetryClient>> Connect() { return reconnection_.Connect(context_); }
@@ -95,8 +95,7 @@ class Watch {
       case v1::SubscribeResponse::kSyncResponse:
       case v1::SubscribeResponse::RESPONSE_NOT_SET:
         reconnection_.Received();
-        if (response.sync_response()) Sync(client);
-        return true;
+        return !response.sync_response() || Sync(client);
     }
     return true;
   }
@@ -130,13 +129,19 @@ class Watch {
   }
 
   // The initial snapshots have been received. If none was printed, the selection is empty so far: explains that, once.
-  void Sync(TelemetryClient& client) {
+  // Returns whether anything is to come.
+  bool Sync(TelemetryClient& client) {
     is_synced_ = true;
-    if (is_of_changes_) return;
-    if (!is_empty_) return states_.Check(client);
+    if (is_of_changes_) return true;
+    if (!is_empty_) {
+      states_.Check(client);
+      return true;
+    }
     is_empty_ = false;
     for (const std::string& note : EmptyNotes(selection_, ShownNames(), client)) context_.Note(note);
     states_.Learn(client);
+    has_nothing_to_come_ = states_.AreBoardsAlone();
+    return !has_nothing_to_come_;
   }
 
   std::string Render(const v1::SubscribeResponse& response) {
@@ -173,6 +178,7 @@ class Watch {
   bool is_empty_ = true;       // nothing has been printed or noted so far
   bool is_synced_ = false;     // the stream's initial snapshots have been received
   bool is_cut_noted_ = false;  // that events have no column
+  bool has_nothing_to_come_ = false;
 };
 
 class WatchCommand final : public Command {
@@ -182,10 +188,11 @@ class WatchCommand final : public Command {
 
   void Define(CLI::App& app) override {
     filter_.AddTo(app);
-    app.add_option("--interval", interval_, "Time between updates, such as 500ms; default: the device's own")
+    app.add_option("--interval", interval_,
+                   "Time between updates, such as 500ms, or seconds; default: the device's own")
         ->check(CheckInterval)
         ->type_name("DURATION");
-    app.add_option("--count", count_, "End after so many updates; default: none")
+    app.add_option("-n,--count", count_, "End after this number of updates; default: go on until Ctrl-C")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
     app.add_option("--value", value_,
@@ -205,7 +212,7 @@ class WatchCommand final : public Command {
         "--format table, a table. A connection that is lost is made again, and what was missed follows, as far as the\n"
         "daemon has kept it.\n"
         "Examples:\n"
-        "  sideband watch --vm vm0 --interval 500ms\n"
+        "  sideband watch --vm vm1 --interval 500ms\n"
         "  sideband watch --event 'dram_*' --event sm_active_cycles --value rate\n"
         "  sideband watch --count 10 --format json\n"
         "  sideband watch --on-change");

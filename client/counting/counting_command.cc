@@ -43,7 +43,7 @@ absl::StatusOr<v1::VmCounting::Ids> IdsOf(const std::string& list) {
   for (const std::string& word : Split(list)) {
     uint32_t id = 0;
     if (!absl::SimpleAtoi(word, &id) || id == 0 || id > kIdentifierMax) {
-      return absl::InvalidArgumentError(absl::StrCat("--ids: '", word, "' is no number from 1 to ", kIdentifierMax));
+      return absl::InvalidArgumentError(absl::StrCat("--ids: '", word, "' is not a number from 1 to ", kIdentifierMax));
     }
     ids.add_ids(id);
   }

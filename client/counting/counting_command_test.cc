@@ -60,8 +60,8 @@ TEST(CountingChangeTest, AnErrorNamesTheOption) {
   EXPECT_EQ(Text({"--value", "all"}), "--vm: is needed to change a VM");
   EXPECT_EQ(Text({"--valid", "on"}), "--group: is needed to change a gate group");
   EXPECT_EQ(Text({"--vm", "vm1", "--context", "train"}), "--context: needs --value");
-  EXPECT_EQ(Text({"--vm", "vm1", "--ids", "7,x"}), "--ids: 'x' is no number from 1 to 65535");
-  EXPECT_EQ(Text({"--vm", "vm1", "--ids", "0"}), "--ids: '0' is no number from 1 to 65535");
+  EXPECT_EQ(Text({"--vm", "vm1", "--ids", "7,x"}), "--ids: 'x' is not a number from 1 to 65535");
+  EXPECT_EQ(Text({"--vm", "vm1", "--ids", "0"}), "--ids: '0' is not a number from 1 to 65535");
 }
 
 // One group with an identifier, one VM.

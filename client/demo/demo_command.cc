@@ -223,7 +223,7 @@ class DemoCommand final : public Command {
       SIDEBAND_RETURN_IF_ERROR(step.counts_of.empty() ? Take(context, step, folder)
                                                       : Search(context, step, folder, daemon->pid()));
     }
-    return once_ ? context.out().Write("\nAll of it was as it should be.\n") : StayUp(context, devices, *daemon);
+    return once_ ? context.out().Write("\nEverything was as expected.\n") : StayUp(context, devices, *daemon);
   }
 
   static std::vector<DemoStep> StepsOf(const Scenario& scenario, const DemoPorts& ports) {
@@ -356,7 +356,7 @@ class DemoCommand final : public Command {
   }
 
   static absl::Status StayUp(CommandContext& context, Programs& devices, ChildProcess& daemon) {
-    SIDEBAND_RETURN_IF_ERROR(context.out().Write("\nIt stays up; Ctrl-C ends it.\n"));
+    SIDEBAND_RETURN_IF_ERROR(context.out().Write("\nThe demo runs until Ctrl-C.\n"));
     while (!context.cancellation().cancelled()) {
       bool has_ended = daemon.ExitStatus().has_value();
       for (const auto& [name, device] : devices) has_ended |= device->ExitStatus().has_value();

@@ -35,7 +35,7 @@ absl::StatusOr<hpc::ListedEvent> ByNumber(const std::string& word, const std::ve
   uint32_t id = 0;
   if (!absl::SimpleAtoi(word, &id) || id >= hpc::kEventsMax) {
     return absl::OutOfRangeError(
-        absl::StrCat("--event: '", word, "' is no number of an event, from 0 to ", hpc::kEventsMax - 1));
+        absl::StrCat("--event: '", word, "' is not the number of an event, from 0 to ", hpc::kEventsMax - 1));
   }
   const auto found = std::ranges::find(listed, id, &hpc::ListedEvent::id);
   return hpc::ListedEvent{static_cast<uint16_t>(id), found == listed.end() ? absl::StrCat(id) : found->name};
@@ -74,7 +74,7 @@ std::string CheckDuration(const std::string& text) {
   absl::Duration duration;
   const bool good =
       absl::ParseDuration(text, &duration) && duration >= absl::Milliseconds(1) && duration <= absl::Hours(24);
-  return good ? "" : absl::StrCat("'", text, "' is no duration from 1ms to 24h, such as 5s");
+  return good ? "" : absl::StrCat("'", text, "' is not a duration from 1ms to 24h, such as 5s");
 }
 
 absl::Duration DurationOf(const std::string& text) {
@@ -88,7 +88,7 @@ absl::StatusOr<std::unique_ptr<RegisterPage>> OpenMemoryPage(const std::string& 
   uint64_t offset = 0;
   if (at != std::string::npos && !absl::SimpleAtoi(text.substr(at + 1), &offset) &&
       !absl::SimpleHexAtoi(text.substr(at + 1), &offset)) {
-    return absl::InvalidArgumentError(absl::StrCat("--page: '", text.substr(at + 1), "' is no offset"));
+    return absl::InvalidArgumentError(absl::StrCat("--page: '", text.substr(at + 1), "' is not an offset"));
   }
   return MemoryPage::Open(text.substr(0, at), offset);
 }
@@ -163,7 +163,7 @@ class HpcCommand final : public Command {
         ->check(CheckDuration)
         ->type_name("DURATION")
         ->capture_default_str();
-    app.add_option("--count", count_, "End after so many readings")
+    app.add_option("-n,--count", count_, "End after this number of readings")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N")
         ->capture_default_str();

@@ -153,13 +153,13 @@ TEST_F(ViewRecordsTest, ADamagedFileIsNotedOnceAndWaitedFor) {
   WriteAt(Seconds(8), whole);
   EXPECT_EQ(Read(2), absl::OkStatus());
   EXPECT_THAT(sequences_, ElementsAre(4, 5));
-  EXPECT_THAT(notes_, ElementsAre(path_ + ": the file is no guest view of sealed records; waiting for it"));
+  EXPECT_THAT(notes_, ElementsAre(path_ + ": the file is not a guest view of sealed records; waiting for it"));
 }
 
 TEST_F(ViewRecordsTest, AFileThatStaysDamaged) {
   Write(View({Record(1, 4)}));
   WriteAt(Seconds(1), {1, 2, 3});
-  ExpectEnded(Read(), absl::StatusCode::kUnavailable, "the file is no guest view of sealed records");
+  ExpectEnded(Read(), absl::StatusCode::kUnavailable, "the file is not a guest view of sealed records");
   EXPECT_EQ(now_, ViewRecords::kPatience);
 }
 

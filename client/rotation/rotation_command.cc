@@ -117,8 +117,7 @@ class RotationCommand final : public Command {
     }
     DefineSet(
         *app.add_subcommand("set", "Change it, from each context's next residency on; counts and estimates go on"));
-    DefineLearn(
-        *app.add_subcommand("learn", "Keep of a run when it fluctuates, for the lengths of turns in the next ones"));
+    DefineLearn(*app.add_subcommand("learn", "Learn when a run fluctuates, to choose the slot lengths of later runs"));
   }
 
   absl::Status Run(CommandContext& context) override {

@@ -112,7 +112,7 @@ absl::Status TerminalScreen::Check(const GetEnv& get_env) {
   const std::string terminal = get_env("TERM").value_or("");
   if (HasFullScreen(terminal)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("top: TERM is '", Visible(terminal), "', which is no known terminal with a full screen"));
+      absl::StrCat("top: TERM is '", Visible(terminal), "', which is not a known terminal with a full screen"));
 }
 
 absl::StatusOr<std::unique_ptr<TerminalScreen>> TerminalScreen::Open(const GetEnv& get_env) {

@@ -80,7 +80,7 @@ std::optional<absl::Time> ReadSince(const YamlMap& map, ErrorList& errors) {
   if (!node || !errors.Take(node->String(), text)) return std::nullopt;
   absl::Time since;
   if (absl::ParseTime(absl::RFC3339_full, text, &since, nullptr)) return since;
-  errors.Add(node->Error(absl::StrCat("'", text, "' is no time such as 2026-11-29T08:00:00Z")));
+  errors.Add(node->Error(absl::StrCat("'", text, "' is not a time such as 2026-11-29T08:00:00Z")));
   return std::nullopt;
 }
 

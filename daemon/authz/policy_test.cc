@@ -112,7 +112,7 @@ TEST(PolicyTest, AGrantMaySaySinceWhenThePastIsTheTenants) {
   EXPECT_EQ((*policy)->tenants()[1].vms[0].since, absl::FromCivil(absl::CivilDay(2026, 11, 22), absl::UTCTimeZone()));
   for (const char* bad : {"yesterday", "2026-11-22", "2026-11-22T01:00:00", "1764000000"}) {
     EXPECT_EQ(with(absl::StrCat(", since: ", bad)).status().message(),
-              absl::StrCat("p.yaml:14: '", bad, "' is no time such as 2026-11-29T08:00:00Z"));
+              absl::StrCat("p.yaml:14: '", bad, "' is not a time such as 2026-11-29T08:00:00Z"));
   }
 }
 

@@ -164,11 +164,12 @@ TEST_F(ConfigTest, FilesThatOthersMayChangeAreRefused) {
     mode_t mode;
     const char* message;
   };
-  for (const Case& c : {Case{"policy.yaml", 0602, "c.yaml:14: policy.yaml: everybody may write it (chmod o-w it)"},
-                        Case{"ca.crt", 0666, "c.yaml:9: ca.crt: everybody may write it (chmod o-w it)"},
-                        Case{"s.crt", 0602, "c.yaml:9: s.crt: everybody may write it (chmod o-w it)"},
-                        Case{"s.key", 0604, "c.yaml:9: s.key: a key that everybody may access (chmod 600 it)"},
-                        Case{"vm.key", 0604, "c.yaml:17: vm.key: a key that everybody may access (chmod 600 it)"}}) {
+  for (const Case& c :
+       {Case{"policy.yaml", 0602, "c.yaml:14: policy.yaml: everybody may write it (chmod o-w it)"},
+        Case{"ca.crt", 0666, "c.yaml:9: ca.crt: everybody may write it (chmod o-w it)"},
+        Case{"s.crt", 0602, "c.yaml:9: s.crt: everybody may write it (chmod o-w it)"},
+        Case{"s.key", 0604, "c.yaml:9: s.key: a private key that other users can read: run chmod 600 on it"},
+        Case{"vm.key", 0604, "c.yaml:17: vm.key: a private key that other users can read: run chmod 600 on it"}}) {
     chmod((folder_ + c.file).c_str(), c.mode);
     EXPECT_EQ(absl::StrReplaceAll(std::string(Load(kGood).status().message()), {{folder_, ""}}), c.message);
     chmod((folder_ + c.file).c_str(), 0640);

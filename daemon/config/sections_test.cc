@@ -52,7 +52,7 @@ TEST(AuditConfigTest, NamesTheLine) {
            Row{"audit:\n  file: a\n  max_bytes: 65535", "c.yaml:3: '65535' is not from 64KiB to 1GiB"},
            Row{"audit:\n  file: a\n  max_bytes: 2GiB", "c.yaml:3: '2GiB' is not from 64KiB to 1GiB"},
            Row{"audit:\n  file: a\n  max_bytes: 16MB",
-               "c.yaml:3: '16MB' is no number of bytes, such as 512KiB or 16MiB"},
+               "c.yaml:3: '16MB' is not a number of bytes, such as 512KiB or 16MiB"},
            Row{"audit:\n  file: a\n  files: 0", "c.yaml:3: expected a whole number from 1 to 1000"},
        }) {
     EXPECT_EQ(ReadAudit(row.text).status().message(), row.error);
@@ -100,7 +100,7 @@ TEST(HistoryConfigTest, BothBoundsAreInside) {
 
 TEST(HistoryConfigTest, MistakesAreNamed) {
   EXPECT_EQ(ReadHistory("history: {max_bytes: lots}").status().message(),
-            "c.yaml:1: 'lots' is no number of bytes, such as 512KiB or 16MiB");
+            "c.yaml:1: 'lots' is not a number of bytes, such as 512KiB or 16MiB");
   EXPECT_EQ(ReadHistory("history: {max_byte: 1}").status().message(),
             "c.yaml:1: unknown key 'max_byte' (did you mean 'max_bytes'?)");
 }

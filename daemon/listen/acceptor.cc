@@ -283,7 +283,7 @@ std::optional<SocketPeer> LocalListener::Admit(int fd) {
   if (peer.ok() && MayOperate(*peer, options_.operators, geteuid())) return *std::move(peer);
   metrics_.ConnectionRefused(options_.listener, "not_a_local_operator");
   if (peer.ok()) {
-    spdlog::debug("{}: process {} of user {} is no local operator", options_.listener, peer->process, peer->user);
+    spdlog::debug("{}: process {} of user {} is not a local operator", options_.listener, peer->process, peer->user);
   }
   return std::nullopt;
 }

@@ -43,7 +43,7 @@ absl::Duration TimeOf(const std::vector<PeekQuestion>& questions, uint32_t bus_h
 
 absl::Status CheckIdentity(const PeekAnswer& answer, const PeekQuery& query) {
   if (answer.boot_id != query.boot_id) return absl::AbortedError("PEEK: the device has restarted");
-  if (answer.generation != query.generation) return absl::AbortedError("PEEK: the counters have begun anew");
+  if (answer.generation != query.generation) return absl::AbortedError("PEEK: the counters have started from 0 again");
   return absl::OkStatus();
 }
 

@@ -241,7 +241,7 @@ TEST_F(BlockPeekerTest, AnotherBootOrGenerationIsNoAnswer) {
   EXPECT_EQ(peeker_.Peek(Query()).status(), absl::AbortedError("PEEK: the device has restarted"));
   device_.next.boot_id = 9;
   device_.next.blocks[2].generation = 1;
-  EXPECT_EQ(peeker_.Peek(Query()).status(), absl::AbortedError("PEEK: the counters have begun anew"));
+  EXPECT_EQ(peeker_.Peek(Query()).status(), absl::AbortedError("PEEK: the counters have started from 0 again"));
   EXPECT_EQ(retries_, 0) << "asking again would not help";
 }
 

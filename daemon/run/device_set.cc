@@ -118,7 +118,7 @@ std::vector<std::string> DeviceSet::Apply(const std::vector<DeviceConfig>& devic
     }
     if (known == devices_.end()) {
       const bool is_new = std::ranges::find(before, wanted.name) == before.end();
-      lines.push_back(absl::StrCat("device ", wanted.name, is_new ? ": added, " : ": begun anew, ", wanted.bus));
+      lines.push_back(absl::StrCat("device ", wanted.name, is_new ? ": added, " : ": reopened, ", wanted.bus));
       devices_.emplace(wanted.name, Device{.id = parts_.store.NewId(), .config = wanted, .info = std::move(info)});
     } else if (*known->second.info != *info) {
       Update(known->second, wanted, std::move(info), lines);

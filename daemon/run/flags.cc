@@ -15,7 +15,7 @@ std::unique_ptr<CLI::App> MakeCommandLine(Flags& flags) {
   app->add_flag("--check", flags.check,
                 "Read the configuration and all files that it names, report every error, and end");
   app->set_version_flag("--version", absl::StrCat(kProgram, " ", BuildVersion()));
-  app->footer("SIGHUP reads all files anew; SIGTERM drains and stops.");
+  app->footer("SIGHUP reloads all files; SIGTERM drains and stops.");
   return app;
 }
 

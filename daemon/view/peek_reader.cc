@@ -145,7 +145,7 @@ absl::Status PeekError(const absl::Status& status) {
       return absl::DeadlineExceededError("the device's bus was busy for too long");
     case absl::StatusCode::kAborted:
       return absl::AbortedError(
-          "the counters have begun anew, or other controllers have come in between each time; ask again");
+          "the counters have started from 0 again, or other controllers have come in between each time; ask again");
     case absl::StatusCode::kUnimplemented:
       return absl::UnimplementedError("the device does not answer peeks");
     default:

@@ -246,7 +246,7 @@ TEST_F(PeekReaderTest, ErrorsOfTheBusDoNotDescribeIt) {
       {absl::UnimplementedError("PEEK: ERR_OPCODE"), absl::UnimplementedError("the device does not answer peeks")},
       {absl::AbortedError("PEEK: interference"),
        absl::AbortedError(
-           "the counters have begun anew, or other controllers have come in between each time; ask again")},
+           "the counters have started from 0 again, or other controllers have come in between each time; ask again")},
   };
   for (size_t i = 0; i < std::size(kRows); ++i) {
     ASSERT_TRUE(Ask("tenant-a", Request("vm0", "", {"cycles"})).ok());

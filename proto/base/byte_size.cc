@@ -32,7 +32,7 @@ absl::StatusOr<uint64_t> ParseByteSize(absl::string_view text) {
   if (is_number && absl::SimpleAtoi(digits, &number) && number <= std::numeric_limits<uint64_t>::max() >> shift) {
     return number << shift;
   }
-  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no number of bytes, such as 512KiB or 16MiB"));
+  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a number of bytes, such as 512KiB or 16MiB"));
 }
 
 std::string FormatByteSize(uint64_t bytes) {

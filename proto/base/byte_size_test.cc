@@ -21,7 +21,7 @@ TEST(ByteSizeTest, RefusesAllElse) {
                           "18446744073709551616", "17179869184GiB"}) {
     EXPECT_EQ(ParseByteSize(bad).status().code(), absl::StatusCode::kInvalidArgument) << bad;
   }
-  EXPECT_EQ(ParseByteSize("16MB").status().message(), "'16MB' is no number of bytes, such as 512KiB or 16MiB");
+  EXPECT_EQ(ParseByteSize("16MB").status().message(), "'16MB' is not a number of bytes, such as 512KiB or 16MiB");
 }
 
 TEST(ByteSizeTest, IsFormattedInTheLargestUnitThatFits) {

@@ -25,7 +25,9 @@ Outcome Parse(std::vector<std::string> arguments) {
   app.set_version_flag("--version", "tool 1.2");
   app.add_option("--config", text);
   CLI::App* show = app.add_subcommand("show", "Shows.");
+  std::string vm;
   show->add_option("--count", count);
+  show->add_option("--vm", vm)->type_name("NAME");
   app.require_subcommand(1);
   Outcome outcome;
   outcome.is_answered = ParseCommandLine(
@@ -55,8 +57,24 @@ TEST(CommandLineTest, TheOptionsOfACommandAreKnownOnceItIsChosen) {
   EXPECT_EQ(MessageFor("--cuont 1"), "unknown option '--cuont'");
 }
 
+TEST(CommandLineTest, AnOptionOfACommandComesAfterIt) {
+  EXPECT_EQ(MessageFor("--count 1 show"), "option '--count' comes after 'show'");
+  EXPECT_EQ(MessageFor("--count=1 show"), "option '--count=1' comes after 'show'");
+}
+
+TEST(CommandLineTest, ANameAloneSaysWhichOptionsTakeNames) {
+  EXPECT_EQ(MessageFor("show x1"), "unknown argument 'x1': 'show' takes names with --vm");
+}
+
+TEST(CommandLineTest, AnOptionIsNoValue) {
+  EXPECT_EQ(MessageFor("show --vm --config x"), "--vm has no value: '--config' follows it");
+  EXPECT_EQ(MessageFor("show --vm --count"), "--vm has no value: '--count' follows it");
+  EXPECT_EQ(MessageFor("--config --count show"), "--config has no value: '--count' follows it");
+}
+
 TEST(CommandLineTest, WhatIsMissingOrNoNumberSaysWhereHelpIs) {
-  for (const char* line : {"", "--config", "show --count many"}) {
+  EXPECT_TRUE(MessageFor("show --count many").ends_with(" (see tool show --help)"));
+  for (const char* line : {"", "--config"}) {
     EXPECT_TRUE(MessageFor(line).ends_with(" (see tool --help)")) << MessageFor(line);
   }
 }

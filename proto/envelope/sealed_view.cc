@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<uint8_t, 8> kMagic = {'S', 'B', 'G', 'S', 'E', 'A', 'L', '1'};
 constexpr size_t kAlignment = 8;
 
-absl::Status NotSealedView() { return absl::InvalidArgumentError("the file is no guest view of sealed records"); }
+absl::Status NotSealedView() { return absl::InvalidArgumentError("the file is not a guest view of sealed records"); }
 
 }  // namespace
 

@@ -43,7 +43,7 @@ Descriptor CreateFile(const std::string& path) {
 absl::Status CheckReplaceable(const std::string& path) {
   struct stat file;
   if (lstat(path.c_str(), &file) == 0 && !IsCapture(path)) {
-    return absl::FailedPreconditionError(absl::StrCat(path, ": exists and is no bus capture"));
+    return absl::FailedPreconditionError(absl::StrCat(path, ": exists and is not a bus capture"));
   }
   return absl::OkStatus();
 }
@@ -137,7 +137,7 @@ absl::Status CaptureReader::ReadHeader() {
   SIDEBAND_ASSIGN_OR_RETURN(const Bytes header, Read(kCaptureHeaderBytes));
   ByteReader in(header);
   // A file that is shorter than the magic reads as zeros.
-  if (in.U32() != kCaptureMagic) return absl::InvalidArgumentError(absl::StrCat(path_, ": is no bus capture"));
+  if (in.U32() != kCaptureMagic) return absl::InvalidArgumentError(absl::StrCat(path_, ": is not a bus capture"));
   const uint16_t version = in.U16();
   in.U16();
   host_time_us_ = in.U64();

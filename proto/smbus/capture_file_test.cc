@@ -155,7 +155,7 @@ TEST_F(CaptureFileTest, APipeIsRead) {
 TEST_F(CaptureFileTest, WhatIsNoCaptureIsRefused) {
   for (const std::string& text : {std::string(), std::string("hello"), std::string(100, '\0')}) {
     WriteText(text);
-    EXPECT_EQ(ReadAll().second.message(), path_ + ": is no bus capture");
+    EXPECT_EQ(ReadAll().second.message(), path_ + ": is not a bus capture");
     EXPECT_EQ(ReadAll().second.code(), absl::StatusCode::kInvalidArgument);
   }
   unlink(path_.c_str());

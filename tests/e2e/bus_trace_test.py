@@ -240,7 +240,7 @@ class CaptureTest(BusTraceTestCase):
         site_layout.write(self.site.folder, "sidebandd.yaml", config)
         result = programs.run("sidebandd", "--config", "sidebandd.yaml", cwd=self.site.folder)
         self.assertEqual(result.returncode, 2)
-        self.assertEqual(result.stderr, "sidebandd: policy.yaml: exists and is no bus capture\n")
+        self.assertEqual(result.stderr, "sidebandd: policy.yaml: exists and is not a bus capture\n")
         self.assertEqual(self.site.read("policy.yaml").decode(), site_layout.POLICY)
 
 
@@ -275,7 +275,7 @@ class InputTest(programs.ProgramTestCase):
 
     def test_no_capture(self):
         self.write("text", "hello")
-        self.refused(2, "text: is no bus capture", arguments=("trace", "text"))
+        self.refused(2, "text: is not a bus capture", arguments=("trace", "text"))
         self.refused(2, "absent: No such file", arguments=("trace", "absent"))
 
     def test_write_replaces_no_other_file(self):
@@ -283,5 +283,5 @@ class InputTest(programs.ProgramTestCase):
         self.write("chip.yaml", open(programs.runfile("deploy/examples/chip.yaml"), encoding="utf-8").read())
         device = self.start("sideband-mcu", "serve", "--chip", "chip.yaml", "--bus", "unix:gpu0.sock")
         programs.wait_until(lambda: "serving" in device.log(), "the device")
-        self.refused(2, "precious: exists and is no bus capture",
+        self.refused(2, "precious: exists and is not a bus capture",
                      arguments=("trace", "--bus", "unix:gpu0.sock", "--write", "precious"))

@@ -106,7 +106,7 @@ class CheckTest(DaemonTestCase):
         before = sorted(os.listdir(self.folder))
         result = self.check()
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        self.assertEqual(result.stdout, "sidebandd.yaml: good, with all files that it names\n")
+        self.assertEqual(result.stdout, "sidebandd.yaml: valid, with all files that it names\n")
         self.assertEqual(sorted(os.listdir(self.folder)), before, "nothing is written")
 
     def test_every_error_at_once(self):
@@ -151,7 +151,7 @@ class UntrustedFileTest(DaemonTestCase):
                 os.chmod(self.path(name), mode)
                 result = programs.run("sidebandd", "--check", "--config", "sidebandd.yaml", cwd=self.folder)
                 self.assertEqual(result.returncode, 2)
-                self.assertRegex(result.stderr, name + ": (everybody may write it|a key that everybody may access)")
+                self.assertRegex(result.stderr, name + ": (everybody may write it|a private key that other users can read)")
                 os.chmod(self.path(name), 0o600)
 
     def test_everybody_may_replace_it(self):

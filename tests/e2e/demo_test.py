@@ -49,7 +49,7 @@ class DemoTest(programs.ProgramTestCase):
                       "guests/vm1.train.sock", "guests/vm1.kernel.sock", 'gate_group="tlb"} 1', 'gate_group="tensor"} 1',
                       "selected           0  the VM's selection 0 ('tensor') does not have it"):
             self.assertIn(words, result.stdout)
-        self.assertTrue(result.stdout.endswith("\nAll of it was as it should be.\n"), result.stdout[-200:])
+        self.assertTrue(result.stdout.endswith("\nEverything was as expected.\n"), result.stdout[-200:])
         self.assertNotRegex(result.stdout, r"\bcd ", "the folder is gone when it can be read")
         self.assertNotIn("localhost", result.stdout, "a name that not every machine resolves")
         self.assert_nothing_left()
@@ -120,7 +120,7 @@ esac
         self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
         for words in ("ctx0", "ctx1", "core0_", "opens a sealed record", "ctx2"):
             self.assertIn(words, result.stdout)
-        self.assertTrue(result.stdout.endswith("\nAll of it was as it should be.\n"), result.stdout[-200:])
+        self.assertTrue(result.stdout.endswith("\nEverything was as expected.\n"), result.stdout[-200:])
         self.assert_nothing_left()
 
     def test_missing_trace(self):
@@ -136,7 +136,7 @@ esac
 
     def check_stays_until(self, number):
         demo = self.stay()
-        programs.wait_until(lambda: "Ctrl-C ends it" in demo.log() or demo.ended(), "the demonstration stays up")
+        programs.wait_until(lambda: "until Ctrl-C" in demo.log() or demo.ended(), "the demo is ready")
         self.assertFalse(demo.ended(), demo.log())
         self.assertGreaterEqual(len(self.processes()), 2)
         start = time.monotonic()
@@ -154,6 +154,6 @@ esac
     def test_killed(self):
         """After SIGKILL only files remain, no processes."""
         demo = self.stay()
-        programs.wait_until(lambda: "Ctrl-C ends it" in demo.log() or demo.ended(), "the demonstration stays up")
+        programs.wait_until(lambda: "until Ctrl-C" in demo.log() or demo.ended(), "the demo is ready")
         demo.kill()
         programs.wait_until(lambda: not self.processes(), "its programs have ended")

@@ -144,7 +144,7 @@ class RecordsTest(InBandTestCase):
             file.write(b"SBGSEAL1 and no more")
         in_band = self.start("in-band", "--view", "copy.sbs")
         programs.wait_until(lambda: "waiting for it" in in_band.log(), "the note")
-        self.assertIn("sideband: copy.sbs: the file is no guest view of sealed records; waiting for it\n", in_band.log())
+        self.assertIn("sideband: copy.sbs: the file is not a guest view of sealed records; waiting for it\n", in_band.log())
         os.symlink(VIEW, copy + ".new")
         os.rename(copy + ".new", copy)
         in_band.wait_records(2)

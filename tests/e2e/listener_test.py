@@ -482,7 +482,7 @@ class UnixSocketTest(ListenerTestCase):
         refused = bytes_for(54321)
         self.assertTrue(refused == "0" or "BrokenPipe" in refused or "ConnectionReset" in refused, refused)
         self.assertEqual(self.own("sideband_connections_refused_total", listener="http", reason="not_a_local_operator"), 1)
-        self.assertIn("of user 54321 is no local operator", self.site.daemon.log())
+        self.assertIn("of user 54321 is not a local operator", self.site.daemon.log())
 
     def test_nothing_else(self):
         """Without any network listener no certificate is needed."""

@@ -91,7 +91,7 @@ class TakenTest(ReloadTestCase):
 
     def test_a_device_on_another_bus_begins_anew(self):
         lines = self.reload(self.config.replace("0x4f", "0x4e"))
-        self.assertIn("device gpu0: begun anew, unix:gpu0.sock@0x4e", lines)
+        self.assertIn("device gpu0: reopened, unix:gpu0.sock@0x4e", lines)
         programs.wait_until(lambda: self.value("sideband_device_info", device="gpu0", uuid=OTHER_UUID) == 1, "it is the other")
 
     def test_interval(self):

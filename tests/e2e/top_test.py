@@ -215,7 +215,7 @@ class RefusalTest(programs.ProgramTestCase):
         for kind in ("no-such-terminal", "dumb", ""):
             self.assertEqual(opened.run("TERM=%s %s top" % (kind, programs.program_path("sideband"))), 2)
             self.assertRegex(re.sub(r"\n", "", opened.text()),
-                             r"sideband: top: TERM is '%s', which is no known terminal with a full screen" % kind)
+                             r"sideband: top: TERM is '%s', which is not a known terminal with a full screen" % kind)
 
     def test_nobody_there(self):
         opened = terminal.Terminal(self.folder, 100, 24)

@@ -82,7 +82,7 @@ class InstallTest(unittest.TestCase):
                          "root:sideband 750\nsideband:sideband 750\nsideband:sideband 750\n")
         self.assertIn("sideband", self.checked("id", "-nG", "sideband"))
         self.assertEqual(self.checked("sidebandd", "--config", CONFIG, "--check"),
-                         CONFIG + ": good, with all files that it names\n")
+                         CONFIG + ": valid, with all files that it names\n")
         self.install("sideband-emulator")
         self.assertIn("gpu0", self.checked("bash", "-c", SERVED))
         self.assertIn("I2C adapter", self.checked("sideband", "i2cdev", "--bus", "3=unix:/nonexistent", "--", "sh", "-c",
