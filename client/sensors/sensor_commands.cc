@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
@@ -159,12 +160,14 @@ bool IsEmpty(const Response& response) {
 class SensorsCommand final : public Command {
  public:
   std::string name() const override { return "sensors"; }
-  std::string description() const override { return "Print what boards measure of themselves"; }
+  std::string description() const override { return "Print the sensors of boards"; }
 
   void Define(CLI::App& app) override {
     app.add_option("--device", device_, "Of this device; default: all")->type_name("NAME");
-    app.add_option("--name", names_, "This metric, such as sideband_power_watts; repeatable")
-        ->type_name("METRIC")
+    app.add_option(
+           "--name", names_,
+           "Only this sensor, by its short name or that of its metric (power, sideband_power_watts); repeatable")
+        ->type_name("NAME")
         ->take_all()
         ->expected(1)
         ->allow_extra_args(false);
@@ -177,7 +180,7 @@ class SensorsCommand final : public Command {
         "Examples:\n"
         "  sideband sensors --device gpu0\n"
         "  sideband sensors --name sideband_temperature_celsius --format json\n"
-        "  sideband sensors --name sideband_power_watts --since 10m --step 10s");
+        "  sideband sensors --name power --since 10m --step 10s");
   }
 
   absl::Status Run(CommandContext& context) override {
@@ -186,7 +189,7 @@ class SensorsCommand final : public Command {
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
     v1::SensorFilter filter;
     filter.set_device(device_);
-    for (const std::string& name : names_) filter.add_names(name);
+    SIDEBAND_RETURN_IF_ERROR(AddMetrics(*client, filter));
     if (past_.is_wanted()) return GetPast(*client, filter, context);
     return is_list_ ? List(*client, filter, context) : Get(*client, filter, context);
   }
@@ -200,11 +203,34 @@ class SensorsCommand final : public Command {
     return context.out().Write(table(response, context.StyleOf(format_.style)));
   }
 
+  // The daemon knows the names of metrics. Asks it for those that a short name stands for.
+  absl::Status AddMetrics(TelemetryClient& client, v1::SensorFilter& filter) const {
+    const auto is_metric = [](const std::string& name) { return absl::StartsWith(name, "sideband_"); };
+    std::set<std::string> metrics;
+    if (!std::ranges::all_of(names_, is_metric)) {
+      v1::ListSensorsRequest request;
+      request.mutable_filter()->set_device(device_);
+      const auto listed = client.ListSensors(request);
+      if (!listed.ok()) return Explained(listed.status());
+      for (const auto& device : listed->devices()) {
+        for (const v1::SensorDescription& sensor : device.sensors()) metrics.insert(sensor.name());
+      }
+    }
+    for (const std::string& name : names_) {
+      const int before = filter.names_size();
+      for (const std::string& metric : metrics) {
+        if (SensorShortName(metric) == name) filter.add_names(metric);
+      }
+      if (filter.names_size() == before) filter.add_names(name);
+    }
+    return absl::OkStatus();
+  }
+
   // What the daemon does not find is one of these.
   absl::Status Explained(const absl::Status& status) const {
     if (!absl::IsNotFound(status)) return status;
     std::string what = device_.empty() ? "" : absl::StrCat("device '", device_, "'");
-    for (const std::string& name : names_) absl::StrAppend(&what, what.empty() ? "" : ", ", "metric '", name, "'");
+    for (const std::string& name : names_) absl::StrAppend(&what, what.empty() ? "" : ", ", "sensor '", name, "'");
     return MarkRemote(absl::NotFoundError(
         absl::StrCat("no sensors that you may read: ", what, "; `sideband sensors --list` has all names")));
   }

@@ -61,16 +61,21 @@ std::string MessageText(const v1::DriverMessage& message) {
 
 }  // namespace
 
-SensorTexts TextsOf(const v1::Sensor& sensor, const TableStyle& style) {
-  const absl::string_view name = absl::StripPrefix(sensor.name(), "sideband_");
-  for (const auto& [suffix, text] : kUnits) {
-    if (absl::EndsWith(name, suffix)) {
-      return {std::string(absl::StripSuffix(name, suffix)), text(sensor.value(), style)};
-    }
+std::string SensorShortName(absl::string_view metric) {
+  const absl::string_view name = absl::StripPrefix(metric, "sideband_");
+  for (const auto& unit : kUnits) {
+    if (absl::EndsWith(name, unit.suffix)) return std::string(absl::StripSuffix(name, unit.suffix));
   }
-  const std::string short_name(absl::StripSuffix(name, "_total"));
-  if (sensor.has_count() && sensor.count_per_unit() == 1) return {short_name, CountText(sensor.count(), style)};
-  return {short_name, PlainText(sensor.value(), style)};
+  return std::string(absl::StripSuffix(name, "_total"));
+}
+
+SensorTexts TextsOf(const v1::Sensor& sensor, const TableStyle& style) {
+  std::string name = SensorShortName(sensor.name());
+  for (const auto& [suffix, text] : kUnits) {
+    if (absl::EndsWith(sensor.name(), suffix)) return {std::move(name), text(sensor.value(), style)};
+  }
+  const bool is_whole = sensor.has_count() && sensor.count_per_unit() == 1;
+  return {std::move(name), is_whole ? CountText(sensor.count(), style) : PlainText(sensor.value(), style)};
 }
 
 std::string LabelsText(const google::protobuf::RepeatedPtrField<v1::SensorLabel>& labels) {

@@ -13,8 +13,12 @@
 
 namespace sideband::client {
 
+// How tables name a metric: without "sideband_" and the unit.
+//   SensorShortName("sideband_power_watts")   // "power"
+std::string SensorShortName(absl::string_view metric);
+
 struct SensorTexts {
-  std::string name;   // without "sideband_" and the unit
+  std::string name;   // SensorShortName
   std::string value;  // with the unit
 };
 SensorTexts TextsOf(const v1::Sensor& sensor, const TableStyle& style);

@@ -101,5 +101,12 @@ TEST(SensorTextTest, EventsAreLines) {
   EXPECT_EQ(BoardEventLine(event), "");
 }
 
+TEST(SensorTextTest, ShortNamesHaveNeitherPrefixNorUnit) {
+  EXPECT_EQ(SensorShortName("sideband_power_watts"), "power");
+  EXPECT_EQ(SensorShortName("sideband_energy_joules_total"), "energy");
+  EXPECT_EQ(SensorShortName("sideband_pcie_replays_total"), "pcie_replays");
+  EXPECT_EQ(SensorShortName("else"), "else");
+}
+
 }  // namespace
 }  // namespace sideband::client

@@ -19,6 +19,8 @@
 #include "daemon/view/access_entry.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/visible_boards.h"
+#include "proto/base/text.h"
+#include "proto/base/visible.h"
 
 namespace sideband::daemon {
 namespace {
@@ -88,19 +90,23 @@ absl::Status OutcomeOf(const HttpResponse& response) {
   return absl::OkStatus();
 }
 
-// Whether the caller may read each event in some row, or may be able to: until a device has answered, all that a scrape
-// can say is that the devices are down.
-bool MaySeeEvents(const std::vector<VisibleDevice>& devices, std::set<std::string> events) {
+// OK if the caller may read each event in some row, or may be able to: until a device has answered, all that a scrape
+// can say is that the devices are down. Denied and unknown events are indistinguishable.
+absl::Status CheckEvents(const std::vector<VisibleDevice>& devices, std::set<std::string> events) {
   const auto is_unknown = [](const VisibleDevice& device) { return device.view == nullptr; };
-  if (!devices.empty() && std::ranges::all_of(devices, is_unknown)) return true;
+  if (events.empty() || (!devices.empty() && std::ranges::all_of(devices, is_unknown))) return absl::OkStatus();
+  std::vector<std::string> visible;
   for (const VisibleDevice& device : devices) {
     if (is_unknown(device)) continue;
     const auto& known = device.view->topology()->catalog().events;
-    for (size_t i = 0; i < known.size() && !events.empty(); ++i) {
-      if (device.view->AllEvents()[i]) events.erase(known[i].name);
+    for (size_t i = 0; i < known.size(); ++i) {
+      if (device.view->AllEvents()[i]) visible.push_back(known[i].name);
     }
   }
-  return events.empty();
+  for (const std::string& event : visible) events.erase(event);
+  if (events.empty()) return absl::OkStatus();
+  const std::string& missing = *events.begin();
+  return absl::NotFoundError(absl::StrCat("no such event: '", Visible(missing), "'", DidYouMean(missing, visible)));
 }
 
 // "fresh, 0.4s old"
@@ -350,8 +356,9 @@ HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {
   const auto filter = ParseScrapeQuery(request.target);
   if (!filter.ok()) return Plain(400, absl::StrCat(filter.status().message(), "\n"));
   const std::vector<VisibleDevice> devices = reader_.DevicesToScrape(caller);
-  // Denied and unknown events are indistinguishable.
-  if (!MaySeeEvents(devices, filter->events)) return Plain(404, "no such event\n");
+  if (const absl::Status events = CheckEvents(devices, filter->events); !events.ok()) {
+    return Plain(404, absl::StrCat(events.message(), "\n"));
+  }
   const ScrapeRequest scrape{FormatFor(request.accept), AcceptsGzip(request.accept_encoding), *filter};
   // Sensors and the daemon's own metrics are not events: a query that selects events or scopes excludes them.
   const auto others = [&] {

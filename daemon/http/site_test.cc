@@ -323,7 +323,10 @@ TEST_F(SiteTest, ADeniedEventIsAnAbsentOne) {
   const HttpResponse absent = Get("tenant-b", "/metrics?event[]=no_such_thing");
   EXPECT_EQ(denied.status, 404);
   EXPECT_EQ(denied.status, absent.status);
-  EXPECT_EQ(denied.body.ToString(), absent.body.ToString());
+  EXPECT_EQ(denied.body.ToString(), "no such event: 'dram_bytes'\n");
+  EXPECT_EQ(absent.body.ToString(), "no such event: 'no_such_thing'\n");
+  EXPECT_EQ(Get("tenant-b", "/metrics?event[]=cycels").body.ToString(),
+            "no such event: 'cycels' (did you mean 'cycles'?)\n");
   EXPECT_EQ(Get("tenant-b", "/metrics?event[]=cycles").status, 200);
 }
 

@@ -145,7 +145,7 @@ class SensorsTest(unittest.TestCase):
 
     def test_a_table_and_csv_of_the_past(self):
         result = self.site.sideband("operator", "sensors", "--since", "1h", "--until", "0s", "--step", "1s", "--name",
-                                    "sideband_power_watts")
+                                    "power")
         self.assertEqual((result.returncode, result.stderr), (0, ""), result)
         self.assertRegex(result.stdout, r"\Agpu0  \d+ values?  \S+Z to \S+Z  step 1s\n  history since \S+Z\n"
                                         r"TIME +SENSOR +OF +VALUE\n")
