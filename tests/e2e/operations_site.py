@@ -25,7 +25,7 @@ _BEFORE = {
         "sed -i 2s/interval/intervall/ /etc/sideband/sidebandd.yaml; ! systemctl reload sidebandd",
     "metrics() {":
         "systemctl start sidebandd-http.socket sidebandd-grpc.socket sidebandd.service",
-    # The device of the pages becomes a board of today, which has sensors, until the end of the runbook of boards.
+    # The device of the pages becomes an SMBPBI-only board, which has sensors, until the end of the runbook of boards.
     "metrics 'sideband_temperature'": """cp /etc/sideband/chips/gpu0.yaml /etc/sideband/sidebandd.yaml /root
 cp /usr/share/doc/sideband-emulator/examples/chip-board.yaml /etc/sideband/chips/gpu0.yaml
 sed -i 's/interval: 1s}/interval: 1s, board: {mailbox: exclusive}}/' /etc/sideband/sidebandd.yaml
