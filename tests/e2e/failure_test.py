@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Failures of the service under a real systemd, with the unit as it is installed: what comes back, when, and what is
-lost. docs/operations.md has the table. Root only."""
+lost. docs/service.md has the tables. Root only."""
 
 import os
 import re

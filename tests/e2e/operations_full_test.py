@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/operations.md in a fresh tree of this Debian release, with its packages from a mirror and its own times: minutes.
+"""The pages of operators in a fresh tree of this Debian release, with its packages from a mirror and times: minutes.
 Root, debootstrap and a mirror; the ports of the page must be free on this system's loopback."""
 
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of docs/operations.md, and a shell of a machine that runs them.
+"""The commands of a page of docs/, and a shell of a machine that runs them.
 
-The page has its commands in blocks of `sh`, all of whose commands succeed, and of `console`, where each follows the
+A page has its commands in blocks of `sh`, all of whose commands succeed, and of `console`, where each follows the
 prompt `# ` and may be followed by what it prints. There, `…` stands for any lines, and a number for any number. A
 command with the mark `# needs …` is run only where that is available.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Follows docs/operations.md from its beginning to its end in one machine: each command has the exit status, and prints
-what the page shows, with other numbers.
+"""Follows the pages of operators from the first to the last in one machine: each command has the exit status, and
+prints what its page shows, with other numbers.
 
     class PageTest(operations_site.PageTestCase):
         def test_the_page(self):
@@ -12,18 +12,20 @@ import time
 import operations_page
 import programs
 
+# In the order in which their commands are run; one is prepared by those before it.
+PAGES = ("docs/install.md", "docs/service.md", "docs/runbook.md", "docs/runbook-boards.md", "docs/troubleshooting.md")
 # Installation of packages takes longer than all others.
 _COMMAND_S = 600
 # Commands that only look; what they are to show may come later.
 _QUERIES = ("curl", "journalctl", "promtool query", "sideband ", "systemctl status")
 
-# What the page describes and does not cause: what happens before the command, which is named by its beginning.
+# What the pages describe and do not cause: what happens before the command, which is named by its beginning.
 _BEFORE = {
     "journalctl -u sidebandd -t sidebandd -p err --no-pager":
         "sed -i 2s/interval/intervall/ /etc/sideband/sidebandd.yaml; ! systemctl reload sidebandd",
     "metrics() {":
         "systemctl start sidebandd-http.socket sidebandd-grpc.socket sidebandd.service",
-    # The device of the page becomes a board of today, which has sensors, until the end of the runbook.
+    # The device of the pages becomes an SMBPBI-only board, which has sensors, until the end of the runbook of boards.
     "metrics 'sideband_temperature'": """cp /etc/sideband/chips/gpu0.yaml /etc/sideband/sidebandd.yaml /root
 cp /usr/share/doc/sideband-emulator/examples/chip-board.yaml /etc/sideband/chips/gpu0.yaml
 sed -i 's/interval: 1s}/interval: 1s, board: {mailbox: exclusive}}/' /etc/sideband/sidebandd.yaml
@@ -56,14 +58,14 @@ _AFTER = {
         "systemctl restart sideband-mcu@gpu0 sidebandd",
 }
 # `grep` and `journalctl -g` end with 1 if they find nothing, which is as it should be on a healthy host; others fail
-# because the page shows how they fail.
+# because a page shows how they fail.
 _STATUS = {
     "systemctl reload sidebandd": 1,
     "sideband --config bolt.yaml get": 1,
     "metrics 'outcome=\"interference\"'": 1,
     "metrics 'flag=\"overflow\"'": 1,
     "metrics 'sideband_sealing_budget_used_ratio|sideband_sealed_records_total'": 1,
-    # The page's device has no gate groups.
+    # The pages' device has no gate groups.
     "metrics 'sideband_counting'": 1,
     "journalctl -u sidebandd -g 'what is counted'": 1,
     "journalctl -u sidebandd -g 'old certificates stay in force' -n 5 --no-pager": 1,
@@ -74,20 +76,24 @@ _STATUS = {
 }
 
 
-def read_page():
-    with open(programs.runfile("docs/operations.md"), encoding="utf-8") as file:
-        return file.read()
+def read_pages():
+    """The pages as one text."""
+    texts = []
+    for page in PAGES:
+        with open(programs.runfile(page), encoding="utf-8") as file:
+            texts.append(file.read())
+    return "\n".join(texts)
 
 
 def without_command():
-    """What is arranged for a command, or said of it, that the page no longer has."""
-    texts = [step.text for step in operations_page.steps(read_page())]
+    """What is arranged for a command, or said of it, that the pages no longer have."""
+    texts = [step.text for step in operations_page.steps(read_pages())]
     return ([beginning for beginning in (*_BEFORE, *_AFTER) if not any(text.startswith(beginning) for text in texts)] +
             [command for command in _STATUS if command not in texts])
 
 
 def packages():
-    """The machine's files with the packages where the page wants them."""
+    """The machine's files with the packages where the first page wants them."""
     return {"/root/site/%s_0_amd64.deb" % name: programs.runfile("deploy/debian/%s.deb" % name).encode()
             for name in ("sideband", "sideband-emulator")}
 
@@ -97,7 +103,7 @@ class PageTestCase(programs.ProgramTestCase):
         """`has`: what marked commands need and is there; `after`: more scripts, as in _AFTER. Returns the duration of
         each command."""
         self.times = {}
-        for step in operations_page.steps(read_page()):
+        for step in operations_page.steps(read_pages()):
             if step.needs is None or step.needs in has:
                 self._arrange(shell, _BEFORE, step)
                 self._take(shell, step, patience_s)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/operations.md under a systemd on this system's files: every command, except those that need a mirror. Prometheus
-is the package's, as `./dev test` unpacks it. Root only; operations_full_test takes a fresh Debian tree."""
+"""The pages of operators under a systemd on this system's files: every command, except those that need a mirror.
+Prometheus is the package's, as `./dev test` unpacks it. Root only; operations_full_test takes a fresh Debian tree."""
 
 import os
 import unittest
@@ -35,11 +35,11 @@ def prometheus_files():
 
 class PageTest(unittest.TestCase):
     def test_blocks_have_a_language(self):
-        found = {language for _, language, _ in operations_page.blocks(operations_site.read_page())}
+        found = {language for _, language, _ in operations_page.blocks(operations_site.read_pages())}
         self.assertLessEqual(found, {"sh", "console", "text", "yaml", "ini"})
 
     def test_commands_that_are_not_run(self):
-        marked = [step.text for step in operations_page.steps(operations_site.read_page()) if step.needs]
+        marked = [step.text for step in operations_page.steps(operations_site.read_pages()) if step.needs]
         self.assertEqual(marked, ["apt-get update",
                                   "apt-get install --yes --no-install-recommends curl openssl prometheus"])
 

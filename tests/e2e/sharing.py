@@ -9,8 +9,8 @@ reads all of them once a second, and for each board a client of Debian's smbus2 
 leaves 50 ms between its steps (5D, 5C, the status, the data), as public clients do, and checks no echo. Each of its
 commands asks for four bytes of the board's identity, which are other ones from command to command, and known: an answer
 with the status of success and other bytes is wrong. The daemon's readings are compared with what the board can have.
-Prints a line for each mode; docs/real-boards.md quotes them. --commands is the sum of all boards, for each mode. The
-oldest reading is of the temperatures.
+Prints a line for each mode; docs/experiments/shared_mailbox.md quotes them. --commands is the sum of all boards, for
+each mode. The oldest reading is of the temperatures.
 """
 
 import argparse
