@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 import os
+import re
 import shutil
 import unittest
 
@@ -144,6 +145,46 @@ class ReferenceWaveformTest(ReplayTestCase):
 
     def test_tinygpu(self):
         self.check("tinygpu")
+
+
+@unittest.skipUnless(os.environ.get("SIDEBAND_SHARED_DATA"), "SIDEBAND_SHARED_DATA is not set: no reference waveforms")
+class WaveformsPageTest(programs.ProgramTestCase):
+    """docs/waveforms.md: the files that it shows, and each command of a `console` block with exactly what it prints."""
+
+    def setUp(self):
+        super().setUp()
+        with open(programs.runfile("docs/waveforms.md"), encoding="utf-8") as file:
+            self.page = file.read()
+        # As beside a clone.
+        self.clone = self.path("main")
+        os.makedirs(os.path.join(self.clone, "tests/lab/rotation"))
+        os.mkdir(self.path("shared"))
+        os.symlink(os.environ["SIDEBAND_SHARED_DATA"], self.path("shared/data"))
+        script = "tests/lab/rotation/signals.py"
+        os.symlink(programs.runfile(script), os.path.join(self.clone, script))
+        for name, text in re.findall(r"`(\w+\.\w+)`:\n```\w*\n(.*?)^```$", self.page, re.MULTILINE | re.DOTALL):
+            self.write(os.path.join("main", name), text)
+
+    def commands(self):
+        """[(command, what it prints)]"""
+        blocks = re.findall(r"^```console\n(.*?)^```$", self.page, re.MULTILINE | re.DOTALL)
+        return [re.fullmatch(r"([^\n]*\n(?:> [^\n]*\n)*)(.*)", text, re.DOTALL).groups()
+                for block in blocks for text in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+
+    def test_commands_print_what_the_page_shows(self):
+        commands = self.commands()
+        self.assertGreater(len(commands), 6)
+        path = os.path.dirname(programs.program_path("sideband-mcu")) + ":/usr/bin:/bin"
+        for command, output in commands:
+            with self.subTest(command):
+                script = "exec 2>&1\n" + command.replace("\n> ", "\n")
+                result = programs.run("/bin/bash", "-c", script, cwd=self.clone, environment={"PATH": path})
+                self.assertEqual((result.returncode, result.stdout), (0, output))
+
+    def test_the_chip_file_is_one(self):
+        result = programs.run("sideband-mcu", "describe", "--chip", "tinygpu.yaml", cwd=self.clone)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("6 events, 2 VMs, 3 contexts", result.stdout)
 
 
 class BadInputTest(ReplayTestCase):
