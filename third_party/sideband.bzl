@@ -15,14 +15,21 @@ _COPTS = [
 
 def sideband_cc_binary(name, srcs = [], copts = [], deps = [], **kwargs):
     cc_binary(name = name, srcs = srcs, copts = _COPTS + copts, deps = deps, **kwargs)
-    analysis_test(name, srcs, [], deps, kwargs.get("testonly", False))
+    analysis_test(name, srcs, deps, kwargs.get("testonly", False))
 
 # The headers of a unit cost seconds, each source in it some tenths more. Whoever edits one source waits for its whole unit.
 _UNIT_SOURCES = 32
 
+# The text of the sources, not includes of them: what a library includes is an input of all that depend on it, so that an
+# edit of one source would compile all of these again in every other clone.
 def _source_unit_impl(ctx):
-    includes = ['#include "%s"\n' % source.short_path for source in ctx.files.srcs]
-    ctx.actions.write(ctx.outputs.out, "".join(includes))
+    ctx.actions.run_shell(
+        inputs = ctx.files.srcs,
+        outputs = [ctx.outputs.out],
+        arguments = [ctx.outputs.out.path] + [source.path for source in ctx.files.srcs],
+        command = """out=$1; shift; for source; do echo "#line 1 \\"$source\\""; cat "$source"; done >"$out" """,
+        mnemonic = "SourceUnit",
+    )
 
 _source_unit = rule(
     implementation = _source_unit_impl,
@@ -33,11 +40,11 @@ _source_unit = rule(
 )
 
 def _in_units(name, srcs):
-    """(what to compile, what that includes): NAME_unit_1.cc and so on, or with --define=units=off the sources.
+    """What to compile: NAME_unit_1.cc and so on, or with --define=units=off the sources.
 
     A generated source turns units off."""
     if len(srcs) < 2 or [src for src in srcs if ":" in src]:
-        return srcs, []
+        return srcs
     count = (len(srcs) + _UNIT_SOURCES - 1) // _UNIT_SOURCES
     size = (len(srcs) + count - 1) // count
     units = []
@@ -49,14 +56,11 @@ def _in_units(name, srcs):
             out = units[-1],
             visibility = ["//visibility:private"],
         )
-    off = "//third_party:units_off"
-    default = "//conditions:default"
-    return select({off: srcs, default: units}), select({off: [], default: srcs})
+    return select({"//third_party:units_off": srcs, "//conditions:default": units})
 
 def sideband_cc_library(name, srcs = [], copts = [], **kwargs):
-    compiled, included = _in_units(name, srcs)
-    cc_library(name = name, srcs = compiled, textual_hdrs = included, copts = _COPTS + copts, **kwargs)
-    analysis_test(name, compiled, included, [":" + name], kwargs.get("testonly", False))
+    cc_library(name = name, srcs = _in_units(name, srcs), copts = _COPTS + copts, **kwargs)
+    analysis_test(name, srcs, [":" + name], kwargs.get("testonly", False))
 
 def _library_of_pairs(name, pairs, srcs, hdrs, **kwargs):
     sideband_cc_library(
@@ -77,19 +81,10 @@ def sideband_cc_test(name, srcs, deps = [], tags = [], threaded = [], **kwargs):
       threaded: the test suites that run with the thread sanitizer; all of them if it is empty.
       **kwargs: further attributes of cc_test.
     """
-    compiled, included = _in_units(name, srcs)
-    if included:
-        cc_library(
-            name = name + "_sources",
-            testonly = True,
-            textual_hdrs = included,
-            visibility = ["//visibility:private"],
-        )
-        deps = deps + [":%s_sources" % name]
     kwargs.setdefault("size", "medium")
     cc_test(
         name = name,
-        srcs = compiled,
+        srcs = _in_units(name, srcs),
         copts = _COPTS + kwargs.pop("copts", []),
         args = ["--gtest_shuffle"] + select({
             "//third_party:tsan": ["--gtest_filter=" + ":".join(["%s.*:*/%s.*" % (suite, suite) for suite in threaded])],
@@ -193,7 +188,6 @@ def sideband_proto_library(name, srcs, root, grpc = False, deps = [], visibility
         name = name,
         srcs = [stem + ".pb.cc" for stem in stems] + ([name + "_grpc_unit.cc"] if grpc else []),
         hdrs = headers,
-        textual_hdrs = stubs,
         # Warnings in generated code are for the authors of protoc.
         copts = ["-w"],
         includes = ["."],

@@ -26,13 +26,27 @@ rm -f "$log.err"
 sed -i "s|$PWD/\\(\\./\\)\\?||g" "$log"
 """
 
+# As many sources at once; see //third_party:sideband.bzl.
+_UNIT_SOURCES = 32
+
+def _units(ctx):
+    """Files that include the sources, so that findings name these."""
+    units = []
+    sources = [source for source in ctx.files.srcs if source.extension == "cc"]
+    for first in range(0, len(sources), _UNIT_SOURCES):
+        units.append(ctx.actions.declare_file("%s_%d.cc" % (ctx.label.name, len(units) + 1)))
+        included = sources[first:first + _UNIT_SOURCES]
+        ctx.actions.write(units[-1], "".join(['#include "%s"\n' % source.short_path for source in included]))
+    return units
+
 def _analysis_test_impl(ctx):
     info = cc_common.merge_cc_infos(cc_infos = [dep[CcInfo] for dep in ctx.attr.deps if CcInfo in dep])
     context = info.compilation_context
     findings = ctx.actions.declare_file(ctx.label.name + ".txt")
     arguments = ctx.actions.args()
     arguments.add(findings)
-    arguments.add_all([unit for unit in ctx.files.units if unit.extension == "cc"])
+    units = _units(ctx)
+    arguments.add_all(units)
     arguments.add("--")
     arguments.add_all(_FLAGS)
     arguments.add_all(context.defines, format_each = "-D%s")
@@ -41,7 +55,7 @@ def _analysis_test_impl(ctx):
     arguments.add_all(context.system_includes, before_each = "-isystem")
     ctx.actions.run_shell(
         outputs = [findings],
-        inputs = depset(ctx.files.units + ctx.files.srcs + [ctx.file._checks], transitive = [context.headers]),
+        inputs = depset(units + ctx.files.srcs + [ctx.file._checks], transitive = [context.headers]),
         arguments = [arguments],
         command = _COMMAND,
         mnemonic = "Analyse",
@@ -56,7 +70,6 @@ _analysis_test = rule(
     implementation = _analysis_test_impl,
     test = True,
     attrs = {
-        "units": attr.label_list(allow_files = True),
         "srcs": attr.label_list(allow_files = True),
         "deps": attr.label_list(allow_files = True),
         "of": attr.string(),
@@ -64,21 +77,19 @@ _analysis_test = rule(
     },
 )
 
-def analysis_test(name, units, srcs, deps, testonly):
-    """A test that nothing is found in `units`, which include `srcs`.
+def analysis_test(name, srcs, deps, testonly):
+    """A test that nothing is found in `srcs`.
 
     Args:
       name: what is analysed.
-      units: what clang-tidy reads.
-      srcs: what these include.
+      srcs: its sources.
       deps: what has the headers.
       testonly: then nothing is analysed.
     """
-    if units and not testonly and native.package_name().split("/")[0] in _PROGRAMS:
+    if srcs and not testonly and native.package_name().split("/")[0] in _PROGRAMS:
         _analysis_test(
             name = name + "_analysis_test",
             size = "small",
-            units = units,
             srcs = srcs,
             deps = deps,
             of = "//%s:%s" % (native.package_name(), name),
