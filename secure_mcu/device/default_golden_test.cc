@@ -144,9 +144,9 @@ INSTANTIATE_TEST_SUITE_P(
                ExtensionVersion::kTwo,
                {1984, 0xa6daf1330d76e6ca},
                {4554, 0x23a0c4c02bd835a9}},
-        Golden{"LargeOne", kLarge, "", ExtensionVersion::kOne, {3216, 0x9411ac5eb8c3e3a7}, {10155, 0x47476518a9c7f684}},
+        Golden{"LargeOne", kLarge, "", ExtensionVersion::kOne, {4253, 0x7ce487aaf8675375}, {10155, 0x573ce2f55016c869}},
         Golden{
-            "LargeTwo", kLarge, "", ExtensionVersion::kTwo, {4260, 0x2e560ccfdf3325c8}, {10656, 0xc40c0398151a1056}}),
+            "LargeTwo", kLarge, "", ExtensionVersion::kTwo, {5297, 0x16e3fca9145ba657}, {10656, 0x90ab8e3a70b3ecb6}}),
     [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
