@@ -23,10 +23,10 @@ using Factory = std::unique_ptr<Command> (*)();
 
 // What everybody needs comes first.
 constexpr Factory kRead[] = {NewDevicesCommand, NewScopesCommand,  NewGetCommand,   NewWatchCommand, NewTopCommand,
-                             NewEventsCommand,  NewSensorsCommand, NewBoardCommand, NewPeekCommand,  NewExportCommand};
-constexpr Factory kTenants[] = {NewMarkCommand,     NewMarksCommand,    NewSpanCommand,   NewClocksCommand,
-                                NewCountingCommand, NewRotationCommand, NewUnsealCommand, NewHpcCommand};
-constexpr Factory kOperate[] = {NewHealthCommand, NewAdminCommand, NewAuditCommand};
+                             NewEventsCommand,  NewSensorsCommand, NewBoardCommand, NewPeekCommand};
+constexpr Factory kTenants[] = {NewMarkCommand,     NewMarksCommand,  NewSpanCommand,   NewCountingCommand,
+                                NewRotationCommand, NewUnsealCommand, NewExportCommand, NewHpcCommand};
+constexpr Factory kOperate[] = {NewHealthCommand, NewClocksCommand, NewAdminCommand, NewAuditCommand};
 constexpr Factory kTools[] = {NewDemoCommand, NewBusCommand, NewI2cDevCommand};
 
 struct Group {

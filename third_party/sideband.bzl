@@ -1,7 +1,7 @@
 """The project's C++ and protocol-buffer rules: Bazel's own with the house's warnings."""
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
-load("//tests/analysis:analysis.bzl", "analysis_test")
+load("//tests/analysis:analysis.bzl", "analysis_test", "cut_into_units")
 
 _COPTS = [
     "-Wall",
@@ -16,9 +16,6 @@ _COPTS = [
 def sideband_cc_binary(name, srcs = [], copts = [], deps = [], **kwargs):
     cc_binary(name = name, srcs = srcs, copts = _COPTS + copts, deps = deps, **kwargs)
     analysis_test(name, srcs, deps, kwargs.get("testonly", False))
-
-# The headers of a unit cost seconds, each source in it some tenths more. Whoever edits one source waits for its whole unit.
-_UNIT_SOURCES = 32
 
 # The text of the sources, not includes of them: what a library includes is an input of all that depend on it, so that an
 # edit of one source would compile all of these again in every other clone.
@@ -45,14 +42,12 @@ def _in_units(name, srcs):
     A generated source turns units off."""
     if len(srcs) < 2 or [src for src in srcs if ":" in src]:
         return srcs
-    count = (len(srcs) + _UNIT_SOURCES - 1) // _UNIT_SOURCES
-    size = (len(srcs) + count - 1) // count
     units = []
-    for first in range(0, len(srcs), size):
+    for sources in cut_into_units(srcs):
         units.append("%s_unit_%d.cc" % (name, len(units) + 1))
         _source_unit(
             name = units[-1][:-len(".cc")],
-            srcs = srcs[first:first + size],
+            srcs = sources,
             out = units[-1],
             visibility = ["//visibility:private"],
         )

@@ -45,7 +45,7 @@ std::unique_ptr<CLI::App> MakeCommandLine(GlobalOptions& options,
   DefineGlobal(*app, options);
   for (const auto& command : commands) DefineCommand(*app, *command);
   app->add_subcommand(kHelpCommand, "Print the help of a command: help [COMMAND]")->group("Tools");
-  app->add_subcommand(kVersionCommand, "Print the version")->group("Tools");
+  app->add_subcommand(kVersionCommand, "Print the version")->group("Tools")->fallthrough();
   app->require_subcommand(1);
   return app;
 }

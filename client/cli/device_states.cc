@@ -16,7 +16,8 @@ constexpr int kIntervalsUntilStale = 3;  // as in the daemon
 
 bool DeviceStates::IsQuiet(const Known& device) const {
   if (device.state != v1::Device::STATE_FRESH) return true;
-  return !device.is_board_alone && context_.Now() - device.heard > device.patience;
+  if (device.is_board_alone) return context_.Now() - listed_at_ > kBoardPeriod;
+  return context_.Now() - device.heard > device.patience;
 }
 
 bool DeviceStates::List(TelemetryClient& client, std::map<std::string, v1::Device>& listed) const {
@@ -39,11 +40,14 @@ DeviceStates::Known& DeviceStates::Adopt(const v1::Device& device) {
 void DeviceStates::Learn(TelemetryClient& client) {
   std::map<std::string, v1::Device> listed;
   is_begun_ = List(client, listed);
+  listed_at_ = context_.Now();
   for (const auto& [name, device] : listed) Adopt(device);
 }
 
 void DeviceStates::Received(const std::string& device, absl::Duration age) {
-  known_[device].heard = context_.Now() - age;
+  Known& known = known_[device];
+  known.heard = context_.Now() - age;
+  known.is_board_alone = false;  // it may have another firmware now
 }
 
 void DeviceStates::Check(TelemetryClient& client) {
@@ -52,6 +56,7 @@ void DeviceStates::Check(TelemetryClient& client) {
   std::map<std::string, v1::Device> listed;
   if (!List(client, listed)) return;
   is_begun_ = true;
+  listed_at_ = context_.Now();
   for (const auto& [name, device] : listed) {
     const Known before = known_[name];
     NoteChange(name, before, Adopt(device));

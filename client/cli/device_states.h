@@ -25,6 +25,7 @@ namespace sideband::client {
 class DeviceStates {
  public:
   static constexpr absl::Duration kPeriod = absl::Seconds(1);
+  static constexpr absl::Duration kBoardPeriod = absl::Seconds(30);
 
   // `devices` are names or patterns; empty: all. `interval` is the time between two messages of a device if it is
   // longer than the device's own.
@@ -35,7 +36,8 @@ class DeviceStates {
   void Learn(TelemetryClient& client);
   // A message of the device was received; `age` is that of its snapshot.
   void Received(const std::string& device, absl::Duration age = {});
-  // To be called every kPeriod. Asks the daemon if a device has been silent for three intervals, or at the first call;
+  // To be called every kPeriod. Asks the daemon if a device has been silent for three intervals, or at the first call,
+  // and every kBoardPeriod where there are boards without counters, which never send anything;
   // notes each device that is stale, away or no longer listed, and that answers again. Requests that fail are ignored:
   // the stream has its own errors.
   void Check(TelemetryClient& client);
@@ -60,6 +62,7 @@ class DeviceStates {
   CommandContext& context_;
   const absl::Duration interval_;
   bool is_begun_ = false;
+  absl::Time listed_at_ = absl::InfinitePast();
   std::map<std::string, Known> known_;
 };
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 
 namespace sideband::client {
 namespace {
@@ -30,9 +29,10 @@ bool IsNumber(absl::string_view text) {
 std::optional<absl::Duration> ParseLength(absl::string_view text) {
   constexpr int kHoursOfDay = 24;
   absl::Duration length;
-  if (const absl::string_view days = absl::StripSuffix(text, "d"); days != text) {
-    const bool is_good = IsNumber(days) && absl::ParseDuration(absl::StrCat(days, "h"), &length);
-    return is_good ? std::optional(kHoursOfDay * length) : std::nullopt;
+  if (const size_t d = text.find('d'); d != absl::string_view::npos) {
+    if (!IsNumber(text.substr(0, d)) || !absl::ParseDuration(absl::StrCat(text.substr(0, d), "h"), &length)) return {};
+    const auto rest = d + 1 == text.size() ? absl::ZeroDuration() : ParseLength(text.substr(d + 1));
+    return rest ? std::optional(kHoursOfDay * length + *rest) : std::nullopt;
   }
   const bool is_good = absl::ParseDuration(IsNumber(text) ? absl::StrCat(text, "s") : std::string(text), &length);
   return is_good ? std::optional(length) : std::nullopt;
@@ -43,7 +43,7 @@ std::optional<absl::Time> ParseWhen(absl::string_view text, absl::Time now) {
   // A number without a unit may also be meant as a time.
   const auto ago = IsNumber(text) && text != "0" ? std::nullopt : ParseLength(text);
   if (ago && *ago >= absl::ZeroDuration() && *ago <= kAgoMax) return now - *ago;
-  for (const char* const format : {absl::RFC3339_full, "%Y-%m-%d"}) {
+  for (const char* const format : {absl::RFC3339_full, "%E4Y-%m-%d"}) {
     absl::Time time;
     std::string error;
     const bool is_time =
@@ -67,7 +67,8 @@ CLI::Option* WhenOption::AddTo(CLI::App& app, const std::string& flag, const std
 CLI::Option* PastOptions::AddTo(CLI::App& app) {
   CLI::Option* const since =
       since_.AddTo(app, "--since", "Print the past from this time on, or of the last 5m, 2h or 3d");
-  until_.AddTo(app, "--until", "Print the past up to this time; default: now")->needs(since);
+  until_.AddTo(app, "--until", "Print the past up to this time, or the beginning of this date; default: now")
+      ->needs(since);
   app.add_option("--step", step_, "Print the first point of each step; default: every point that the daemon has")
       ->check(CheckStep)
       ->type_name("DURATION")

@@ -26,12 +26,13 @@ TEST(ParseLengthTest, SecondsNeedNoUnit) {
   EXPECT_EQ(ParseLength("0.5"), absl::Milliseconds(500));
   EXPECT_EQ(ParseLength("1h30m"), absl::Minutes(90));
   EXPECT_EQ(ParseLength("1.5d"), absl::Hours(36));
+  EXPECT_EQ(ParseLength("1d12h"), absl::Hours(36));
   for (const char* text : {"", "d", "1x", "1.2.3", "-d", "1 d"}) EXPECT_EQ(ParseLength(text), std::nullopt) << text;
 }
 
 TEST(WhenOptionTest, AnythingElseIsRefused) {
-  for (const char* text : {"", "5", "-5m", "inf", "5 minutes", "yesterday", "1970-01", "12:00", "d", "1970-13-01",
-                           "infinite-past", "infinite-future", "87841h"}) {
+  for (const char* text : {"", "5", "-5m", "inf", "5 minutes", "yesterday", "1970-01", "12:00", "d", "70-01-01",
+                           "1970-13-01", "infinite-past", "infinite-future", "87841h"}) {
     EXPECT_FALSE(ParseWhen(text, absl::UnixEpoch()).has_value()) << text;
   }
 }

@@ -13,6 +13,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/uuid.h"
+#include "proto/base/visible.h"
 
 namespace sideband::client {
 namespace {
@@ -84,10 +85,17 @@ absl::Status CheckNamed(const Names& names, const Names& known, void (*set)(v1::
 }
 
 std::string Missing(const char* kind, const std::string& name, const Names& known) {
-  const std::string hint = absl::StrContains(name, ',')
-                               ? absl::StrCat(" (for several, repeat --", absl::AsciiStrToLower(kind), ")")
-                               : DidYouMean(name, known);
-  return absl::StrCat(kind, " '", name, "'", hint);
+  const auto missing = [&](const std::string& hint) { return absl::StrCat(kind, " '", name, "'", hint); };
+  const bool is_context = kind == absl::string_view("context");  // there is one at most, and no pattern
+  if (is_context && IsPattern(name)) return missing(" (--context takes a name without * and ?)");
+  if (!is_context && absl::StrContains(name, ',')) {
+    return missing(absl::StrCat(" (for several, repeat --", absl::AsciiStrToLower(kind), ")"));
+  }
+  // A part of a name, as screens show it, is nearer than another name.
+  const auto begins = [&](const std::string& one) { return absl::StartsWithIgnoreCase(one, name); };
+  const auto longer = name.empty() ? known.end() : std::ranges::find_if(known, begins);
+  if (longer == known.end()) return missing(DidYouMean(name, known));
+  return missing(absl::StrCat(" (did you mean '", Visible(*longer), "'?)"));
 }
 
 void AddMissing(const char* kind, const Names& names, const absl::StatusOr<Names>& known, Names& missing) {

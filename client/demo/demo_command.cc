@@ -173,7 +173,8 @@ class DemoCommand final : public Command {
     auto* const trace =
         app.add_option("--trace", waveform_.trace, "A waveform (VCD, plain, gzip or zstd; FST) to run on, repeated")
             ->type_name("FILE");
-    auto* const signals = app.add_option("--signals", waveform_.signals, "Its signal map (JSON)")->type_name("FILE");
+    auto* const signals =
+        app.add_option("--signals", waveform_.signals, "Its signal map (YAML or JSON)")->type_name("FILE");
     auto* const schedule = app.add_option("--schedule", waveform_.schedule, "Its schedule (CSV)")->type_name("FILE");
     trace->needs(signals)->needs(schedule);
     signals->needs(trace);
@@ -343,6 +344,9 @@ class DemoCommand final : public Command {
   static absl::Status Search(CommandContext& context, const DemoStep& step, const std::string& folder, pid_t daemon) {
     SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint64_t> counts,
                               TellingCounts(absl::StrCat(folder, "/", step.counts_of)));
+    if (counts.empty()) {
+      return context.out().Write(absl::StrCat("\n", step.title, "\n    not searched: no count is above 2^32 yet\n"));
+    }
     const auto found = step.searched == DemoStep::Place::kBus ? FindInFile(counts, folder + "/gpu0.sbt")
                                                               : FindInProcess(counts, daemon);
     const std::string result = found.ok() ? absl::StrCat(*found, " of ", counts.size(), " numbers above 2^32 are there")

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -110,6 +111,7 @@ std::string PolicyFile(const std::vector<DemoVm>& vms) {
   std::string text = absl::StrCat("version: 1\noperators:\n  - {name: operator, identities: [\"", kTrustDomain,
                                   "operator\"]}\ntenants:\n");
   for (const char* tenant : {"tenant-a", "tenant-b"}) {
+    if (std::ranges::find(vms, tenant, &DemoVm::tenant) == vms.end()) continue;
     absl::StrAppend(&text, "  - name: ", tenant, "\n    identities: [\"", kTrustDomain, tenant, "\"]\n    vms:\n");
     for (const DemoVm& vm : vms) {
       if (vm.tenant != tenant) continue;
@@ -190,7 +192,8 @@ std::string WaveformChipFile(const DemoWaveform& waveform, const std::vector<Dem
       "\n  signals: ", absolute(waveform.signals), "\n  schedule: ", absolute(waveform.schedule), "\nvms:\n");
   for (const DemoVm& vm : vms) {
     absl::StrAppend(&text, "  - name: ", Quoted(vm.name), "\n    uuid: ", vm.uuid,
-                    "\n    confidential: ", vm.confidential ? "true" : "false", "\n    contexts:\n");
+                    "\n    confidential: ", vm.confidential ? "true" : "false",
+                    "\n    contexts:", vm.contexts.empty() ? " []\n" : "\n");
     for (const std::string& context : vm.contexts) absl::StrAppend(&text, "      - {name: ", Quoted(context), "}\n");
   }
   return text;

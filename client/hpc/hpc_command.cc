@@ -17,6 +17,7 @@
 #include "client/cli/interrupt.h"
 #include "client/cli/number_text.h"
 #include "client/cli/options.h"
+#include "client/cli/past_options.h"
 #include "client/guest/counters.h"
 #include "client/guest/memory_page.h"
 #include "client/guest/socket_page.h"
@@ -71,16 +72,12 @@ const std::map<std::string, Reader> kReaders = {
 
 // A CLI11 validator: returns the error message, or an empty text.
 std::string CheckDuration(const std::string& text) {
-  absl::Duration duration;
-  const bool good =
-      absl::ParseDuration(text, &duration) && duration >= absl::Milliseconds(1) && duration <= absl::Hours(24);
+  const auto duration = ParseLength(text);
+  const bool good = duration && *duration >= absl::Milliseconds(1) && *duration <= absl::Hours(24);
   return good ? "" : absl::StrCat("'", text, "' is not a duration from 1ms to 24h, such as 5s");
 }
 
-absl::Duration DurationOf(const std::string& text) {
-  absl::Duration duration;
-  return absl::ParseDuration(text, &duration) ? duration : absl::ZeroDuration();
-}
+absl::Duration DurationOf(const std::string& text) { return ParseLength(text).value_or(absl::ZeroDuration()); }
 
 // FILE or FILE@OFFSET, where the offset may be hexadecimal.
 absl::StatusOr<std::unique_ptr<RegisterPage>> OpenMemoryPage(const std::string& text) {

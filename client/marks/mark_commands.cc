@@ -19,6 +19,7 @@
 #include "client/cli/only_device.h"
 #include "client/cli/options.h"
 #include "client/cli/selection.h"
+#include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
 #include "proto/base/visible.h"
@@ -109,7 +110,9 @@ absl::Status Explained(const absl::Status& status, const std::string& vm, const 
                        const std::vector<std::string>& events, TelemetryClient& client) {
   FilterOptions names{.devices = {}, .vms = {}, .context = context, .events = events};
   if (!vm.empty()) names.vms = {vm};
-  return ExplainNotFound(status, names, client);
+  const absl::Status explained = ExplainNotFound(status, names, client);
+  if (!absl::IsNotFound(explained) || explained.message() != status.message()) return explained;
+  return MarkRemote(absl::NotFoundError(absl::StrCat(status.message(), ": marks and spans need the right 'mark'")));
 }
 
 class MarkCommand final : public Command {

@@ -20,7 +20,7 @@ namespace sideband::client {
 namespace {
 
 constexpr auto kRight = Table::Align::kRight;
-constexpr char kInfo[] = "sideband_board_info";
+constexpr char kInfo[] = "sideband_board_info", kInfoName[] = "board";
 
 std::string PlainText(double value, const TableStyle&) {
   return std::trunc(value) == value ? absl::StrFormat("%.0f", value) : absl::StrFormat("%.3f", value);
@@ -50,7 +50,7 @@ constexpr struct {
 };
 
 void AddInfo(const std::string& device, const v1::Sensor& sensor, Table& table) {
-  for (const v1::SensorLabel& label : sensor.labels()) table.Add({device, "board", label.name(), label.value()});
+  for (const v1::SensorLabel& label : sensor.labels()) table.Add({device, kInfoName, label.name(), label.value()});
 }
 
 std::string MessageText(const v1::DriverMessage& message) {
@@ -62,6 +62,7 @@ std::string MessageText(const v1::DriverMessage& message) {
 }  // namespace
 
 std::string SensorShortName(absl::string_view metric) {
+  if (metric == kInfo) return kInfoName;
   const absl::string_view name = absl::StripPrefix(metric, "sideband_");
   for (const auto& unit : kUnits) {
     if (absl::EndsWith(name, unit.suffix)) return std::string(absl::StripSuffix(name, unit.suffix));

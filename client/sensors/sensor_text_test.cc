@@ -105,6 +105,7 @@ TEST(SensorTextTest, ShortNamesHaveNeitherPrefixNorUnit) {
   EXPECT_EQ(SensorShortName("sideband_power_watts"), "power");
   EXPECT_EQ(SensorShortName("sideband_energy_joules_total"), "energy");
   EXPECT_EQ(SensorShortName("sideband_pcie_replays_total"), "pcie_replays");
+  EXPECT_EQ(SensorShortName("sideband_board_info"), "board");
   EXPECT_EQ(SensorShortName("else"), "else");
 }
 

@@ -101,8 +101,8 @@ void CollectorThread::ReportRestart() {
   // 0: this is the first snapshot of this run.
   if (before == 0 || before == boot_id_) return;
   if (const auto left_out = changes_.Take(clock_.Steady())) {
-    spdlog::warn("device {}: has restarted: boot id {:016x} after {:016x}; its counts start from 0 again{}", info_->name,
-                 boot_id_, before, LeftOutText(*left_out));
+    spdlog::warn("device {}: has restarted: boot id {:016x} after {:016x}; its counts start from 0 again{}",
+                 info_->name, boot_id_, before, LeftOutText(*left_out));
   }
 }
 

@@ -105,7 +105,8 @@ TEST_F(ConfigTest, EveryMistakeHasItsLine) {
            Case{"interval:", "intervall:", "c.yaml:4: unknown key 'intervall' (did you mean 'interval'?)"},
            Case{", bus: \"i2c:/dev/i2c-3@0x4f\"", "", "c.yaml:6: key 'bus' is missing"},
            Case{"127.0.0.1:0", "localhost:0",
-                "c.yaml:8: 'localhost:0' is not ADDRESS:PORT, such as 127.0.0.1:9877 or [::1]:0"},
+                "c.yaml:8: 'localhost:0' is not ADDRESS:PORT with an address in numbers, such as 127.0.0.1:9877, "
+                "0.0.0.0:9877 or [::1]:0"},
            Case{"reflection: true", "reflection: yes", "c.yaml:10: expected true or false"},
            Case{"http:", "http:\n  redfish: 1", "c.yaml:12: expected true or false"},
            Case{"TLS12", "TLS11", "c.yaml:9: 'TLS11' is unknown, must be TLS12 or TLS13"},
@@ -168,8 +169,8 @@ TEST_F(ConfigTest, FilesThatOthersMayChangeAreRefused) {
        {Case{"policy.yaml", 0602, "c.yaml:14: policy.yaml: everybody may write it (chmod o-w it)"},
         Case{"ca.crt", 0666, "c.yaml:9: ca.crt: everybody may write it (chmod o-w it)"},
         Case{"s.crt", 0602, "c.yaml:9: s.crt: everybody may write it (chmod o-w it)"},
-        Case{"s.key", 0604, "c.yaml:9: s.key: a private key that other users can read: run chmod 600 on it"},
-        Case{"vm.key", 0604, "c.yaml:17: vm.key: a private key that other users can read: run chmod 600 on it"}}) {
+        Case{"s.key", 0604, "c.yaml:9: s.key: a private key that other users may access: run chmod o= on it"},
+        Case{"vm.key", 0604, "c.yaml:17: vm.key: a private key that other users may access: run chmod o= on it"}}) {
     chmod((folder_ + c.file).c_str(), c.mode);
     EXPECT_EQ(absl::StrReplaceAll(std::string(Load(kGood).status().message()), {{folder_, ""}}), c.message);
     chmod((folder_ + c.file).c_str(), 0640);

@@ -27,8 +27,8 @@ bool IsLiteral(int family, const std::string& host) {
 }
 
 absl::Status Malformed(absl::string_view text) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("'", text, "' is not ADDRESS:PORT, such as 127.0.0.1:9877 or [::1]:0"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "'", text, "' is not ADDRESS:PORT with an address in numbers, such as 127.0.0.1:9877, 0.0.0.0:9877 or [::1]:0"));
 }
 
 // SimpleAtoi also accepts signs and blanks, which are invalid here.

@@ -21,8 +21,9 @@ TEST(ListenAddressTest, RefusesEverythingElse) {
                            "127.0.0.1: 1", "::1:9877", "[::1:9877", "[127.0.0.1]:1", "[::1]9877"}) {
     EXPECT_EQ(ListenAddress::Parse(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
-  EXPECT_EQ(ListenAddress::Parse("localhost:1").status().message(),
-            "'localhost:1' is not ADDRESS:PORT, such as 127.0.0.1:9877 or [::1]:0");
+  EXPECT_EQ(
+      ListenAddress::Parse("localhost:1").status().message(),
+      "'localhost:1' is not ADDRESS:PORT with an address in numbers, such as 127.0.0.1:9877, 0.0.0.0:9877 or [::1]:0");
 }
 
 TEST(LocalOperatorsTest, NamesAndNumbers) {

@@ -98,7 +98,7 @@ TEST_F(TlsFilesTest, FilesThatOthersMayChangeAreRefused) {
   EXPECT_EQ(Error(), tls_.cert_file + ": everybody may write it (chmod o-w it)");
   chmod(tls_.cert_file.c_str(), 0644);
   chmod(tls_.key_file.c_str(), 0644);
-  EXPECT_EQ(Error(), tls_.key_file + ": a private key that other users can read: run chmod 600 on it");
+  EXPECT_EQ(Error(), tls_.key_file + ": a private key that other users may access: run chmod o= on it");
   chmod(tls_.key_file.c_str(), 0600);
 }
 

@@ -94,17 +94,20 @@ absl::Status OutcomeOf(const HttpResponse& response) {
 // can say is that the devices are down. Denied and unknown events are indistinguishable.
 absl::Status CheckEvents(const std::vector<VisibleDevice>& devices, std::set<std::string> events) {
   const auto is_unknown = [](const VisibleDevice& device) { return device.view == nullptr; };
-  if (events.empty() || (!devices.empty() && std::ranges::all_of(devices, is_unknown))) return absl::OkStatus();
-  std::vector<std::string> visible;
-  for (const VisibleDevice& device : devices) {
-    if (is_unknown(device)) continue;
-    const auto& known = device.view->topology()->catalog().events;
-    for (size_t i = 0; i < known.size(); ++i) {
-      if (device.view->AllEvents()[i]) visible.push_back(known[i].name);
+  if (!devices.empty() && std::ranges::all_of(devices, is_unknown)) return absl::OkStatus();
+  const auto for_each_visible = [&](auto use) {
+    for (const VisibleDevice& device : devices) {
+      if (is_unknown(device)) continue;
+      const auto& known = device.view->topology()->catalog().events;
+      for (size_t i = 0; i < known.size() && !events.empty(); ++i) {
+        if (device.view->AllEvents()[i]) use(known[i].name);
+      }
     }
-  }
-  for (const std::string& event : visible) events.erase(event);
+  };
+  for_each_visible([&](const std::string& name) { events.erase(name); });
   if (events.empty()) return absl::OkStatus();
+  std::vector<std::string> visible;
+  for_each_visible([&](const std::string& name) { visible.push_back(name); });
   const std::string& missing = *events.begin();
   return absl::NotFoundError(absl::StrCat("no such event: '", Visible(missing), "'", DidYouMean(missing, visible)));
 }

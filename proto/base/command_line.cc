@@ -42,10 +42,10 @@ std::string PathOf(const CLI::App& app) {
   return path;
 }
 
-// The options that take names, such as --vm: what somebody means who gives a name alone.
-std::vector<std::string> NameOptions(const CLI::App& app) {
+// The options of a subcommand that take names, such as --vm: what somebody means who gives a name alone.
+std::vector<std::string> NameOptions(const CLI::App& subcommand) {
   std::vector<std::string> options;
-  for (const CLI::Option* option : app.get_options()) {
+  for (const CLI::Option* option : subcommand.get_options()) {
     if (option->get_type_name() == "NAME" && !option->get_lnames().empty()) options.push_back(option->get_name());
   }
   return options;
@@ -60,8 +60,9 @@ bool HasOption(const CLI::App& app, const std::string& word) {
 std::string HintAt(const std::string& word, const CLI::App& app) {
   std::string hint = DidYouMean(word, KnownWords(app));
   const CLI::App& inner = Innermost(app);
-  const std::vector<std::string> options = NameOptions(inner);
-  if (!hint.empty() || word.starts_with('-') || options.empty()) return hint;
+  const std::vector<std::string> options = &inner == &app ? std::vector<std::string>() : NameOptions(inner);
+  if (!hint.empty() || word.starts_with('-')) return hint;
+  if (options.empty()) return absl::StrCat(" (see ", PathOf(app), " --help)");
   return absl::StrCat(": '", inner.get_name(), "' takes names with ", absl::StrJoin(options, ", "));
 }
 

@@ -25,7 +25,7 @@ absl::Status CheckKind(const struct stat& file, const std::string& path) {
 absl::Status CheckMode(const struct stat& file, const std::string& path, FileTrust trust) {
   if (trust == FileTrust::kPrivate && (file.st_mode & S_IRWXO) != 0) {
     return absl::PermissionDeniedError(
-        absl::StrCat(path, ": a private key that other users can read: run chmod 600 on it"));
+        absl::StrCat(path, ": a private key that other users may access: run chmod o= on it"));
   }
   if ((file.st_mode & S_IWOTH) == 0) return absl::OkStatus();
   return absl::PermissionDeniedError(absl::StrCat(path, ": everybody may write it (chmod o-w it)"));

@@ -74,7 +74,7 @@ TEST_F(FileTest, AFifoIsRefusedWithoutWaitingForAWriter) {
 TEST_F(FileTest, ModesAreAskedFor) {
   using enum FileTrust;
   const std::string writable = "f: everybody may write it (chmod o-w it)";
-  const std::string readable = "f: a private key that other users can read: run chmod 600 on it";
+  const std::string readable = "f: a private key that other users may access: run chmod o= on it";
   const struct {
     mode_t mode;
     FileTrust trust;

@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <optional>
 #include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "proto/base/file.h"
@@ -131,6 +134,21 @@ class DocumentStart : public YAML::EventHandler {
   YAML::Mark mark_;
 };
 
+// The library's message, in other words where these alone do not tell what to mend.
+std::string ReasonOf(const YAML::Exception& error, const std::string& text) {
+  const std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  const auto line = static_cast<size_t>(error.mark.line);
+  if (!error.mark.is_null() && line < lines.size()) {
+    const size_t begin = lines[line].find_first_not_of(' ');
+    if (begin != std::string::npos && lines[line][begin] == '\t') return "a tab: YAML indents with blanks";
+  }
+  for (const auto& [what, missing] : {std::pair("map", '}'), std::pair("sequence", ']')}) {
+    if (error.msg != absl::StrCat("end of ", what, " flow not found")) continue;
+    return absl::StrCat("a '", std::string(1, missing), "' is missing, or a text with brackets needs quotes");
+  }
+  return error.msg;
+}
+
 // The start of the second document, if the text has one. YAML::LoadAll is not usable: after a document it takes text
 // that is not YAML for an empty document at the same position, and never ends (yaml-cpp, pull request 1319).
 std::optional<YAML::Mark> FindSecondDocument(const std::string& text) {
@@ -163,7 +181,7 @@ absl::StatusOr<YamlNode> YamlNode::Parse(const std::string& text, const std::str
     return YamlNode(YAML::Load(text), std::make_shared<const std::string>(path));
   } catch (const YAML::Exception& error) {
     // Marks count lines from 0.
-    return LineError(path, error.mark.is_null() ? 0 : error.mark.line + 1, error.msg);
+    return LineError(path, error.mark.is_null() ? 0 : error.mark.line + 1, ReasonOf(error, text));
   }
 }
 

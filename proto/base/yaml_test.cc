@@ -112,6 +112,14 @@ TEST(YamlTest, JsonIsReadAsYaml) {
   EXPECT_EQ(map->Get("period")->line(), 2u);
 }
 
+TEST(YamlTest, WhatIsMissingIsNamed) {
+  EXPECT_EQ(YamlNode::Parse("a:\n\tb: 1\n", "f.yaml").status().message(), "f.yaml:2: a tab: YAML indents with blanks");
+  EXPECT_EQ(YamlNode::Parse("a: {b: 1\n", "f.yaml").status().message(),
+            "f.yaml:2: a '}' is missing, or a text with brackets needs quotes");
+  EXPECT_EQ(YamlNode::Parse("a: [b\n", "f.yaml").status().message(),
+            "f.yaml:2: a ']' is missing, or a text with brackets needs quotes");
+}
+
 TEST(YamlTest, AFileIsOneDocument) {
   EXPECT_TRUE(YamlNode::Parse("---\na: 1\n...\n", "f.yaml").ok());
   EXPECT_TRUE(YamlNode::Parse("", "f.yaml").ok()) << "of no kind";

@@ -54,7 +54,7 @@ TEST(LoadStaticKeyTest, AKeyForEverybodyIsRefused) {
     const std::string path = KeyFile(kHex, mode);
     const auto key = LoadStaticKey(path);
     EXPECT_EQ(key.status().code(), absl::StatusCode::kPermissionDenied) << mode;
-    EXPECT_EQ(key.status().message(), path + ": a private key that other users can read: run chmod 600 on it");
+    EXPECT_EQ(key.status().message(), path + ": a private key that other users may access: run chmod o= on it");
   }
 }
 

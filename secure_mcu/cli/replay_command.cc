@@ -63,7 +63,7 @@ absl::Status RunReplayCommand(const ReplayFlags& flags) {
 Command AddReplayCommand(CLI::App& app) {
   const auto flags = std::make_shared<ReplayFlags>();
   CLI::App* const command = app.add_subcommand("replay", "Run a waveform through the counter pipeline to its end");
-  command->add_option("--signals", flags->inputs.signals, "Which signal feeds which event (JSON)")
+  command->add_option("--signals", flags->inputs.signals, "Which signal feeds which event (YAML or JSON)")
       ->type_name("FILE")
       ->required();
   command

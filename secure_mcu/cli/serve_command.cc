@@ -63,7 +63,7 @@ Command AddServeCommand(CLI::App& app) {
           "--persona", flags->persona,
           "The vendor that the board identifies as: sideband, or nvidia for tests with public clients that look for "
           "NVIDIA's vendor id")
-      ->type_name("NAME")
+      ->type_name("VENDOR")
       ->capture_default_str();
   command
       ->add_option("--faults", flags->options.faults,

@@ -65,7 +65,13 @@ void WarnOfEnds(const std::string& path, const std::vector<sim::Residency>& sche
 void WarnOfSchedule(const std::string& path, const std::vector<sim::Residency>& schedule, uint64_t cycles,
                     Warnings& warnings) {
   const auto is_late = [&](const sim::Residency& residency) { return residency.start_cycle >= cycles; };
-  if (cycles == 0 || schedule.empty()) return;
+  if (schedule.empty()) {
+    warnings.push_back(absl::StrCat(path,
+                                    ": no residency: nothing is counted; a design without VMs needs one such as "
+                                    "0,8000,vm1,"));
+    return;
+  }
+  if (cycles == 0) return;
   if (!std::ranges::all_of(schedule, is_late)) return WarnOfEnds(path, schedule, cycles, warnings);
   warnings.push_back(absl::StrCat(path, ": every residency begins after the trace, which ends with cycle ", cycles - 1,
                                   ": all VMs count 0"));

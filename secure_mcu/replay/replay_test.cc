@@ -56,6 +56,11 @@ TEST_F(WarningsTest, AScheduleAfterTheEnd) {
                             ": every residency begins after the trace, which ends with cycle 3: all VMs count 0"}));
 }
 
+TEST_F(WarningsTest, AScheduleWithoutResidencies) {
+  EXPECT_EQ(Of(kBody, ""), (Warnings{schedule_ + ": no residency: nothing is counted; a design without VMs needs one "
+                                                 "such as 0,8000,vm1,"}));
+}
+
 TEST_F(WarningsTest, ResidenciesBeyondTheEnd) {
   const Warnings one = Of(kBody, "0,2,vm1,\n3,5,vm1,\n");
   EXPECT_EQ(one, (Warnings{schedule_ +

@@ -5,10 +5,12 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "proto/base/visible.h"
 #include "sim/waveform/tagged_probe.h"
 #include "sim/waveform/var_name.h"
 
@@ -16,6 +18,10 @@ namespace sideband::sim {
 namespace {
 
 std::string Suggestion(const std::string& name, const VcdHeader& header) {
+  // A name without its scope.
+  const auto is_below = [&](const std::string& known) { return absl::EndsWith(known, absl::StrCat(".", name)); };
+  const auto below = std::ranges::find_if(header.names, is_below);
+  if (below != header.names.end()) return absl::StrCat(" (did you mean '", Visible(*below), "'?)");
   return name.size() > kSuggestionSizeMax ? "" : DidYouMean(name, header.names);
 }
 

@@ -74,7 +74,8 @@ absl::StatusOr<size_t> OneOf(const YamlNode& node, absl::string_view key, std::s
   const std::vector<std::string> known(words.begin(), words.end());
   const auto found = std::find(known.begin(), known.end(), word);
   if (found != known.end()) return static_cast<size_t>(found - known.begin());
-  return node.Error(absl::StrCat("unknown ", key, " ", Excerpt(word), DidYouMean(word, known)));
+  const std::string nearest = DidYouMean(word, known);
+  return node.Error(absl::StrCat("unknown ", key, " ", Excerpt(word), nearest.empty() ? MustBeOneOf(known) : nearest));
 }
 
 absl::StatusOr<EventOp> Op(const YamlMap& map) {

@@ -94,6 +94,8 @@ TEST(SignalMapTest, EveryErrorIsOneLineWithItsPlace) {
       {OneEvent(R"({"name": "a", "signal": "s", "op": "hihg"})"), "S.json:3: unknown op 'hihg' (did you mean 'high'?)"},
       {OneEvent(R"({"name": "a", "signal": "s", "op": "hi\ngh"})"),
        "S.json:3: unknown op 'hi\\ngh' (did you mean 'high'?)"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "posedge"})"),
+       "S.json:3: unknown op 'posedge', must be high, low, rise, equals, popcount or value"},
       // A missing value, an unexpected value, a value that is not a number.
       {OneEvent(R"({"name": "a", "signal": "s", "op": "equals"})"), "S.json:3: op equals needs a value"},
       {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "value": 1})"), "S.json:3: only op equals takes a value"},

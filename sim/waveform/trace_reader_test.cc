@@ -467,6 +467,7 @@ TEST(TraceReaderTest, EventsThatTheTraceCannotFeedAreRefusedAtTheirLine) {
   } kRows[] = {
       // Unknown signals, with the nearest.
       {MapText(EventText("t.vv", kHigh)), "S.json:3: the trace has no signal 't.vv' (did you mean 't.v'?)"},
+      {MapText(EventText("wide", kHigh)), "S.json:3: the trace has no signal 'wide' (did you mean 't.wide'?)"},
       {MapText(high + ",\n" + EventText("nowhere.near.it", kHigh)),
        "S.json:4: the trace has no signal 'nowhere.near.it'"},
       {"{\"clock\": \"t.clkk\", \"events\": [" + high + "]}",

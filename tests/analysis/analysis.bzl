@@ -26,16 +26,22 @@ rm -f "$log.err"
 sed -i "s|$PWD/\\(\\./\\)\\?||g" "$log"
 """
 
-# As many sources at once; see //third_party:sideband.bzl.
+# The headers of a unit cost seconds, each source in it some tenths more. Whoever edits one source waits for its whole unit.
 _UNIT_SOURCES = 32
+
+def cut_into_units(sources):
+    """Lists of sources that are compiled together, all about as long."""
+    if not sources:
+        return []
+    count = (len(sources) + _UNIT_SOURCES - 1) // _UNIT_SOURCES
+    size = (len(sources) + count - 1) // count
+    return [sources[first:first + size] for first in range(0, len(sources), size)]
 
 def _units(ctx):
     """Files that include the sources, so that findings name these."""
     units = []
-    sources = [source for source in ctx.files.srcs if source.extension == "cc"]
-    for first in range(0, len(sources), _UNIT_SOURCES):
+    for included in cut_into_units([source for source in ctx.files.srcs if source.extension == "cc"]):
         units.append(ctx.actions.declare_file("%s_%d.cc" % (ctx.label.name, len(units) + 1)))
-        included = sources[first:first + _UNIT_SOURCES]
         ctx.actions.write(units[-1], "".join(['#include "%s"\n' % source.short_path for source in included]))
     return units
 

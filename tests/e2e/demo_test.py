@@ -123,6 +123,18 @@ esac
         self.assertTrue(result.stdout.endswith("\nEverything was as expected.\n"), result.stdout[-200:])
         self.assert_nothing_left()
 
+    def test_once_on_a_waveform_of_one_vm(self):
+        """A design may have no VMs: all of its cycles are of one, which may have no context."""
+        self.write("busy.vcd", "$timescale 1ns $end $scope module t $end $var wire 1 c clk $end $var wire 1 b busy $end "
+                   "$upscope $end $enddefinitions $end\n#0 0c 1b\n" +
+                   "".join("#%d %dc\n" % (10 * half, half % 2) for half in range(1, 4001)))
+        self.write("map.yaml", "clock: t.clk\nevents:\n  - {name: busy_cycles, signal: t.busy, op: high}\n")
+        for row in ("0,2000,vm1,", "0,2000,vm1,job"):
+            self.write("schedule.csv", "start_cycle,end_cycle,vm,context\n%s\n" % row)
+            result = self.demo("--once", "--trace", "busy.vcd", "--signals", "map.yaml", "--schedule", "schedule.csv")
+            self.assertEqual(result.returncode, 0, (row, result))
+            self.assertIn("Everything was as expected.", result.stdout)
+
     def test_missing_trace(self):
         self.write("s.json", '{"clock": "top.clk", "events": [{"name": "a", "signal": "top.a", "op": "high"}]}')
         self.write("c.csv", "start_cycle,end_cycle,vm,context\n0,4,vm1,train\n")
