@@ -10,6 +10,7 @@ import unittest
 _RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST_WORKSPACE", ""))
 _FOLDERS = ("client", "daemon", "deploy", "docs", "proto", "secure_mcu", "sim", "tests", "third_party")
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+_ANCHOR = re.compile(r"\]\(([^)#\s]*)#([^)\s]+)\)")
 _PATH = re.compile(r"`((?:%s)/[\w./-]+)`" % "|".join(_FOLDERS))
 _COMMENT = re.compile(r"(?://|#) .*")
 _PATH_IN_COMMENT = re.compile(r"(?<![\w/:.])((?:%s)/[\w/-]+\.(?:h|cc|md|py|proto|yaml))\b" % "|".join(_FOLDERS))
@@ -56,6 +57,17 @@ def named_files(name, text):
     return {file for file in found if "NAME" not in file} - _ELSEWHERE
 
 
+def anchors(text):
+    """The anchors of a page's headings, as GitHub makes them."""
+    found, counts = set(), {}
+    for heading in re.findall(r"^#+ (.+?)\s*$", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE):
+        heading = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        counts[name] = counts.get(name, -1) + 1
+        found.add(name if counts[name] == 0 else "%s-%d" % (name, counts[name]))
+    return found
+
+
 class LinksTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -77,6 +89,16 @@ class LinksTest(unittest.TestCase):
                  for file in sorted(named_files(name, text) - known)]
         self.assertEqual(found, [], "\n" + "\n".join(found))
 
+    def test_anchors_exist(self):
+        known = {name: anchors(text) for name, text in self.files.items() if name.endswith(".md")}
+        found = []
+        for name, text in sorted(self.files.items()):
+            for link, anchor in _ANCHOR.findall(text) if name.endswith(".md") else []:
+                page = os.path.normpath(os.path.join(os.path.dirname(name), link)) if link else name
+                if "://" not in link and page in known and anchor not in known[page]:
+                    found.append("%s names %s#%s" % (name, page, anchor))
+        self.assertEqual(found, [], "\n" + "\n".join(found))
+
     def test_the_files_were_found(self):
         for name in ("README.md", "daemon/README.md", "daemon/main.cc"):
             self.assertIn(name, self.files)
@@ -86,6 +108,7 @@ class LinksTest(unittest.TestCase):
                          ["docs/b.md", "daemon", "sim/wires"])
         self.assertEqual(named_files("docs/a.md", "`%s` `NAME.cc`" % ("b" ".cc")), {"b" ".cc"})
         self.assertEqual(named_files("sim/a.h", "// As in %s.\nint x = 1;  // c.d" % ("b" ".h")), {"b" ".h"})
+        self.assertEqual(anchors("# A `b` (c)\n```\n# no\n```\n## A b c\n## [A](x) b c\n"), {"a-b-c", "a-b-c-1", "a-b-c-2"})
         source = "// As %s has it.\nint x;  // %s" % ("sim" "/b.h", "proto" "/c.h")
         self.assertEqual(named_paths("sim/a.h", source), ["sim" "/b.h", "proto" "/c.h"])
 
