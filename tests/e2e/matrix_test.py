@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """All identities × endpoints × resources, each cell against an independent second implementation of the rules.
 
-Denied and nonexistent resources get the same answer but for the name that was asked for, and no answer contains another tenant's data.
+Denied and nonexistent resources get the same answer but for the name that was asked for, and no answer contains
+another tenant's data.
 """
 
 import itertools

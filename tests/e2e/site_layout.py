@@ -131,7 +131,8 @@ class Site:
         self.wait_ready()
 
     def wait_ready(self):
-        programs.wait_until(lambda: self.get("operator", "/-/ready")[0] == 200, lambda: "/-/ready is 200\n" + self.daemon.log())
+        programs.wait_until(lambda: self.get("operator", "/-/ready")[0] == 200,
+                            lambda: "/-/ready is 200\n" + self.daemon.log())
 
     def tls(self, user):
         """The user's TLS context; `user` None is a client without a certificate."""

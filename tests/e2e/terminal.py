@@ -24,7 +24,8 @@ class Terminal:
         # Not a daemon, so that it ends with the test; its sessions end with it.
         self._server = programs.Program("tmux", "-D", "-S", "tmux.sock", "-f", "/dev/null", cwd=folder,
                                         environment=self._environment)
-        programs.wait_until(lambda: self._run("show-options", "-g").returncode == 0, lambda: "the terminal\n" + self._server.log())
+        programs.wait_until(lambda: self._run("show-options", "-g").returncode == 0,
+                            lambda: "the terminal\n" + self._server.log())
         self._tmux("set-option", "-g", "default-terminal", self._environment["TERM"])
         self._tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), "/bin/sh")
         self.wait_for(r"\A[#$] ?")

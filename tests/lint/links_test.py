@@ -60,7 +60,8 @@ def named_files(name, text):
 def anchors(text):
     """The anchors of a page's headings, as GitHub makes them."""
     found, counts = set(), {}
-    for heading in re.findall(r"^#+ (.+?)\s*$", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE):
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    for heading in re.findall(r"^#+ (.+?)\s*$", prose, re.MULTILINE):
         heading = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
         name = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
         counts[name] = counts.get(name, -1) + 1
