@@ -20,8 +20,8 @@ constexpr uint64_t kRecordedCycles = 2000;
 // Of slices: kSliceBusy is fixed, kSliceIdle is 1 where it is not, and kSliceTotal is kSliceBusy and kSlicePart
 // together.
 constexpr uint16_t kSliceIdle = 0, kSliceBusy = 1, kSliceTotal = 2, kSlicePart = 3, kSliceMore = 4, kSliceEvents = 7;
-// Of the device, whose three events have one counter: one of the first two is 1 in each cycle.
-constexpr uint16_t kDeviceIdle = 7, kDeviceBusy = 8, kDeviceMore = 9;
+// Of the device, whose three events (7 to 9) have one counter: one of the first two is 1 in each cycle.
+constexpr uint16_t kDeviceIdle = 7, kDeviceBusy = 8;
 // Of the device, with a counter for each: one of them is 1 in each cycle.
 constexpr uint16_t kReads = 10, kWrites = 11, kAllEvents = 12;
 
