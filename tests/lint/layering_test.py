@@ -28,7 +28,7 @@ ALLOWED = {
     "client/cpp": ("client/lib", "proto/api", "proto/base"),
     "client/export": ("client/cli", "client/lib", "proto/api", "proto/base", "proto/exposition", "proto/mailbox"),
     "client/sensors": ("client/cli", "client/lib", "proto/api", "proto/base"),
-    "client/marks": ("client/cli", "proto/api", "proto/base"),
+    "client/marks": ("client/cli", "client/lib", "proto/api", "proto/base"),
     "client/rotation": ("client/cli", "client/lib", "proto/api", "proto/base", "proto/rotation_file"),
     "client/demo": ("client/cli", "proto/attestation", "proto/base"),
     "client/top": ("client/cli", "client/lib", "proto/api", "proto/base"),
