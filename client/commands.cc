@@ -21,7 +21,7 @@ namespace {
 
 using Factory = std::unique_ptr<Command> (*)();
 
-// What everybody needs comes first.
+// The first five are those that most users need.
 constexpr Factory kRead[] = {NewDevicesCommand, NewScopesCommand,  NewGetCommand,   NewWatchCommand, NewTopCommand,
                              NewEventsCommand,  NewSensorsCommand, NewBoardCommand, NewPeekCommand};
 constexpr Factory kTenants[] = {NewMarkCommand,     NewMarksCommand,  NewSpanCommand,   NewCountingCommand,

@@ -34,7 +34,7 @@ std::vector<DemoStep> BoardSteps(const std::string& device, const std::string& t
   // The first metrics come with the board's second capture.
   const std::string partitions = Repeated(Samples("partition_(sm_activity|dram_usage)_ratio", device, ports));
   return {{.title = absl::StrCat("Beside devices with counters, ", device,
-                                 " is a board of today: it has neither a clock nor a boot of counters"),
+                                 " is an SMBPBI-only board: it has neither a clock nor a boot of counters"),
            .command = "sideband --config operator.yaml devices",
            .present = {device, "gpu0"}},
           {.title = "… but sensors, which it reports by SMBPBI's base commands: heat, power and what slows it down",

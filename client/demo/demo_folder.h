@@ -15,8 +15,8 @@
 
 namespace sideband::client {
 
-// A device of a demonstration that is a board of today: it has no counters of VMs, and its sensors are for operators.
-// From the text of deploy/examples/chip-board.yaml: the UUID and serial number are no other device's.
+// A device of a demonstration that is an SMBPBI-only board: it has no counters of VMs, and its sensors are for
+// operators. From the text of deploy/examples/chip-board.yaml: the UUID and serial number are no other device's.
 std::string BoardChipFile(const std::string& example);
 
 // What an operator sees of the board `device` beside the other devices, and that `tenant` sees nothing of it.
