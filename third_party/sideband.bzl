@@ -15,7 +15,7 @@ _COPTS = [
 
 def sideband_cc_binary(name, srcs = [], copts = [], deps = [], **kwargs):
     cc_binary(name = name, srcs = srcs, copts = _COPTS + copts, deps = deps, **kwargs)
-    analysis_test(name, srcs, deps, kwargs.get("testonly", False))
+    analysis_test(name, srcs, deps, kwargs.get("testonly", False), together = False)
 
 # The text of the sources, not includes of them: what a library includes is an input of all that depend on it, so that an
 # edit of one source would compile all of these again in every other clone.
@@ -55,7 +55,7 @@ def _in_units(name, srcs):
 
 def sideband_cc_library(name, srcs = [], copts = [], **kwargs):
     cc_library(name = name, srcs = _in_units(name, srcs), copts = _COPTS + copts, **kwargs)
-    analysis_test(name, srcs, [":" + name], kwargs.get("testonly", False))
+    analysis_test(name, srcs, [":" + name], kwargs.get("testonly", False), together = True)
 
 def _library_of_pairs(name, pairs, srcs, hdrs, **kwargs):
     sideband_cc_library(

@@ -39,8 +39,9 @@ def cut_into_units(sources):
 
 def _units(ctx):
     """Files that include the sources, so that findings name these."""
+    sources = [source for source in ctx.files.srcs if source.extension == "cc"]
     units = []
-    for included in cut_into_units([source for source in ctx.files.srcs if source.extension == "cc"]):
+    for included in cut_into_units(sources) if ctx.attr.together else [[source] for source in sources]:
         units.append(ctx.actions.declare_file("%s_%d.cc" % (ctx.label.name, len(units) + 1)))
         ctx.actions.write(units[-1], "".join(['#include "%s"\n' % source.short_path for source in included]))
     return units
@@ -79,11 +80,12 @@ _analysis_test = rule(
         "srcs": attr.label_list(allow_files = True),
         "deps": attr.label_list(allow_files = True),
         "of": attr.string(),
+        "together": attr.bool(),
         "_checks": attr.label(default = "//:.clang-tidy", allow_single_file = True),
     },
 )
 
-def analysis_test(name, srcs, deps, testonly):
+def analysis_test(name, srcs, deps, testonly, together):
     """A test that nothing is found in `srcs`.
 
     Args:
@@ -91,6 +93,7 @@ def analysis_test(name, srcs, deps, testonly):
       srcs: its sources.
       deps: what has the headers.
       testonly: then nothing is analysed.
+      together: the sources are compiled in units, and analysed so.
     """
     if srcs and not testonly and native.package_name().split("/")[0] in _PROGRAMS:
         _analysis_test(
@@ -99,6 +102,7 @@ def analysis_test(name, srcs, deps, testonly):
             srcs = srcs,
             deps = deps,
             of = "//%s:%s" % (native.package_name(), name),
+            together = together,
             # Not part of //FOLDER:all: clang-tidy may not be installed.
             tags = ["analysis", "manual"],
             visibility = ["//visibility:private"],
