@@ -22,6 +22,8 @@ _RULES = (_FOLDER + "recording.rules.yml", _FOLDER + "alerts.rules.yml")
 _TESTS = ("tests/deploy/recording.test.yml", "tests/deploy/alerts.test.yml", "tests/deploy/hardware.test.yml")
 # {beginning of the names of groups: page of the alerts}; the first that fits.
 _RUNBOOK_PAGES = {"sideband_board_": "docs/runbook-boards.md", "": "docs/runbook.md"}
+# Stands for the address at which a site serves the pages.
+_PAGES = "https://docs.example.org/sideband"
 _SEVERITIES = {"critical", "warning"}
 
 # Metrics that docs/metrics.md does not contain.
@@ -190,19 +192,29 @@ class RulesTest(unittest.TestCase):
     def test_alerts_are_complete(self):
         for name, rule in self.alerts.items():
             self.assertIn(rule["labels"]["severity"], _SEVERITIES, name)
-            self.assertEqual(set(rule["annotations"]), {"summary", "description", "runbook"}, name)
+            self.assertEqual(set(rule["annotations"]), {"summary", "description", "runbook_url"}, name)
 
     def test_runbooks_are_named(self):
         for group in groups():
             page = next(page for start, page in _RUNBOOK_PAGES.items() if group["name"].startswith(start))
             for rule in group["rules"]:
                 if "alert" in rule:
-                    self.assertEqual(rule["annotations"]["runbook"], "%s#alert-%s" % (page, rule["alert"].lower()))
+                    url = "%s/%s#alert-%s" % (_PAGES, os.path.basename(page), rule["alert"].lower())
+                    self.assertEqual(rule["annotations"]["runbook_url"], url)
 
     def test_runbooks_exist(self):
-        known = {"%s#%s" % (page, anchor) for page in _RUNBOOK_PAGES.values() for anchor in anchors(read(page))}
-        named = {rule["annotations"]["runbook"] for rule in self.alerts.values()}
+        known = {
+            "%s/%s#%s" % (_PAGES, os.path.basename(page), anchor)
+            for page in _RUNBOOK_PAGES.values()
+            for anchor in anchors(read(page))
+        }
+        named = {rule["annotations"]["runbook_url"] for rule in self.alerts.values()}
         self.assertEqual(sorted(named - known), [], "sections that the runbook lacks")
+
+    def test_links_begin_with_the_dashboards_address(self):
+        """One command of the page sets both."""
+        self.assertIn(_PAGES, read("deploy/grafana/README.md"))
+        self.assertIn(_PAGES, read(_FOLDER + "README.md"))
 
     def test_page_lists_each_alert(self):
         rows = dict(re.findall(r"^\| `(Sideband\w+)` \| (\w+) \|", read(_FOLDER + "README.md"), re.MULTILINE))
