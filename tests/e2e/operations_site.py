@@ -16,6 +16,8 @@ import programs
 PAGES = ("docs/install.md", "docs/service.md", "docs/runbook.md", "docs/runbook-boards.md", "docs/troubleshooting.md")
 # Installation of packages takes longer than all others.
 _COMMAND_S = 600
+# The first page's example follows this command, which is the first to show numbers.
+_FIRST_NUMBERS = "sideband --config operator.yaml get --vm vm1"
 # Commands that only look; what they are to show may come later.
 _QUERIES = ("curl", "journalctl", "promtool query", "sideband ", "systemctl status")
 
@@ -85,10 +87,17 @@ def read_pages():
     return "\n".join(texts)
 
 
+def first_page_example():
+    """`watch` of the README, for as many lines as it shows there."""
+    with open(programs.runfile("README.md"), encoding="utf-8") as page:
+        section, _, (command, *output) = operations_page.blocks(page.read())[0]
+    return operations_page.Step(section, "%s | head -n %d" % (command.removeprefix("$ "), len(output)), output)
+
+
 def without_command():
     """What is arranged for a command, or said of it, that the pages no longer have."""
     texts = [step.text for step in operations_page.steps(read_pages())]
-    return ([beginning for beginning in (*_BEFORE, *_AFTER) if not any(text.startswith(beginning) for text in texts)] +
+    return ([beginning for beginning in (_FIRST_NUMBERS, *_BEFORE, *_AFTER) if not any(text.startswith(beginning) for text in texts)] +
             [command for command in _STATUS if command not in texts])
 
 
@@ -107,6 +116,8 @@ class PageTestCase(programs.ProgramTestCase):
             if step.needs is None or step.needs in has:
                 self._arrange(shell, _BEFORE, step)
                 self._take(shell, step, patience_s)
+                if step.text.startswith(_FIRST_NUMBERS):
+                    self._take(shell, first_page_example(), patience_s)
                 self._arrange(shell, {**_AFTER, **(after or {})}, step)
         return self.times
 
