@@ -12,7 +12,6 @@ namespace {
 
 constexpr char kVcek[] = "63da758d-e664-4564-adc5-f4b93be8accd";
 constexpr char kAsk[] = "4ab7b379-bbac-4fe4-a02f-05aef327c782";
-constexpr char kArk[] = "c0b406a4-a803-4952-9743-3fb6014cd0ae";
 constexpr char kVlek[] = "a8074bc2-a25a-483e-aae6-39c045a0b8a1";
 constexpr char kEnd[] = "00000000-0000-0000-0000-000000000000";
 
