@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proto/base/file.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::client {
 namespace {
@@ -43,8 +44,7 @@ const std::string kLog = testing::TempDir() + "/log";
 TEST(ChildProcessTest, OutputGoesToTheLogAndTheStatusIsKept) {
   const auto child = ChildProcess::Start({"sh", "-c", "echo out; echo err >&2; exit 3"}, kLog);
   ASSERT_TRUE(child.ok()) << child.status();
-  while (!(*child)->ExitStatus()) {
-  }
+  WaitUntil([&] { return (*child)->ExitStatus().has_value(); }, "the end of the program");
   EXPECT_EQ((*child)->ExitStatus(), 3);
   EXPECT_EQ(*ReadFile(kLog), "out\nerr\n");
 }
@@ -60,8 +60,7 @@ TEST(ChildProcessTest, StopEndsIt) {
 TEST(ChildProcessTest, AMissingProgramIs127) {
   const auto child = ChildProcess::Start({"/nonexistent/program"}, kLog);
   ASSERT_TRUE(child.ok());
-  while (!(*child)->ExitStatus()) {
-  }
+  WaitUntil([&] { return (*child)->ExitStatus().has_value(); }, "the end of the program");
   EXPECT_EQ((*child)->ExitStatus(), 127);
 }
 
