@@ -32,9 +32,9 @@ TEST(ReadinessTest, TheLastProbesErrorIsReturned) {
   std::vector<std::string> lines;
   const auto probe = [&probes]() -> absl::StatusOr<std::string> { return ++probes == 1 ? "first" : "later"; };
   const Patience brief = {
-      .limit = absl::Milliseconds(40), .between = absl::Milliseconds(1), .report = absl::ZeroDuration()};
+      .limit = absl::Milliseconds(400), .between = absl::Milliseconds(1), .report = absl::ZeroDuration()};
   EXPECT_EQ(AwaitReady("it", brief, probe, [&lines](const std::string& line) { lines.push_back(line); }),
-            absl::DeadlineExceededError("it did not become ready within 40ms: later"));
+            absl::DeadlineExceededError("it did not become ready within 400ms: later"));
   EXPECT_EQ(lines.at(0), "it is not ready yet: first\n");
   EXPECT_EQ(lines.at(1), "it is not ready yet: later\n");
 }

@@ -186,7 +186,7 @@ TEST_F(GateConnectionTest, WhoShowsAnIdentityIsNoLongerThrottledAsAnAddress) {
 }
 
 TEST_F(GateConnectionTest, AnAnswerThatIsNotReadEndsIt) {
-  timeouts_.write = absl::Milliseconds(20);
+  timeouts_.write = absl::Milliseconds(100);
   Connect();
   Greet();
   Write(client_, Frame(0, kSettings, kAck));
@@ -197,11 +197,11 @@ TEST_F(GateConnectionTest, AnAnswerThatIsNotReadEndsIt) {
 }
 
 TEST_F(GateConnectionTest, SoDoesOneFromBeforeALateAcknowledgement) {
-  timeouts_.write = absl::Milliseconds(20);
+  timeouts_.write = absl::Milliseconds(100);
   Connect();
   Greet();
   FillWith(Frame(16000, kUnknown));
-  RunFor(std::chrono::milliseconds(60));
+  RunFor(std::chrono::milliseconds(300));
   EXPECT_FALSE(owner_.has_ended) << "only the deadline of SETTINGS holds so far";
   Write(client_, Frame(0, kSettings, kAck));
   RunToTheEnd();
