@@ -65,7 +65,8 @@ class PortsTest(unittest.TestCase):
     def test_what_is_found(self):
         self.assertEqual(fixed_ports('bind(("127.0.0.1", 9090))\n"localhost:80"\nlisten: "[::1]:9877"\n"127.0.0.1:0"'),
                          [(1, "9090"), (3, "9877")])
-        self.assertEqual(fixed_ports('_PORT = 9090\ndef serve(port=9091):\nhttp_port: int = 9092\ncreate_server(("", 9093))\n'
+        self.assertEqual(fixed_ports('_PORT = 9090\ndef serve(port=9091):\nhttp_port: int = 9092\n'
+                                     'create_server(("", 9093))\n'
                                      "HTTPServer(('', 9094), Handler)\naddress.sin_port = htons(9095);"),
                          list(enumerate(map(str, range(9090, 9096)), 1)))
         self.assertEqual(fixed_ports('port = 0\nreport = 1700\n("", 400)\nbind(("", 0))\nself.port = server.port'), [])
