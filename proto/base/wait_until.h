@@ -28,7 +28,7 @@ namespace sideband {
 inline constexpr absl::Duration kWaitUntilMax = absl::Minutes(2);
 
 [[noreturn]] inline void EndInVain(absl::string_view what, absl::Duration limit) {
-  std::cerr << "waited " << absl::FormatDuration(limit) << " in vain for " << what << std::endl;
+  std::cerr << "waited " << absl::FormatDuration(limit) << " in vain for " << what << '\n';
   std::abort();
 }
 
