@@ -12,6 +12,7 @@
 
 #include "client/lib/fake_daemon.h"
 #include "client/lib/test_certificates.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::client {
 namespace {
@@ -47,6 +48,7 @@ class Program {
 
   // Blocks until the program prints something.
   std::string ReadSome() {
+    const TimeLimit limit("output of the program");
     char buffer[4096];
     const ssize_t size = ::read(out_, buffer, sizeof(buffer));
     return std::string(buffer, size > 0 ? size : 0);
@@ -59,6 +61,7 @@ class Program {
 
   // Waits for the program's end; returns the exit status, or the negated signal number.
   int Wait() {
+    const TimeLimit limit("the end of the program");
     char buffer[4096];
     for (ssize_t size; (size = ::read(err_, buffer, sizeof(buffer))) > 0;) errors_.append(buffer, size);
     int status = 0;

@@ -11,6 +11,8 @@
 #include <functional>
 #include <thread>
 
+#include "proto/base/wait_until.h"
+
 namespace sideband::client {
 namespace {
 
@@ -37,6 +39,7 @@ class Server {
     });
   }
   ~Server() {
+    const TimeLimit limit("the end of the server's script");
     thread_.join();
     close(listener_);
   }
@@ -64,6 +67,7 @@ class BusMonitorTest : public testing::Test {
     return BusMonitor::Connect(path, cancellation_, [] { return absl::FromUnixMicros(1'700'000'000'000'000); });
   }
 
+  const TimeLimit limit_{"what the server sends"};
   Cancellation cancellation_;
 };
 

@@ -13,6 +13,7 @@
 #include "client/cpp/parsed_message.h"
 #include "client/lib/fake_daemon.h"
 #include "client/lib/test_certificates.h"
+#include "proto/base/wait_until.h"
 
 // The library over gRPC and TLS, against a scripted daemon.
 namespace sideband {
@@ -231,6 +232,7 @@ TEST_F(StreamTest, ItMayBeCancelledFromAnotherThread) {
   FakeDaemon::Script script;
   script.keeps_streams = true;
   Stream stream = Subscribe(Connect(script));
+  const TimeLimit limit("the end of a stream that is cancelled");
   std::thread other([&stream] { stream.Cancel(); });
   EXPECT_EQ(stream.Next().error().code, ErrorCode::kCancelled);
   other.join();
@@ -241,6 +243,7 @@ TEST_F(StreamTest, ACancellationEndsTheWaitForAnotherAttempt) {
   auto stream = client.Subscribe({.delay_min = std::chrono::hours(1), .delay_max = std::chrono::hours(1)});
   Expect<Update>(*stream);
   Expect<Interrupted>(*stream);
+  const TimeLimit limit("the end of a stream that is cancelled");
   std::thread other([&stream] { stream->Cancel(); });
   EXPECT_EQ(stream->Next().error().code, ErrorCode::kCancelled);
   other.join();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proto/base/file.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::client {
 namespace {
@@ -31,9 +32,9 @@ TEST(ReadinessTest, TheLastProbesErrorIsReturned) {
   std::vector<std::string> lines;
   const auto probe = [&probes]() -> absl::StatusOr<std::string> { return ++probes == 1 ? "first" : "later"; };
   const Patience brief = {
-      .limit = absl::Milliseconds(40), .between = absl::Milliseconds(1), .report = absl::ZeroDuration()};
+      .limit = absl::Milliseconds(400), .between = absl::Milliseconds(1), .report = absl::ZeroDuration()};
   EXPECT_EQ(AwaitReady("it", brief, probe, [&lines](const std::string& line) { lines.push_back(line); }),
-            absl::DeadlineExceededError("it did not become ready within 40ms: later"));
+            absl::DeadlineExceededError("it did not become ready within 400ms: later"));
   EXPECT_EQ(lines.at(0), "it is not ready yet: first\n");
   EXPECT_EQ(lines.at(1), "it is not ready yet: later\n");
 }
@@ -43,8 +44,7 @@ const std::string kLog = testing::TempDir() + "/log";
 TEST(ChildProcessTest, OutputGoesToTheLogAndTheStatusIsKept) {
   const auto child = ChildProcess::Start({"sh", "-c", "echo out; echo err >&2; exit 3"}, kLog);
   ASSERT_TRUE(child.ok()) << child.status();
-  while (!(*child)->ExitStatus()) {
-  }
+  WaitUntil([&] { return (*child)->ExitStatus().has_value(); }, "the end of the program");
   EXPECT_EQ((*child)->ExitStatus(), 3);
   EXPECT_EQ(*ReadFile(kLog), "out\nerr\n");
 }
@@ -60,8 +60,7 @@ TEST(ChildProcessTest, StopEndsIt) {
 TEST(ChildProcessTest, AMissingProgramIs127) {
   const auto child = ChildProcess::Start({"/nonexistent/program"}, kLog);
   ASSERT_TRUE(child.ok());
-  while (!(*child)->ExitStatus()) {
-  }
+  WaitUntil([&] { return (*child)->ExitStatus().has_value(); }, "the end of the program");
   EXPECT_EQ((*child)->ExitStatus(), 127);
 }
 

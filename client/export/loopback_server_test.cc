@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::client {
 namespace {
@@ -47,6 +48,7 @@ class LoopbackServerTest : public testing::Test {
     return Rest(socket);
   }
 
+  const TimeLimit limit_{"an answer of the server"};
   asio::io_context context_;
   std::unique_ptr<LoopbackServer> server_ = *LoopbackServer::Listen("127.0.0.1:0", Echo);
 };

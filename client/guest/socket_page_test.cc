@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "proto/base/wait_until.h"
 #include "proto/registers/guest_port.h"
 
 namespace sideband::client {
@@ -40,6 +41,7 @@ class Port {
     });
   }
   ~Port() {
+    const TimeLimit limit("the end of the port's connection");
     thread_.join();
     close(listener_);
   }

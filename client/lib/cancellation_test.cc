@@ -5,6 +5,8 @@
 
 #include <thread>
 
+#include "proto/base/wait_until.h"
+
 namespace sideband::client {
 namespace {
 
@@ -42,6 +44,7 @@ TEST(CancellationTest, AHookThatIsGoneIsNotCalled) {
 TEST(CancellationTest, AWaitEndsWithItOrInTime) {
   Cancellation cancellation;
   EXPECT_FALSE(cancellation.WaitFor(absl::Milliseconds(1)));
+  const TimeLimit limit("the end of a wait that is cancelled");
   std::thread canceller([&] { cancellation.Cancel(); });
   EXPECT_TRUE(cancellation.WaitFor(absl::Hours(1)));
   canceller.join();

@@ -14,6 +14,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "proto/base/wait_until.h"
 #include "sideband/v1/telemetry.grpc.pb.h"
 
 namespace sideband::client {
@@ -157,6 +159,8 @@ class FakeConfidential final : public v1::Confidential::CallbackService {
 struct FakeDaemon::Impl {
   explicit Impl(Script given) : script(std::move(given)), telemetry(script, log), confidential(script, log) {}
 
+  // Clients read without end.
+  const TimeLimit limit{"the end of a client of the fake daemon", absl::Minutes(4)};
   const Script script;
   RequestLog log;
   FakeTelemetry telemetry;

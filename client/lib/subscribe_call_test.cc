@@ -9,6 +9,7 @@
 
 #include "client/lib/fake_daemon.h"
 #include "client/lib/rpc_status.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::client {
 namespace {
@@ -73,6 +74,7 @@ TEST(SubscribeCallTest, ACancellationEndsAReading) {
   const FakeDaemon daemon({.keeps_streams = true});
   Cancellation cancellation;
   SubscribeCall call(daemon.Channel(), {}, "host:1", cancellation);
+  const TimeLimit limit("the end of a call that is cancelled");
   std::thread other([&] { cancellation.Cancel(); });
   v1::SubscribeResponse response;
   EXPECT_EQ(call.Read(absl::InfiniteDuration(), response), Outcome::kEnded);

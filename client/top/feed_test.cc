@@ -4,10 +4,16 @@
 #include <grpcpp/channel.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
 #include "absl/synchronization/notification.h"
 #include "client/cli/output.h"
 #include "client/lib/fake_daemon.h"
 #include "client/top/a_site.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::client::top {
 namespace {
@@ -23,18 +29,13 @@ class FeedTest : public testing::Test {
 
   absl::StatusOr<std::unique_ptr<Feed>> Start() {
     daemon_ = std::make_unique<FakeDaemon>(script_);
-    return Feed::Start(context_, [this] {
-      absl::MutexLock lock(&mu_);
-      ++changes_;
-    });
+    return Feed::Start(context_, [this] { ++changes_; });
   }
 
   // Waits until `is_so` holds after some change.
-  void Await(const std::function<bool()>& is_so) {
+  void Await(const std::function<bool()>& is_so, absl::string_view what) {
     for (int seen = 0; !is_so();) {
-      absl::MutexLock lock(&mu_);
-      const auto has_changed = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return changes_ != seen; };
-      ASSERT_TRUE(mu_.AwaitWithTimeout(absl::Condition(&has_changed), absl::Seconds(30)));
+      WaitUntil([&] { return changes_ != seen; }, what);
       seen = changes_;
     }
   }
@@ -52,8 +53,7 @@ class FeedTest : public testing::Test {
 
   FakeDaemon::Script script_;
   std::unique_ptr<FakeDaemon> daemon_;
-  absl::Mutex mu_;
-  int changes_ ABSL_GUARDED_BY(mu_) = 0;
+  std::atomic<int> changes_ = 0;
   StringOutput out_, err_;
   Cancellation cancellation_;
   std::function<bool(absl::Duration)> wait_ = [](absl::Duration) { return true; };
@@ -69,7 +69,7 @@ class FeedTest : public testing::Test {
 TEST_F(FeedTest, FollowsTheStream) {
   const auto feed = Start();
   ASSERT_TRUE(feed.ok()) << feed.status();
-  Await([&] { return ScopesOf(**feed, "gpu0") == 6; });
+  Await([&] { return ScopesOf(**feed, "gpu0") == 6; }, "the first snapshot");
   EXPECT_EQ(ScopesOf(**feed, "gpu1"), 0u);
   EXPECT_EQ((*feed)->ended(), absl::OkStatus());
   EXPECT_EQ(err_.text(), "");
@@ -85,17 +85,17 @@ TEST_F(FeedTest, ALostConnectionIsShownAndMadeAgain) {
   absl::Notification is_lost, may_go_on;
   wait_ = [&](absl::Duration) {
     is_lost.Notify();
-    may_go_on.WaitForNotification();
+    WaitUntil(may_go_on, "the other daemon");
     return false;
   };
   const auto feed = Start();
   ASSERT_TRUE(feed.ok());
-  ASSERT_TRUE(is_lost.WaitForNotificationWithTimeout(absl::Seconds(30)));
+  WaitUntil(is_lost, "the end of the first connection");
   EXPECT_EQ(Connection(**feed), "the server ended the stream; connecting again");
   script_.keeps_streams = true;
   daemon_ = std::make_unique<FakeDaemon>(script_);
   may_go_on.Notify();
-  Await([&] { return Connection(**feed).empty(); });
+  Await([&] { return Connection(**feed).empty(); }, "another connection");
   EXPECT_EQ((*feed)->ended(), absl::OkStatus());
 }
 
@@ -108,7 +108,7 @@ TEST_F(FeedTest, AnErrorThatStaysEndsIt) {
   };
   const auto feed = Start();
   ASSERT_TRUE(feed.ok());
-  Await([&] { return !(*feed)->ended().ok(); });
+  Await([&] { return !(*feed)->ended().ok(); }, "the end of the feed");
   EXPECT_EQ((*feed)->ended().code(), absl::StatusCode::kPermissionDenied);
 }
 

@@ -17,6 +17,7 @@
 #include "proto/audit/entry.h"
 #include "proto/base/descriptor.h"
 #include "proto/base/file.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
@@ -281,6 +282,7 @@ TEST_F(AuditFilesTest, AFullDiskLeavesWholeLines) {
 TEST_F(AuditFilesTest, ReadersSeeWholeLinesWhileItIsWrittenAndRotated) {
   options_.max_bytes = 5000;
   ASSERT_EQ(Open(), absl::OkStatus());
+  const TimeLimit limit("3000 lines");
   std::thread writer([this] { Append(3000); });
   uint64_t newest = 0;
   while (newest < 3000) {

@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/audit/audit_storage.h"
 #include "proto/audit/chain.h"
+#include "proto/base/steady_time.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 
@@ -20,7 +23,9 @@ class FakeAuditStorage final : public AuditStorage {
   absl::Status Append(absl::string_view lines) override {
     absl::MutexLock lock(&mu_);
     ++attempts_;
-    mu_.Await(absl::Condition(&open_));
+    if (!changed_.AwaitFor(mu_, absl::Condition(&open_), kWaitUntilMax)) {
+      EndInVain("the test to open the audit storage", kWaitUntilMax);
+    }
     if (append_.code == absl::StatusCode::kOk) text_.append(lines.data(), lines.size());
     return append_.Make();
   }
@@ -42,12 +47,12 @@ class FakeAuditStorage final : public AuditStorage {
   void SetOpen(bool open) {
     absl::MutexLock lock(&mu_);
     open_ = open;
+    changed_.NotifyAll();
   }
   // Waits until Append() was called `attempts` times.
   void AwaitAttempts(int attempts) {
-    absl::MutexLock lock(&mu_);
-    const auto enough = [this, attempts]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return attempts_ >= attempts; };
-    mu_.Await(absl::Condition(&enough));
+    WaitUntil([&] { return this->attempts() >= attempts; },
+              absl::StrCat(attempts, " attempts to append to the audit log"));
   }
   int attempts() const {
     absl::MutexLock lock(&mu_);
@@ -80,6 +85,7 @@ class FakeAuditStorage final : public AuditStorage {
   };
 
   mutable absl::Mutex mu_;
+  SteadyCondVar changed_;
   std::string text_ ABSL_GUARDED_BY(mu_);
   Outcome append_ ABSL_GUARDED_BY(mu_);
   Outcome sync_ ABSL_GUARDED_BY(mu_);

@@ -3,19 +3,20 @@
 
 #include <gtest/gtest.h>
 
-#include "absl/synchronization/blocking_counter.h"
+#include "absl/synchronization/notification.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
 
 TEST(PeriodicThreadTest, WorksAgainAndAgainUntilStopped) {
-  absl::BlockingCounter three(3);
+  absl::Notification three;
   int times = 0;
   PeriodicThread thread(absl::Milliseconds(1), [&] {
-    if (++times <= 3) three.DecrementCount();
+    if (++times == 3) three.Notify();
   });
   thread.Start();
-  three.Wait();
+  WaitUntil(three, "the third time");
   thread.Stop();
   const int until_then = times;
   thread.Stop();
@@ -23,6 +24,7 @@ TEST(PeriodicThreadTest, WorksAgainAndAgainUntilStopped) {
 }
 
 TEST(PeriodicThreadTest, StopDoesNotWaitForTheInterval) {
+  const TimeLimit limit("the end of a thread that would work in an hour");
   PeriodicThread thread(absl::Hours(1), [] { FAIL() << "an hour has not passed"; });
   thread.Start();
   thread.Stop();

@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -29,6 +28,7 @@
 #include "daemon/snapshot/live_reader.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/transport/bus_lock.h"
+#include "proto/base/wait_until.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
 
@@ -65,12 +65,8 @@ class Publications final : public PublicationListener {
   }
   // Waits for the first `count` of them.
   std::vector<std::shared_ptr<const DeviceSnapshot>> Await(size_t count) {
+    WaitUntil([&] { return this->count() >= count; }, absl::StrCat(count, " snapshots"));
     absl::MutexLock lock(&mu_);
-    const auto are_there = [&] {
-      mu_.AssertHeld();
-      return snapshots_.size() >= count;
-    };
-    mu_.Await(absl::Condition(&are_there));
     return {snapshots_.begin(), snapshots_.begin() + static_cast<ptrdiff_t>(count)};
   }
   size_t count() {
@@ -106,7 +102,7 @@ class CollectorThreadTest : public testing::Test {
       requested.Notify();
     };
     thread_->Start();
-    requested.WaitForNotification();
+    WaitUntil(requested, absl::StrCat("transaction ", transaction));
     thread_->Stop();
   }
   size_t Latches() const { return device_->CommandsOf(Opcode::kLatch).size(); }
@@ -115,6 +111,8 @@ class CollectorThreadTest : public testing::Test {
   const TickingClock ticking_{fakes_.clock};
   Publications published_{fakes_.store};
   BusDirectory buses_;
+  // Stop() waits for the thread.
+  const TimeLimit limit_{"the end of a collector's thread"};
   PeekRouter router_{buses_, fakes_.store, *fakes_.metrics, fakes_.clock};
   TriggerRouter triggers_{buses_};
   FakeMailbox* device_ = nullptr;  // the thread's own
@@ -289,7 +287,7 @@ class Asking {
   const absl::StatusOr<LiveReader::Ticket>& ticket() const { return ticket_; }
   bool is_answered() const { return done_.HasBeenNotified(); }
   const absl::StatusOr<PeekedBlock>& Await() {
-    done_.WaitForNotification();
+    WaitUntil(done_, "the answer to a peek");
     return peeked_;
   }
 
@@ -345,9 +343,7 @@ TEST_F(SharingThreadTest, AnotherProgramsLockIsAwaitedUntilAStopRequest) {
 TEST_F(SharingThreadTest, WithoutTheLockASnapshotIsMissed) {
   MakeSharing({.path = lock_.path + "/none", .is_made = true});
   thread_->Start();
-  while (!fakes_.HasMetric("sideband_collect_errors_total{code=\"UNAVAILABLE\",device=\"gpu0\"} 1")) {
-    std::this_thread::yield();
-  }
+  ExpectMetric(*fakes_.metrics, "sideband_collect_errors_total{code=\"UNAVAILABLE\",device=\"gpu0\"} 1");
   thread_->Stop();
   EXPECT_TRUE(device_->transfers.empty());
 }
@@ -577,7 +573,7 @@ class Triggering {
         })) {}
   const absl::Status& asked() const { return asked_; }
   const absl::StatusOr<uint32_t>& Await() {
-    done_.WaitForNotification();
+    WaitUntil(done_, "the answer to a trigger");
     return number_;
   }
 

@@ -15,6 +15,7 @@
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/pausing_clock.h"
 #include "daemon/mailbox/register_port.h"
+#include "proto/base/wait_until.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
 
@@ -349,6 +350,7 @@ TEST_F(DeviceBoardTest, ADeviceWithItsOwnRegistersIsNotShared) {
 TEST_F(DeviceBoardTest, ABurstEndsWithItsDevice) {
   boards_.SetSettings(id_, kShared);
   board_.SetReachable(true);
+  const TimeLimit limit("the lock of a burst");
   while (!lock_.is_held()) {
     clock_.Advance(absl::Milliseconds(1));
     board_.RunNext();
@@ -360,6 +362,7 @@ TEST_F(DeviceBoardTest, ABurstEndsWithItsDevice) {
 TEST_F(DeviceBoardTest, ABurstEndsWithItsSettings) {
   boards_.SetSettings(id_, kShared);
   board_.SetReachable(true);
+  const TimeLimit limit("the lock of a burst");
   while (!lock_.is_held()) {
     clock_.Advance(absl::Milliseconds(1));
     board_.RunNext();

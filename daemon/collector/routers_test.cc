@@ -24,6 +24,7 @@
 #include "daemon/metrics/expect_metric.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/snapshot/fake_topology.h"
+#include "proto/base/wait_until.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
 
@@ -67,19 +68,20 @@ TEST(DeviceDirectoryTest, ADeviceStaysWhileItIsUsed) {
   std::atomic<bool> has_ended = false;
   Served served{[&] {
     used.Notify();
-    goes_on.WaitForNotification();
+    WaitUntil(goes_on, "the removal to begin");
     has_ended = true;
   }};
   devices.Add(3, served);
   std::thread user([&] { devices.Use(3)->call(); });
-  used.WaitForNotification();
+  WaitUntil(used, "the device to be used");
   std::thread remover([&] {
     devices.Remove(3);
     EXPECT_TRUE(has_ended);
   });
-  while (devices.Use(3)) std::this_thread::yield();
+  WaitUntil([&] { return !devices.Use(3); }, "the removal to begin");
   EXPECT_FALSE(has_ended);
   goes_on.Notify();
+  const TimeLimit limit("the end of the use and of the removal");
   user.join();
   remover.join();
 }

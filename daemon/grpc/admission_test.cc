@@ -34,6 +34,7 @@
 #include "daemon/view/fake_world.h"
 #include "daemon/view/snapshot_bodies.h"
 #include "proto/base/file.h"
+#include "proto/base/wait_until.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
@@ -89,9 +90,11 @@ class Probe {
     hold_next_ = true;
   }
   void AwaitHeld() {
-    absl::MutexLock lock(&mu_);
-    mu_.Await(absl::Condition(
-        +[](grpc::ServerUnaryReactor** held) { return *held != nullptr; }, &held_));
+    const auto is_held = [this] {
+      absl::MutexLock lock(&mu_);
+      return held_ != nullptr;
+    };
+    WaitUntil(is_held, "the call that is held");
   }
   void Release() {
     absl::MutexLock lock(&mu_);
@@ -394,6 +397,7 @@ TEST_F(AdmissionTest, AConnectionBeyondThoseOfTheTokensIdentityIsRejected) {
       WithRetryAfter(absl::ResourceExhaustedError("too many connections of this identity are busy"), absl::Seconds(1)));
   EXPECT_EQ(probe_->quota.remembered(), 2u) << "tenant-a's first call and tenant-b's";
   probe_->Release();
+  const TimeLimit limit("the answer to the call that was held");
   first.join();
 }
 

@@ -16,9 +16,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/metrics/expect_metric.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
@@ -33,27 +34,26 @@ class GrpcBoundsTest : public GrpcServerFixture {
     return GetSnapshot(stub, "", response).error_code();
   }
 
-  // Retries for 10 s: a call may end for its client before it ends for the server, which frees its share later.
-  bool IsAnsweredSoon(Telemetry::Stub& stub) {
-    const absl::Time deadline = absl::Now() + absl::Seconds(10);
-    while (Ask(stub) != grpc::OK) {
-      if (absl::Now() > deadline) return false;
-    }
-    return true;
+  // Retries: a call may end for its client before it ends for the server, which frees its share later.
+  void AwaitAnswer(Telemetry::Stub& stub) {
+    WaitUntil([&] { return Ask(stub) == grpc::OK; }, "an answer to a call within the limits");
   }
 
-  // Likewise: an admitted stream of which one message has been read; nullptr after 10 s.
+  // Likewise: an admitted stream of which one message has been read.
   static std::unique_ptr<grpc::ClientReader<SubscribeResponse>> OpenSoon(Telemetry::Stub& stub,
                                                                          std::optional<grpc::ClientContext>& context) {
-    const absl::Time deadline = absl::Now() + absl::Seconds(10);
-    while (absl::Now() < deadline) {
+    std::unique_ptr<grpc::ClientReader<SubscribeResponse>> stream;
+    const auto is_open = [&] {
+      stream.reset();  // before its context
       context.emplace();
-      auto stream = stub.Subscribe(&*context, EndlessRequest());
+      stream = stub.Subscribe(&*context, EndlessRequest());
       SubscribeResponse response;
-      if (stream->Read(&response)) return stream;
+      if (stream->Read(&response)) return true;
       stream->Finish();
-    }
-    return nullptr;
+      return false;
+    };
+    WaitUntil(is_open, "a stream within the limits");
+    return stream;
   }
 
   // Of a call that has ended.
@@ -193,11 +193,10 @@ TEST_F(GrpcBoundsTest, CallsAtATimeAreLimitedStreamsAmongThem) {
   options_.requests.burst = 1'000'000;
   Start();
   const auto stub = As("tenant-a");
-  for (int i = 0; i < 10; ++i) ASSERT_TRUE(IsAnsweredSoon(*stub)) << i;
+  for (int i = 0; i < 10; ++i) AwaitAnswer(*stub);
   std::optional<grpc::ClientContext> contexts[2];
   const auto first = OpenSoon(*stub, contexts[0]);
   const auto second = OpenSoon(*stub, contexts[1]);
-  ASSERT_TRUE(first != nullptr && second != nullptr);
   sideband::v1::GetSnapshotResponse snapshot;
   grpc::ClientContext refused;
   EXPECT_EQ(stub->GetSnapshot(&refused, {}, &snapshot).error_message(), "at most 2 calls at a time; retry in 1s");
@@ -208,7 +207,7 @@ TEST_F(GrpcBoundsTest, CallsAtATimeAreLimitedStreamsAmongThem) {
   EXPECT_EQ(Pushbacks(third), std::vector<std::string>({"1000"}));
   EXPECT_EQ(Ask(*As("tenant-b")), grpc::OK);
   contexts[0]->TryCancel();
-  EXPECT_TRUE(IsAnsweredSoon(*stub));
+  AwaitAnswer(*stub);
   contexts[1]->TryCancel();
 }
 
@@ -257,7 +256,7 @@ TEST_F(GrpcBoundsTest, WhoHasNotReadGetsNoMore) {
     EXPECT_EQ(refused.error_message(), "too many bytes of earlier answers are unread; retry in 1s");
     EXPECT_EQ(Ask(*As("tenant-b")), grpc::OK);
   }
-  EXPECT_TRUE(IsAnsweredSoon(*other_connection)) << "what was held is given back with the call";
+  AwaitAnswer(*other_connection);  // what was held is given back with the call
 }
 
 TEST_F(GrpcBoundsTest, TheAuditLogIsToldTheSizeOfALargeRequest) {

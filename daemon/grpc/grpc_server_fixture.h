@@ -18,10 +18,12 @@
 #include <memory>
 #include <string>
 
+#include "absl/time/time.h"
 #include "daemon/config/fake_certificates.h"
 #include "daemon/grpc/grpc_server.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/view/fake_world.h"
+#include "proto/base/wait_until.h"
 #include "sideband/v1/telemetry.grpc.pb.h"
 
 namespace sideband::daemon {
@@ -48,6 +50,8 @@ class GrpcServerFixture : public testing::Test {
   static grpc::Status GetSnapshot(sideband::v1::Telemetry::Stub& stub, const std::string& vm,
                                   sideband::v1::GetSnapshotResponse& response);
 
+  // Reads of a stream, calls and Stop() wait for the server.
+  const TimeLimit limit_{"a test of the gRPC server to end", absl::Minutes(4)};
   const FakeCa ca_{"ca", testing::TempDir()};
   FakeWorld world_;
   std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});

@@ -17,6 +17,7 @@
 #include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/grpc/service_host.h"
 #include "daemon/view/fake_world.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
@@ -101,7 +102,7 @@ TEST_F(GrpcServerTest, MalformedRequestsAreRefusedWithoutAWordToStrangers) {
       status = std::move(ended);
       done.Notify();
     });
-    done.WaitForNotification();
+    WaitUntil(done, "the answer to a malformed request");
     return status;
   };
   EXPECT_EQ(send_garbage("ops").error_code(), grpc::INVALID_ARGUMENT);

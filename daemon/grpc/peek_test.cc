@@ -10,12 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "daemon/base/retry_after.h"
 #include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/metrics/expect_metric.h"
 #include "daemon/view/fake_live_reader.h"
 #include "daemon/view/peek_reader.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
@@ -43,13 +45,15 @@ class PeekTest : public GrpcServerFixture {
     caller_ = std::thread([this, request] { status_ = stub_->Peek(&context_, request, &response_); });
   }
   const grpc::Status& Await() {
+    const TimeLimit limit("the end of a call of Peek");
     caller_.join();
     return status_;
   }
   // The newest entry of the audit log, once there are as many.
   AuditEntry Audited(size_t count) {
     std::vector<AuditEntry> entries;
-    while (entries.size() < count) entries = world_.audit.Entries(AuditKind::kAccess);
+    const auto are_there = [&] { return (entries = world_.audit.Entries(AuditKind::kAccess)).size() >= count; };
+    WaitUntil(are_there, absl::StrCat(count, " entries of the audit log"));
     return entries.back();
   }
 

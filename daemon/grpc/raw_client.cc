@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/synchronization/notification.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
@@ -22,7 +23,7 @@ class Call final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
     StartWriteLast(&request, {});
     StartRead(&response_);
     StartCall();
-    done_.WaitForNotification();
+    WaitUntil(done_, "the end of the call of " + path);
     for (const auto& [name, value] : context_.GetServerTrailingMetadata()) {
       answer_.trailers.emplace(std::string(name.data(), name.size()), std::string(value.data(), value.size()));
     }

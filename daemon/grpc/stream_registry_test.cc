@@ -8,6 +8,7 @@
 #include "absl/synchronization/notification.h"
 #include "daemon/base/retry_after.h"
 #include "daemon/view/fake_world.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
@@ -33,21 +34,21 @@ class StreamRegistryTest : public testing::Test {
 TEST_F(StreamRegistryTest, APublicationWakes) {
   ASSERT_TRUE(registry_.Add("a", stream_).ok());
   world_.Publish(0, 1);
-  stream_->woken.WaitForNotification();
+  WaitUntil(stream_->woken, "the stream to be woken");
   registry_.Remove(stream_.get());
 }
 
 TEST_F(StreamRegistryTest, APolicyChangeWakes) {
   ASSERT_TRUE(registry_.Add("a", stream_).ok());
   world_.policy.Replace(FakePolicy());
-  stream_->woken.WaitForNotification();
+  WaitUntil(stream_->woken, "the stream to be woken");
   registry_.Remove(stream_.get());
 }
 
 TEST_F(StreamRegistryTest, SoDoesTimeItself) {
   StreamRegistry registry(world_.reader, 2, absl::Milliseconds(1));
   ASSERT_TRUE(registry.Add("a", stream_).ok());
-  stream_->woken.WaitForNotification();
+  WaitUntil(stream_->woken, "the stream to be woken");
   registry.Remove(stream_.get());
 }
 

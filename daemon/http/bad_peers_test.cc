@@ -15,11 +15,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "daemon/config/fake_certificates.h"
 #include "daemon/http/fake_http_client.h"
 #include "daemon/http/http_server.h"
 #include "daemon/metrics/expect_metric.h"
+#include "proto/base/steady_time.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
@@ -118,15 +120,15 @@ TEST_F(BadPeersTest, WhoSaysItSlowlyIsCutOff) {
   const auto slow_header = Connect(bad_);
   const RawPeer slow_handshake(server_->port());
   const std::string hello("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
-  const absl::Time start = absl::Now();
+  const absl::Duration start = SteadyNow();
   for (size_t i = 0; i < 8; ++i) {
     slow_header->Send(std::string(1, kGetRoot[i]));
     slow_handshake.Send(hello.substr(i, 1));
-    absl::SleepFor(kTimeLimit / 8);
+    SteadySleep(kTimeLimit / 8);
   }
   EXPECT_TRUE(slow_handshake.IsClosed());
   EXPECT_TRUE(slow_header->IsClosed());
-  EXPECT_LT(absl::Now() - start, kBound);
+  EXPECT_LT(SteadyNow() - start, kBound);
   ExpectGoodIsAnswered();
 }
 
@@ -296,11 +298,9 @@ TEST_F(BadPeersTest, WhoNeverReadsIsCutOff) {
   });
   const auto deaf = Connect(bad_);
   deaf->Send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
-  asked.WaitForNotification();
+  WaitUntil(asked, "the request for the large body");
   ExpectGoodIsAnswered();
-  const absl::Time deadline = absl::Now() + kBound;
-  while (body.use_count() > 1 && absl::Now() < deadline) absl::SleepFor(absl::Milliseconds(5));
-  EXPECT_EQ(body.use_count(), 1);
+  WaitUntil([&] { return body.use_count() == 1; }, "the release of the unread body");
   ExpectGoodIsAnswered();
 }
 

@@ -9,6 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <utility>
@@ -27,7 +28,7 @@ sockaddr_in AddressOf(const char* host, uint16_t port) {
 int Connect(uint16_t port, const char* source) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   const sockaddr_in from = AddressOf(source, 0), to = AddressOf("127.0.0.1", port);
-  const timeval limit{.tv_sec = 10, .tv_usec = 0};
+  const timeval limit{.tv_sec = 60, .tv_usec = 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
   // Errors need no check: the handshake then fails as well.
   static_cast<void>(bind(fd, reinterpret_cast<const sockaddr*>(&from), sizeof(from)));
@@ -82,7 +83,9 @@ void FakeHttpClient::Send(const std::string& bytes) { SSL_write(ssl_, bytes.data
 
 bool FakeHttpClient::ReadMore() {
   char bytes[16384];
+  errno = 0;
   const int size = SSL_read(ssl_, bytes, sizeof(bytes));
+  has_timed_out_ = size <= 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
   if (size <= 0) return false;
   received_.append(bytes, size);
   return true;
@@ -101,6 +104,6 @@ std::string FakeHttpClient::ReceiveResponse(bool is_head) {
   return response;
 }
 
-bool FakeHttpClient::IsClosed() { return !ReadMore(); }
+bool FakeHttpClient::IsClosed() { return !ReadMore() && !has_timed_out_; }
 
 }  // namespace sideband::daemon

@@ -18,7 +18,7 @@ namespace sideband::daemon {
 
 inline constexpr char kGetRoot[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
-// Not thread-safe. Reads time out after ten seconds, which is far beyond any expected delay.
+// Not thread-safe. Reads time out after a minute, which is far beyond any expected delay.
 class FakeHttpClient {
  public:
   // Connects to 127.0.0.1 from the address `source`. nullptr `certificate`: no client certificate. `tls_version_max` is
@@ -39,7 +39,7 @@ class FakeHttpClient {
   void Send(const std::string& bytes);
   // The header and a body of Content-Length bytes (none if `is_head`); less where the connection ends early.
   std::string ReceiveResponse(bool is_head = false);
-  // Blocks until the server sends data (false) or closes the connection (true).
+  // Blocks until the server closes the connection (true); false where it sends data, or does neither in time.
   bool IsClosed();
 
  private:
@@ -49,6 +49,7 @@ class FakeHttpClient {
   SSL* ssl_;
   int socket_;
   bool is_connected_ = false;
+  bool has_timed_out_ = false;  // of the last read
   std::string received_;
 };
 

@@ -19,6 +19,8 @@
 #include "daemon/config/fake_certificates.h"
 #include "daemon/http/fake_http_client.h"
 #include "daemon/metrics/self_metrics.h"
+#include "proto/base/steady_time.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
@@ -63,6 +65,8 @@ class HttpServerTest : public testing::Test {
   const std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
   FakeClock clock_{absl::Now()};
   HttpServer::Options options_;
+  // Stop() and a read of a raw socket wait for the server.
+  const TimeLimit limit_{"a test of the HTTP server to end", absl::Minutes(4)};
   std::unique_ptr<HttpServer> server_;
 };
 
@@ -204,12 +208,12 @@ TEST_F(HttpServerTest, StopLetsAnAnswerFinish) {
   absl::Notification go_on;
   Start([&](const HttpRequest& request) {
     asked.Notify();
-    go_on.WaitForNotification();
+    WaitUntil(go_on, "the server to be stopped");
     return Echo(request);
   });
   FakeHttpClient client(server_->port(), ca_.ca_file(), &peer_);
   client.Send(kGetWho);
-  asked.WaitForNotification();
+  WaitUntil(asked, "the request");
   std::jthread stopper([this] { server_->Stop(); });
   go_on.Notify();
   EXPECT_THAT(client.ReceiveResponse(), EndsWith("peer\n"));
@@ -256,7 +260,7 @@ TEST_F(HttpServerTest, WhatTheQueueRefusesIsAnswered) {
   // The work is charged a moment after its answer: behind it, on the only thread.
   absl::Notification charged;
   work.Add(WorkQueue::Lane::kScrapes, {"other"}, [&](const absl::Status&) { charged.Notify(); });
-  charged.WaitForNotification();
+  WaitUntil(charged, "the work behind the first");
   const std::string refused = Exchange(kGetWho);
   EXPECT_THAT(refused, StartsWith("HTTP/1.1 429 "));
   EXPECT_THAT(refused, EndsWith("later\n"));
@@ -272,9 +276,9 @@ TEST_F(HttpServerTest, WorkMayOutliveItsClient) {
   absl::Notification blocked, go_on;
   work.Add(WorkQueue::Lane::kScrapes, {"other"}, [&](const absl::Status&) {
     blocked.Notify();
-    go_on.WaitForNotification();
+    WaitUntil(go_on, "the client to be closed");
   });
-  blocked.WaitForNotification();
+  WaitUntil(blocked, "the work that occupies the thread");
   {
     FakeHttpClient gone(server_->port(), ca_.ca_file(), &peer_);
     gone.Send(kGetWho);
@@ -296,12 +300,12 @@ TEST_F(HttpServerTest, RequestsBeyondTheThrottleAreReadLater) {
     client.Send(kGetWho);
     EXPECT_THAT(client.ReceiveResponse(), StartsWith("HTTP/1.1 200 OK"));
   }
-  const absl::Time start = absl::Now();
+  const absl::Duration start = SteadyNow();
   for (int i = 0; i < 2; ++i) {
     client.Send(kGetWho);
     EXPECT_THAT(client.ReceiveResponse(), StartsWith("HTTP/1.1 200 OK"));
   }
-  EXPECT_GE(absl::Now() - start, absl::Milliseconds(50));
+  EXPECT_GE(SteadyNow() - start, absl::Milliseconds(50));
   server_->Stop();
 }
 

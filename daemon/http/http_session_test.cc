@@ -99,7 +99,7 @@ class HttpSessionTest : public testing::Test {
   // Runs until the session has ended; false where it goes on.
   bool EndsInTime() {
     io_.restart();
-    for (int i = 0; i < 1000 && !session_.expired(); ++i) io_.run_one_for(std::chrono::milliseconds(10));
+    for (int i = 0; i < 6000 && !session_.expired(); ++i) io_.run_one_for(std::chrono::milliseconds(10));
     return session_.expired();
   }
 

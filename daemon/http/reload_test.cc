@@ -14,6 +14,7 @@
 #include "daemon/http/site.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/view/fake_world.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
@@ -69,7 +70,7 @@ TEST_F(ReloadTest, NoAnswerIsEmptyOrPartial) {
   }
   for (uint64_t reload = 0; reload < kReloads; ++reload) {
     // At least one scrape per five reloads, so that scrapes are under way when the policy changes.
-    while (scrapes_ < reload / 5 && !HasFailure()) std::this_thread::yield();
+    WaitUntil([&] { return scrapes_ >= reload / 5 || HasFailure(); }, absl::StrCat(reload / 5, " scrapes"));
     world_.policy.Replace(FakePolicy());
     if (reload % 10 == 0) world_.Publish(0, 3 + reload);
   }

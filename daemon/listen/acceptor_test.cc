@@ -29,6 +29,7 @@
 #include "daemon/base/socket_folder.h"
 #include "daemon/metrics/self_metrics.h"
 #include "proto/base/descriptor.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
@@ -194,7 +195,7 @@ int ReadOne(const std::string& path) {
   sockaddr_un address{.sun_family = AF_UNIX};
   std::strcpy(address.sun_path, path.c_str());
   if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) return -1;
-  const timeval patience{.tv_sec = 20};
+  const timeval patience{.tv_sec = 60};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   char byte = 0;
   int bytes = 0;
@@ -353,6 +354,8 @@ class AcceptorTest : public testing::Test {
     return static_cast<int>(read(client.get(), &byte, 1));
   }
 
+  // Reads and the join wait for the acceptor's thread.
+  const TimeLimit limit_{"a test of the acceptor to end"};
   const SocketFolder folder_;
   const ListenerConfig listener_{.listen = {.host = "127.0.0.1", .port = 0}, .unix_socket = folder_.path() + "/s"};
   const std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
@@ -375,7 +378,7 @@ TEST_F(AcceptorTest, AcceptsByBothWaysUntilItIsStopped) {
   EXPECT_EQ(ReadOne(listener_.unix_socket), -1);
   absl::Notification closed;
   boost::asio::post(io_, [&] { closed.Notify(); });
-  closed.WaitForNotification();
+  WaitUntil(closed, "the descriptor to be closed");
   EXPECT_EQ(ReadByTcp(), -1);
 }
 

@@ -9,6 +9,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "daemon/base/retry_after.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
@@ -22,9 +23,9 @@ class WorkQueueTest : public testing::Test {
     absl::Notification begun;
     queue.Add(lane, {holder}, [&](const absl::Status&) {
       begun.Notify();
-      go_.WaitForNotification();
+      WaitUntil(go_, "the test to let the work go on");
     });
-    begun.WaitForNotification();
+    WaitUntil(begun, "the work of " + holder + " to begin");
   }
   WorkQueue::Work Note(const std::string& what) {
     return [this, what](const absl::Status& may) {
@@ -37,7 +38,7 @@ class WorkQueueTest : public testing::Test {
   static void Await(WorkQueue& queue, Lane lane, const WorkQueue::Holder& holder) {
     absl::Notification done;
     queue.Add(lane, holder, [&](const absl::Status&) { done.Notify(); });
-    done.WaitForNotification();
+    WaitUntil(done, "work that needs not wait for others'");
   }
   std::vector<std::string> Order() {
     absl::MutexLock lock(&mu_);
@@ -110,7 +111,7 @@ TEST_F(WorkQueueTest, ProcessorTimeIsOneBudgetOfAllLanes) {
       status = may;
       done.Notify();
     });
-    done.WaitForNotification();
+    WaitUntil(done, "work to be done or refused");
     return status;
   };
   EXPECT_TRUE(run(Lane::kQueries, {"a"}).ok());

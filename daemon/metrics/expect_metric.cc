@@ -10,7 +10,7 @@
 namespace sideband::daemon {
 
 void ExpectMetric(SelfMetrics& metrics, const std::string& line) {
-  const absl::Duration deadline = SteadyNow() + absl::Seconds(10);
+  const absl::Duration deadline = SteadyNow() + absl::Minutes(1);
   const auto is_there = [&] { return absl::StrContains("\n" + metrics.Serialize(), "\n" + line + "\n"); };
   while (!is_there() && SteadyNow() < deadline) SteadySleep(absl::Milliseconds(5));
   EXPECT_TRUE(is_there()) << line;

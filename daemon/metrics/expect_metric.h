@@ -11,7 +11,7 @@
 
 namespace sideband::daemon {
 
-// Waits until `metrics` contains the line. Fails the test after ten seconds.
+// Waits until `metrics` contains the line. Fails the test after a minute.
 void ExpectMetric(SelfMetrics& metrics, const std::string& line);
 
 }  // namespace sideband::daemon

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/synchronization/notification.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
@@ -20,7 +21,7 @@ TEST_F(PublicationThreadTest, WorksAfterAPublication) {
   PublicationThread thread(store_, [&] { done.Notify(); });
   thread.Start();
   Publish();
-  done.WaitForNotification();
+  WaitUntil(done, "the work after a publication");
 }
 
 TEST_F(PublicationThreadTest, WhatComesMeanwhileIsOneTurn) {
@@ -29,17 +30,17 @@ TEST_F(PublicationThreadTest, WhatComesMeanwhileIsOneTurn) {
   PublicationThread thread(store_, [&] {
     if (++turns == 1) {
       is_working.Notify();
-      may_go_on.WaitForNotification();
+      WaitUntil(may_go_on, "the five publications");
     } else {
       second_turn.Notify();  // a third would abort
     }
   });
   thread.Start();
   Publish();
-  is_working.WaitForNotification();
+  WaitUntil(is_working, "the work after the first publication");
   for (int i = 0; i < 5; ++i) Publish();
   may_go_on.Notify();
-  second_turn.WaitForNotification();
+  WaitUntil(second_turn, "the work after the others");
   thread.Stop();
   EXPECT_EQ(turns, 2);
 }

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <thread>
 
+#include "proto/base/wait_until.h"
+
 namespace sideband::daemon {
 namespace {
 
@@ -92,6 +94,7 @@ TEST(StoreTest, NothingIsPublishedOfADeviceThatIsGone) {
 
 TEST(StoreTest, ReadersSeeMonotonicPublicationsWhileOneWrites) {
   Store store(TwoDevices());
+  const TimeLimit limit("2000 publications");
   std::thread writer([&] {
     for (uint64_t i = 1; i <= 2000; ++i) store.Publish(0, Publication(i));
   });

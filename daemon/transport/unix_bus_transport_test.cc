@@ -11,6 +11,8 @@
 #include <functional>
 #include <thread>
 
+#include "proto/base/steady_time.h"
+#include "proto/base/wait_until.h"
 #include "proto/smbus/bus_frame.h"
 
 namespace sideband::daemon {
@@ -40,6 +42,7 @@ class FarEnd {
     });
   }
   ~FarEnd() {
+    const TimeLimit limit("the end of the far end's scripts");
     thread_.join();
     close(listener_);
   }
@@ -101,7 +104,7 @@ TEST(UnixBusTransportTest, DrippingBytesTimesOutAsSilenceDoes) {
     const Bytes header = {0xFF, 0x00, 0x00, 0x00};
     send(fd, header.data(), header.size(), MSG_NOSIGNAL);
     const uint8_t drip = 0;
-    while (send(fd, &drip, 1, MSG_NOSIGNAL) == 1) usleep(5000);
+    while (send(fd, &drip, 1, MSG_NOSIGNAL) == 1) SteadySleep(absl::Milliseconds(5));
   }});
   UnixBusTransport transport(far_end.path, {.timeout = absl::Milliseconds(50)});
   EXPECT_EQ(transport.Execute(kCarriedRead).status().code(), absl::StatusCode::kDeadlineExceeded);

@@ -15,9 +15,11 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/snapshot/live_block.h"
 #include "daemon/snapshot/live_reader.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 
@@ -48,12 +50,8 @@ class FakeLiveReader final : public LiveReader {
   }
   // Waits for the request with this number, from 0 on.
   Request Await(size_t number) {
+    WaitUntil([&] { return count() > number; }, absl::StrCat("live request ", number));
     absl::MutexLock lock(&mu_);
-    const auto is_there = [&] {
-      mu_.AssertHeld();
-      return requests_.size() > number;
-    };
-    mu_.Await(absl::Condition(&is_there));
     return requests_[number];
   }
   void Answer(size_t number, const absl::StatusOr<PeekedBlock>& peeked) {

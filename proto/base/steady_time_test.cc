@@ -7,6 +7,8 @@
 #include <csignal>
 #include <thread>
 
+#include "proto/base/wait_until.h"
+
 namespace sideband {
 namespace {
 
@@ -49,6 +51,7 @@ TEST(SteadyCondVarTest, ATimeoutThatIsOverDoesNotWait) {
 TEST(SteadyCondVarTest, EveryWaiterIsWoken) {
   Door door;
   bool first = false, second = false;
+  const TimeLimit limit("both waiters to be woken");
   std::thread one([&] { first = door.AwaitOpen(absl::InfiniteDuration()); });
   std::thread two([&] { second = door.AwaitOpen(absl::Hours(1)); });
   door.Open();
@@ -61,6 +64,7 @@ TEST(SteadyCondVarTest, EveryWaiterIsWoken) {
 TEST(SteadyCondVarTest, AWakeUpWithoutTheConditionIsNotItsEnd) {
   Door door;
   bool met = false;
+  const TimeLimit limit("the door to be open");
   std::thread waiter([&] { met = door.AwaitOpen(absl::InfiniteDuration()); });
   for (int i = 0; i < 100; ++i) door.changed.NotifyAll();
   door.Open();
@@ -82,6 +86,7 @@ TEST(SteadySleepTest, ASignalEndsIt) {
   ASSERT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);
   Door asleep;
   bool whole = true;
+  const TimeLimit limit("a signal to end the sleep");
   std::thread sleeper([&] {
     whole = SteadySleep(absl::Hours(1));
     asleep.Open();

@@ -12,6 +12,7 @@
 
 #include "absl/strings/escaping.h"
 #include "proto/base/file.h"
+#include "proto/base/wait_until.h"
 #include "secure_mcu/guest_view/example_device.h"
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/guest_view/reader.h"
@@ -236,6 +237,7 @@ TEST(GuestViewTest, NoSampleIsTorn) {
   const auto writer = MakeWriter(FreshFolder("torn"));
   ASSERT_TRUE(writer->Publish(ExampleSnapshot(ExampleCatalog(), 1)).ok());
   std::atomic<bool> stop = false;
+  const TimeLimit limit("20000 whole samples", absl::Minutes(4));
   std::thread publisher([&] {
     for (uint32_t trigger = 2; !stop; ++trigger) {
       EXPECT_TRUE(writer->Publish(ExampleSnapshot(ExampleCatalog(), trigger)).ok());

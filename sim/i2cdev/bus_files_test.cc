@@ -17,6 +17,7 @@
 #include <functional>
 #include <thread>
 
+#include "proto/base/wait_until.h"
 #include "proto/smbus/bus_frame.h"
 
 namespace sideband::i2cdev {
@@ -41,6 +42,7 @@ class FarEnd {
   }
   ~FarEnd() { Join(); }
   void Join() {
+    const TimeLimit limit("the end of the far end's connections");
     if (thread_.joinable()) thread_.join();
   }
 

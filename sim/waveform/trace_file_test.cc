@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/wait_until.h"
 #include "sim/waveform/test_files.h"
 
 namespace sideband::sim {
@@ -71,6 +72,7 @@ TEST(TraceFileTest, PaddingBehindGzipIsIgnored) {
 absl::StatusOr<std::string> ReadThroughPipe(const std::string& content) {
   const std::string path = WriteTestFile("", "name") + ".pipe";
   EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const TimeLimit limit("the content of a pipe");
   std::thread writer([&] {
     std::ofstream pipe(path, std::ios::binary);
     pipe << content.substr(0, 3) << std::flush << content.substr(3);

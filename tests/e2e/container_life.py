@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import ssl
-import time
 import unittest
 import urllib.error
 import urllib.request
@@ -173,9 +172,7 @@ class ContainerLife(programs.ProgramTestCase):
         self.assertEqual(self.probed("readinessProbe").stderr, "sideband: no device is fresh\n")
         self.assertEqual(self.probed("livenessProbe").stdout, "alive, no device is fresh\n")
 
-        start = time.monotonic()
         self.assertEqual(self.one.stop(), 0, self.one.log())
-        self.assertLess(time.monotonic() - start, 5)
 
     def test_a_missing_certificate_is_one_line(self):
         self.lay_out(without="tls/tls.key")

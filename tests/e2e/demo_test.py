@@ -5,7 +5,6 @@ import glob
 import os
 import re
 import signal
-import time
 import unittest
 
 import programs
@@ -151,10 +150,8 @@ esac
         programs.wait_until(lambda: "until Ctrl-C" in demo.log() or demo.ended(), "the demo is ready")
         self.assertFalse(demo.ended(), demo.log())
         self.assertGreaterEqual(len(self.processes()), 2)
-        start = time.monotonic()
         demo.signal(number)
         self.assertEqual(demo.wait(), 0, demo.log())
-        self.assertLess(time.monotonic() - start, 10)
         self.assert_nothing_left()
 
     def test_stays_until_ctrl_c(self):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`./dev` on a machine that is not set up, with fakes of apt-get, sudo and Bazel that only record their arguments."""
 
+import json
 import os
 import re
 import shutil
@@ -264,3 +265,48 @@ class DevTest(programs.ProgramTestCase):
             result = self.dev(*arguments)
             self.assertEqual(result.returncode, 2, arguments)
             self.assertRegex(result.stderr, r"\Adev: [^\n]+; `\./dev help` lists the verbs\n\Z")
+
+
+class CountResultsTest(programs.ProgramTestCase):
+    """tests/count_results.py, with what Bazel and the test programs write."""
+    # Of a program without an XML file of its own.
+    OF_BAZEL = ('<testsuites><testsuite name="x" tests="1" failures="0" errors="0"><testcase name="x" status="run"/>'
+                "<system-out>\nGenerated test.log:\n<![CDATA[%s]]></system-out></testsuite></testsuites>")
+
+    def count(self, *tests, built=True):
+        """(standard output, standard error) of (status, XML) of each test."""
+        events = [{"id": {"targetCompleted": {}}, "completed": {"success": True} if built else {}}]
+        for number, (status, xml) in enumerate(tests):
+            self.write("%d test.xml" % number, xml)
+            uri = "file://" + self.path("%d%%20test.xml" % number)
+            outputs = [{"name": "test.log", "uri": "file:///none"}, {"name": "test.xml", "uri": uri}]
+            events.append({"testResult": {"status": status, "testActionOutput": outputs}})
+        self.write("events", "".join(json.dumps(event) + "\n" for event in events))
+        result = programs.run("/usr/bin/python3", "-B", programs.runfile("tests/count_results.py"), "events", cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result)
+        return result.stdout, result.stderr
+
+    def test_cases(self):
+        xml = ('<testsuites><testsuite><testcase name="a"/><testcase name="b"><failure/></testcase>'
+               '<testcase name="c" result="skipped"><skipped message="x_test.cc:7&#x0A;needs root&#x0A;"/></testcase>'
+               '<testcase name="d"><skipped message="no Prometheus">no Prometheus</skipped></testcase>'
+               '<testcase name="e"><skipped/></testcase></testsuite></testsuites>')
+        self.assertEqual(self.count(("FAILED", xml), ("PASSED", xml.replace("<failure/>", ""))), (
+            "3 1 6\n", "   skipped 2: needs root\n   skipped 2: no Prometheus\n   skipped 2: the test says no reason\n"))
+
+    def test_a_program_without_cases_is_one(self):
+        self.assertEqual(self.count(("PASSED", self.OF_BAZEL % "all is well\n")), ("1 0 0\n", ""))
+        failed = (self.OF_BAZEL % "it is not\n").replace('status="run"/>', 'status="run"><error/></testcase>')
+        self.assertEqual(self.count(("FAILED", failed)), ("0 1 0\n", ""))
+        self.assertEqual(self.count(built=False), ("0 1 0\n", ""))
+
+    def test_unittest_counts_its_own(self):
+        log = ("test_a (x.A.test_a) ... ok\ntest_b (x.A.test_b)\nDoes it. ... skipped 'promtool is not installed'\n"
+               'test_c (x.A.test_c) ... skipped "it\'s not here"\n\n---\nRan 3 tests in 0.1s\n\nOK (skipped=2)\n')
+        self.assertEqual(self.count(("PASSED", self.OF_BAZEL % log)),
+                         ("1 0 2\n", "   skipped 1: it's not here\n   skipped 1: promtool is not installed\n"))
+        self.assertEqual(self.count(("PASSED", self.OF_BAZEL % "Ran 5 tests in 2.5s\n\nOK\n")), ("5 0 0\n", ""))
+        self.assertEqual(self.count(("FAILED", self.OF_BAZEL % "Ran 5 tests in 2s\n\nFAILED (failures=1, errors=1)\n")),
+                         ("3 2 0\n", ""))
+        self.assertEqual(self.count(("PASSED", self.OF_BAZEL % "s\nRan 1 test in 0.0s\n\nOK (skipped=1)\n")),
+                         ("0 0 1\n", "   skipped 1: the test says no reason\n"))

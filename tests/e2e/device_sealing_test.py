@@ -121,7 +121,7 @@ class DeviceSealingTest(unittest.TestCase):
         with tenant_client.Client(self.site, "tenant-b") as client:
             for request in refused:
                 code, message = tenant_client.refusal(
-                    lambda: client.confidential.Exchange(pb.ExchangeRequest(vm="vm3", request=request), timeout=10))
+                    lambda: client.confidential.Exchange(pb.ExchangeRequest(vm="vm3", request=request), timeout=programs.PATIENCE_S))
                 self.assertEqual((code.name, message), ("PERMISSION_DENIED", "the exchange is refused"))
         programs.wait_until(lambda: len([r for r in self.audited() if r.startswith("exchange refused: exchange request: ")
                                          or r == "exchange refused: the request is of another VM or device"]) >= 6,

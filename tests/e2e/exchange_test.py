@@ -118,5 +118,5 @@ class ExchangeTest(unittest.TestCase):
             pb = tenant_client.messages()
             for request in (b"", b"SBXQ", bytes(140), bytes(20_000)):
                 code, message = tenant_client.refusal(
-                    lambda: client.confidential.Exchange(pb.ExchangeRequest(vm="vm3", request=request), timeout=10))
+                    lambda: client.confidential.Exchange(pb.ExchangeRequest(vm="vm3", request=request), timeout=programs.PATIENCE_S))
                 self.assertEqual((code.name, message), ("PERMISSION_DENIED", "the exchange is refused"))

@@ -210,7 +210,7 @@ class Http2AttackTest(unittest.TestCase):
                     limit = max(limit, SCRAPE_FACTOR * self.measure(reconnects, 0)[1])
                 self.assertLess(cores, cores_max)
                 self.assertLess(p99, limit)
-                programs.wait_until(lambda: observer.resident() < quiet_resident + (32 << 20), "memory falls back", 10)
+                programs.wait_until(lambda: observer.resident() < quiet_resident + (32 << 20), "memory falls back")
                 next(stream)
 
     def test_one(self):

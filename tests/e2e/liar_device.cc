@@ -14,7 +14,8 @@
 #include <cstring>
 #include <iterator>
 
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "proto/base/steady_time.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/firmware.h"
@@ -64,7 +65,7 @@ class LiarDevice final : public mcu::Device {
     return snapshot;
   }
   std::span<const uint64_t> DeviceCounters() override { return kDeviceCounts; }
-  uint64_t ReferenceTimeNs() override { return static_cast<uint64_t>(absl::ToInt64Nanoseconds(absl::Now() - start_)); }
+  uint64_t ReferenceTimeNs() override { return static_cast<uint64_t>(absl::ToInt64Nanoseconds(SteadyNow() - start_)); }
 
  private:
   void Add(mailbox::Snapshot& snapshot, mailbox::BlockHeader header, std::span<const uint64_t> counts) const {
@@ -106,7 +107,7 @@ class LiarDevice final : public mcu::Device {
                                          .serial = "LIAR-1",
                                          .part_number = "LIAR",
                                          .boot_id = 0x11AA};
-  const absl::Time start_ = absl::Now();
+  const absl::Duration start_ = SteadyNow();
   int state_ = kConfidential;  // the state at the newest latch
   mailbox::Catalog catalog_;
   uint32_t latches_ = 0;
@@ -126,8 +127,8 @@ int Main(const char* socket, const char* first_state) {
   mcu::MailboxTarget target(kAddress, firmware);
   mcu::VirtualBus bus;
   bus.Connect(kAddress, target);
-  const absl::Time start = absl::Now();
-  const auto server = mcu::BusServer::Listen(socket, bus, [start] { return absl::Now() - start; });
+  const absl::Duration start = SteadyNow();
+  const auto server = mcu::BusServer::Listen(socket, bus, [start] { return SteadyNow() - start; });
   if (!server.ok()) {
     fprintf(stderr, "liar_device: %s\n", server.status().ToString().c_str());
     return 1;

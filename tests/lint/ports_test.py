@@ -11,7 +11,10 @@ import unittest
 _RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST_WORKSPACE", ""))
 _FOLDERS = ("client/python", "tests/conformance", "tests/debian", "tests/deploy", "tests/e2e", "tests/package",
             "tests/simulation")
-_PORT = re.compile(r"""(?:127\.0\.0\.1|localhost|0\.0\.0\.0|\[::1?\])(?::|["'], )([1-9]\d{2,4})\b""")
+# Beside an address of this machine; as the value of a name; in a call that binds every address.
+_PORT = re.compile(r"""(?:(?:127\.0\.0\.1|localhost|0\.0\.0\.0|\[::1?\])(?::|["'], ?)|"""
+                   r"""\b(?:\w*_)?port(?:_\w+)?(?:: \w+)? *= *|"""
+                   r"""\b(?:bind|create_server|\w*Server)\(\(?["']["'], ?|\bhtons\()([1-9]\d{2,4})\b""", re.IGNORECASE)
 _MACHINE = "in a machine with a network of its own (tests/e2e/machine.py)"
 _REPLACED = "of an example, which the test replaces by its own"
 # {file: why its ports are nobody else's}
@@ -28,7 +31,7 @@ EXCEPTIONS = {
 
 
 def fixed_ports(text):
-    """(line, port) of each port beside an address of this machine."""
+    """(line, port) of each port that is bound, or may be."""
     return [(number, port) for number, line in enumerate(text.splitlines(), 1) for port in _PORT.findall(line)]
 
 
@@ -62,6 +65,11 @@ class PortsTest(unittest.TestCase):
     def test_what_is_found(self):
         self.assertEqual(fixed_ports('bind(("127.0.0.1", 9090))\n"localhost:80"\nlisten: "[::1]:9877"\n"127.0.0.1:0"'),
                          [(1, "9090"), (3, "9877")])
+        self.assertEqual(fixed_ports('_PORT = 9090\ndef serve(port=9091):\nhttp_port: int = 9092\n'
+                                     'create_server(("", 9093))\n'
+                                     "HTTPServer(('', 9094), Handler)\naddress.sin_port = htons(9095);"),
+                         list(enumerate(map(str, range(9090, 9096)), 1)))
+        self.assertEqual(fixed_ports('port = 0\nreport = 1700\n("", 400)\nbind(("", 0))\nself.port = server.port'), [])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 """No program waits on the wall clock, or reads it other than through its Clock.
 
 A wall clock that is set back by an hour makes each wait on it an hour longer. Abseil's waits with a timeout use the
-wall clock. Tests and fakes are exempt. Exceptions are listed in ALLOWED, with their reasons.
+wall clock. Exceptions are listed in ALLOWED, with their reasons. Tests and fakes may read the wall clock, but wait by
+WaitUntil, which ends in vain with what it waited for.
 """
 
 import os
@@ -29,6 +30,15 @@ RULES = (
      "the Clock (daemon/base/clock.h) that the constructor gets, or SteadyNow() of proto/base/steady_time.h"),
 )
 
+# The same for tests and fakes.
+RULES_OF_TESTS = (
+    (r"\b(Await|Wait|LockWhen|ReaderLockWhen|WriterLockWhen|WaitForNotification)With(Timeout|Deadline)\b|"
+     r"\bWaitForNotification\(|\bAwait\(absl::Condition\b|\bBlockingCounter\b", "WaitUntil of proto/base/wait_until.h"),
+    (r"\bSleepFor\b|\bsleep_(for|until)\b|\b(usleep|nanosleep|sleep)\(|\bthis_thread::yield\b",
+     "WaitUntil of proto/base/wait_until.h, or SteadySleep of proto/base/steady_time.h"),
+    (r"\babsl::Now\(\) - start\b|\b(deadline|end|until) = absl::Now\(\)|\babsl::Now\(\) [<>]", "SteadyNow() of proto/base/steady_time.h"),
+)
+
 # {(file, the code): reason}
 ALLOWED = {
     ("daemon/base/clock.cc", "absl::Now"): "the Clock itself",
@@ -48,7 +58,7 @@ def breaches(path, text):
     """[(line number, code, alternative)] of a file."""
     return [(number, match.group(0), instead)
             for number, line in enumerate(text.splitlines(), 1)
-            for pattern, instead in RULES
+            for pattern, instead in (RULES_OF_TESTS if _IS_TEST.search(path) else RULES)
             for match in re.finditer(pattern, without_comment(line))
             if (path, match.group(0)) not in ALLOWED]
 
@@ -59,7 +69,7 @@ def sources(root):
         for parent, _, names in os.walk(os.path.join(root, folder)):
             for name in names:
                 path = os.path.relpath(os.path.join(parent, name), root)
-                if name.endswith((".cc", ".h")) and not _IS_TEST.search(path):
+                if name.endswith((".cc", ".h")):
                     with open(os.path.join(root, path), encoding="utf-8") as file:
                         yield path, file.read()
 
@@ -93,6 +103,18 @@ class WallClockTest(unittest.TestCase):
                      "SteadySleep(kPoll);", "clock.Now()", "time(first)", "std::chrono::steady_clock::now()",
                      "entry.time = clock_.Now();", "times.Of(snapshot, host_time)"):
             self.assertEqual(breaches("daemon/x.cc", line), [], line)
+
+    def test_each_rule_of_tests(self):
+        for line in ("done.WaitForNotification();", "done.WaitForNotificationWithTimeout(absl::Seconds(30))",
+                     "mu_.Await(absl::Condition(&open_));", "while (!done) std::this_thread::yield();",
+                     "while (!done) absl::SleepFor(kPoll);", "std::this_thread::sleep_for(1ms);", "usleep(5000);",
+                     "absl::BlockingCounter three(3);", "EXPECT_LT(absl::Now() - start, kBound);",
+                     "const absl::Time deadline = absl::Now() + absl::Seconds(10);", "while (absl::Now() < deadline) {"):
+            self.assertEqual(len(breaches("daemon/x_test.cc", "int x;\n" + line)), 1, line)
+            self.assertEqual(len(breaches("daemon/fake_x.h", "int x;\n" + line)), 1, line)
+        for line in ('WaitUntil(done, "the answer");', "SteadySleep(kLimit / 8);", "FakeClock clock_{absl::Now()};",
+                     "Cause(absl::Now() + absl::Hours(24 * 31))", "const absl::Duration start = SteadyNow();"):
+            self.assertEqual(breaches("daemon/x_test.cc", line), [], line)
 
 
 if __name__ == "__main__":

@@ -267,4 +267,4 @@ class DrawnTest(TruthTestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)
