@@ -68,7 +68,7 @@ absl::Status CheckOnChange(const SubscribeRequest& request) {
                             : request.suppress_redundant() ? "suppress_redundant"
                                                            : nullptr;
   if (field == nullptr) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(field, ": is of STREAM_MODE_SAMPLE"));
+  return absl::InvalidArgumentError(absl::StrCat(field, ": requires STREAM_MODE_SAMPLE"));
 }
 
 }  // namespace
