@@ -253,7 +253,7 @@ TEST_F(CliTest, AStaleDeviceSaysSo) {
   snapshot.mutable_age()->set_seconds(74);
   snapshot.mutable_age()->set_nanos(900'000'000);
   Serve(script);
-  EXPECT_THAT(Printed({"get"}), testing::HasSubstr("  STALE: 1m14s old, its rates now are unknown\n"));
+  EXPECT_THAT(Printed({"get"}), testing::HasSubstr("  STALE: 1m14s old, its present rates are unknown\n"));
   EXPECT_EQ(err_.text(), "sideband: gpu0 is stale: its newest snapshot is 1m14s old; there are no rates\n");
 }
 

@@ -83,7 +83,7 @@ TEST(StreamRequestTest, SensorsHaveNoRows) {
   request.mutable_filter()->set_device("gpu0");
   EXPECT_EQ(Error(request), "");
   request.mutable_filter()->add_events("cycles");
-  EXPECT_EQ(Error(request), "sensors: boards have no VM, context or event, which the filter names");
+  EXPECT_EQ(Error(request), "sensors: the filter names a VM, context or event, which boards do not have");
 }
 
 TEST(StreamRequestTest, HugeFiltersAndTokensAreRefused) {
