@@ -253,7 +253,7 @@ TEST_F(CliTest, AStaleDeviceSaysSo) {
   snapshot.mutable_age()->set_seconds(74);
   snapshot.mutable_age()->set_nanos(900'000'000);
   Serve(script);
-  EXPECT_THAT(Printed({"get"}), testing::HasSubstr("  STALE: 1m14s old, its rates now are unknown\n"));
+  EXPECT_THAT(Printed({"get"}), testing::HasSubstr("  STALE: 1m14s old, its present rates are unknown\n"));
   EXPECT_EQ(err_.text(), "sideband: gpu0 is stale: its newest snapshot is 1m14s old; there are no rates\n");
 }
 
@@ -662,7 +662,7 @@ TEST_F(CliTest, PeekTakesUpToSixtyFourNames) {
   many.insert(many.end(), {"--event", "e64"});
   EXPECT_EQ(Mistake(many), "--event: at most 64 at once, 65 are given");
   EXPECT_EQ(Mistake({"peek", "--event", "dram_*"}),
-            "--event: 'dram_*' is a pattern; a peek takes names (see sideband peek --help)");
+            "--event: 'dram_*' is a pattern; peek takes exact names (see sideband peek --help)");
   EXPECT_EQ(Mistake({"peek", "--vm", "", "--event", "e"}), "--vm: must not be empty (see sideband peek --help)");
   EXPECT_EQ(Mistake({"peek", "--vm", "vm0", "--context", "", "--event", "e"}),
             "--context: must not be empty (see sideband peek --help)");
@@ -685,7 +685,7 @@ TEST_F(CliTest, PeekExplainsRefusals) {
             "h:1: no such device, VM, context or event: VM 'vm9' (did you mean 'vm0'?), event 'sm_activ' (did you mean "
             "'sm_active'?)");
   EXPECT_EQ(message(absent, kPeek),
-            "h:1: no such device, VM, context or event to peek at; a peek needs the right `peek` beside `read`");
+            "h:1: no such device, VM, context or event to peek at; a peek needs the right `peek` as well as `read`");
   EXPECT_EQ(daemon_->requests().get_snapshot,
             R"(filter { device: "gpu0" vm: "vm0" context: "train" events: "sm_active" })");
   EXPECT_EQ(message(absent, {"peek", "--vm", "vm0", "--context", "trian", "--event", "sm_active"}),
@@ -694,15 +694,15 @@ TEST_F(CliTest, PeekExplainsRefusals) {
             "h:1: no such device, VM, context or event: VM 'vm3' (confidential: its counters are in sealed records "
             "only)");
   EXPECT_EQ(message(absent, {"peek", "--event", "sm_active"}),
-            "h:1: no such device, VM, context or event: the device's own counters, which operators peek at; --vm names "
-            "a VM");
+            "h:1: no such device, VM, context or event: the device's own counters, which only operators can peek at; "
+            "name a VM with --vm");
   read = absent;
   EXPECT_EQ(message(absent, kPeek),
             "h:1: no such device, VM, context or event: sm_active of VM 'vm0', context 'train' on gpu0");
   EXPECT_EQ(message(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "used up; retry in 70ms"), kPeek),
             "h:1: used up; retry in 70ms");
   EXPECT_EQ(message(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, ""), kPeek),
-            "the daemon has no peeks: it is older than this program");
+            "the daemon does not support peeks: it is older than this program");
   EXPECT_EQ(message(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "the device does not answer peeks"), kPeek),
             "h:1: the device does not answer peeks");
 }
@@ -809,7 +809,7 @@ TEST_F(CliTest, GetSinceSaysWhatItHasNot) {
   nothing.mutable_devices(0)->clear_series();
   Serve({.history = nothing});
   EXPECT_EQ(Printed({"get", "--since", "1m"}), "gpu0  0 points  history since 2023-11-14T21:56:40.000Z\n");
-  EXPECT_EQ(err_.text(), "sideband: the history has nothing in that time\n");
+  EXPECT_EQ(err_.text(), "sideband: the history has no points in that time\n");
   Serve({.status = grpc::Status(grpc::StatusCode::FAILED_PRECONDITION, "this daemon keeps no history")});
   EXPECT_EQ(Run({"get", "--since", "1m", "--address", "h:1"}).message(), "h:1: this daemon keeps no history");
   Serve({.status = grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "")});
@@ -1285,7 +1285,7 @@ TEST_F(UnsealTest, SaysWhyThereIsNoRecord) {
   err_.on_write = [this] { cancellation_.Cancel(); };
   const std::string state = testing::TempDir() + "/silent.state";
   EXPECT_EQ(Run({"unseal", "--vm", "vm0", "--key-file", key_file_, "--state", state}), absl::OkStatus());
-  EXPECT_EQ(err_.text(), "sideband: gpu0 is stale: it is silent\n");
+  EXPECT_EQ(err_.text(), "sideband: gpu0 is stale: it does not answer\n");
 }
 
 TEST_F(UnsealTest, OpensAFileAsJson) {

@@ -15,7 +15,7 @@ manual::ManPage Page() {
   return {.section = 8,
           .release = std::string("sideband ") + kVersion,
           .sections = {{"EXIT STATUS",
-                        {{"0", "Stopped by SIGTERM or SIGINT; with --check: everything is good."},
+                        {{"0", "Stopped by SIGTERM or SIGINT; with --check: all files are valid."},
                          {"1", "A failure, such as an address that is in use."},
                          {"2", "A mistake in the command line, the configuration or a file that it names."}}},
                        {"ENVIRONMENT",

@@ -64,8 +64,8 @@ class AdminCommand final : public Command {
     auto* const every = app.add_option("--every", period_, "Also trigger every CYCLES reference cycles")
                             ->type_name("CYCLES")
                             ->check(CLI::Validator(CheckCycles, ""));
-    auto* const stop = app.add_flag("--stop", is_stop_, "End what --every has begun")->excludes(every);
-    app.add_option("--select", domains_, "Trigger nothing: from now on these clocks alone answer triggers; 'all'")
+    auto* const stop = app.add_flag("--stop", is_stop_, "Stop the triggers that --every started")->excludes(every);
+    app.add_option("--select", domains_, "Do not trigger: choose the clocks that answer triggers from now on, or 'all'")
         ->type_name("DOMAIN")
         ->excludes(every)
         ->excludes(stop);
@@ -94,7 +94,7 @@ class AdminCommand final : public Command {
     if (!domains_.empty()) {
       return context.out().Write(absl::StrCat("answered by ", absl::StrJoin(domains_, ", "), "\n"));
     }
-    if (is_stop_) return context.out().Write("triggered by the device alone again\n");
+    if (is_stop_) return context.out().Write("only the device's own triggers remain\n");
     if (period_) return context.out().Write(absl::StrCat("triggered every ", *period_, " cycles\n"));
     return context.out().Write(absl::StrCat("trigger ", response.trigger_id(), "\n"));
   }

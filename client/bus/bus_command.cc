@@ -53,7 +53,7 @@ absl::Status AtOption(const char* option, const absl::Status& status) {
 class BusCommand final : public Command {
  public:
   std::string name() const override { return "bus"; }
-  std::string description() const override { return "Look at what passes a management bus"; }
+  std::string description() const override { return "Show the traffic of a management bus"; }
 
   void Define(CLI::App& app) override {
     app.require_subcommand(1);
@@ -75,13 +75,13 @@ class BusCommand final : public Command {
     app.add_option("--bus", bus_, "The bus to watch: unix:PATH; with @ADDRESS, that device only")->type_name("BUS");
     app.add_option("--address", address_, "Only transactions with this address, such as 0x4f (given after `trace`)")
         ->type_name("ADDRESS");
-    app.add_option("--write", write_, "Keep what is printed in this file, too: counters in the clear")
+    app.add_option("--write", write_, "Also write the transactions to this file, with counters in the clear")
         ->type_name("FILE");
     app.add_option("-n,--count", options_.count_max,
                    "End after this number of transactions; default: go on until Ctrl-C")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
-    app.add_option("--speed", speed_, "The bus's clock, for the times that transactions take on it")
+    app.add_option("--speed", speed_, "The bus's clock rate, to compute how long transactions take")
         ->type_name("HZ")
         ->capture_default_str();
     app.add_option("--time", time_, "relative: seconds since the start of the server or capture; host: UTC")

@@ -25,7 +25,7 @@ class AuditCommand final : public Command {
         "  sideband audit verify audit.jsonl*\n"
         "  sideband audit show --denied audit.jsonl");
     verify_ =
-        app.add_subcommand("verify", "Follow the hash chain: 0 where it is whole, 1 where it is not or there is none");
+        app.add_subcommand("verify", "Check the hash chain; exit status 1 if it is broken or there are no entries");
     DefineVerify(*verify_);
     DefineShow(*app.add_subcommand("show", "Print the entries, following the chain"));
   }
@@ -44,14 +44,14 @@ class AuditCommand final : public Command {
 
   void DefineVerify(CLI::App& app) {
     DefineFiles(app);
-    app.add_option(
-           "--head", head_,
-           "A head that was noted before: some entry must have it, so that nothing before it was cut off or rewritten")
+    app.add_option("--head", head_,
+                   "A head that was stored earlier: fail if no entry has it, because entries up to it were then "
+                   "removed or rewritten")
         ->type_name("HASH");
     format_.AddWithoutCsvTo(app);
     app.footer(
-        "Without --head a log from which the last entries are missing looks whole: note the head that this prints\n"
-        "where the log's writer cannot reach it.\n"
+        "Without --head, a log looks intact even if its last entries are missing: store the head that this command\n"
+        "prints where the log's writer cannot change it.\n"
         "Examples:\n"
         "  sideband audit verify audit.jsonl*\n"
         "  sideband audit verify audit.jsonl* --head 5f0c…");
@@ -60,7 +60,7 @@ class AuditCommand final : public Command {
   void DefineShow(CLI::App& app) {
     DefineFiles(app);
     app.add_option("--principal", principal_, "Only entries of this identity")->type_name("IDENTITY");
-    app.add_flag("--denied", denied_, "Only what was denied");
+    app.add_flag("--denied", denied_, "Only entries of denied requests");
     show_format_.AddTo(app);
     app.footer(
         "With --format json, each entry is one line, as in the log.\n"

@@ -20,7 +20,7 @@ void DefineGlobal(CLI::App& app, GlobalOptions& options) {
   app.add_option("--cert-file", options.flags.cert_file, "The client's certificate")->type_name("FILE");
   app.add_option("--key-file", options.flags.key_file, "The private key of the client's certificate")
       ->type_name("FILE");
-  app.add_option("--token-file", options.flags.token_file, "A bearer token, in addition to a certificate or alone")
+  app.add_option("--token-file", options.flags.token_file, "A file with a bearer token, with or without a certificate")
       ->type_name("FILE");
   app.add_option("--server-name", options.flags.server_name, "The name in the daemon's certificate")->type_name("NAME");
   app.footer(

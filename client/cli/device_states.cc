@@ -79,7 +79,7 @@ void DeviceStates::NoteChange(const std::string& name, const Known& before, cons
     const std::string age = absl::FormatDuration(absl::Trunc(context_.Now() - now.heard, absl::Seconds(1)));
     const bool is_heard = now.heard != absl::InfinitePast();
     context_.Note(
-        absl::StrCat(name, " is stale: ", is_heard ? "its newest snapshot is " + age + " old" : "it is silent"));
+        absl::StrCat(name, " is stale: ", is_heard ? "its newest snapshot is " + age + " old" : "it does not answer"));
   } else if (now.state == v1::Device::STATE_AWAY) {
     context_.Note(NotAnsweredText(name));
   } else if (now.state == v1::Device::STATE_FRESH && before.state != v1::Device::STATE_UNSPECIFIED) {

@@ -16,17 +16,17 @@ namespace sideband::client {
 void ExchangeOptions::AddTo(CLI::App& app, CLI::Option& key_file) {
   auto* const given = app.add_flag("--exchange", is_given_, "Exchange a key with the sealer, from inside the VM");
   given->excludes(&key_file);
-  app.add_option("--sealer-ca", sealer_ca_, "The certificates that sealers are trusted by")
+  app.add_option("--sealer-ca", sealer_ca_, "CA certificates that the sealer's certificate is verified against")
       ->needs(given)
       ->type_name("FILE");
   app.add_flag("--accept-daemon", accepts_daemon_,
-               "Accept that the daemon on the host seals, which then has the counts; default: the device alone")
+               "Also accept the daemon as the sealer, which can then read the counts; default: only the device")
       ->needs(given);
   auto* const psp = app.add_option("--throwaway-psp", psp_,
-                                   "Make evidence with the test processor in this folder; default: ask the kernel")
+                                   "Take the evidence from the test processor in this folder; default: from the kernel")
                         ->needs(given)
                         ->type_name("DIR");
-  app.add_option("--measurement", measurement_, "What that evidence is to say of the guest: 96 hexadecimal digits")
+  app.add_option("--measurement", measurement_, "The guest's measurement in that evidence: 96 hexadecimal digits")
       ->needs(psp)
       ->type_name("HEX");
 }
@@ -44,7 +44,7 @@ absl::StatusOr<EvidenceSource> ExchangeOptions::Source() const {
 
 absl::StatusOr<exchange::GuestKeys> ExchangeOptions::Run(TelemetryClient& client,
                                                          const ExchangeSubject& subject) const {
-  if (sealer_ca_.empty()) return absl::InvalidArgumentError("--exchange needs --sealer-ca: whom to trust");
+  if (sealer_ca_.empty()) return absl::InvalidArgumentError("--exchange needs --sealer-ca, the CAs of sealers");
   SIDEBAND_ASSIGN_OR_RETURN(const CertificateRoots roots, CertificateRoots::Load({sealer_ca_}));
   SIDEBAND_ASSIGN_OR_RETURN(const EvidenceSource source, Source());
   exchange::SealerTrust trust{.roots = &roots, .measurements = {}};

@@ -21,7 +21,7 @@ namespace {
 class GetCommand final : public Command {
  public:
   std::string name() const override { return "get"; }
-  std::string description() const override { return "Print the newest counters, or those of the past"; }
+  std::string description() const override { return "Print the newest counters, or past ones"; }
 
   void Define(CLI::App& app) override {
     filter_.AddTo(app);
@@ -29,7 +29,7 @@ class GetCommand final : public Command {
     app.add_flag("--bounds", has_bounds_, "Print the lower and the upper bound of each estimate, too")->excludes(since);
     format_.AddTo(app);
     app.footer(
-        "A rate of the past is the mean from one point to the next.\n"
+        "With --since, a rate is the mean from one point to the next.\n"
         "Examples:\n"
         "  sideband get --vm vm1\n"
         "  sideband get --device gpu0 --event sm_active_cycles --event 'dram_*' --format json\n"
@@ -95,7 +95,7 @@ class GetCommand final : public Command {
     if (response.devices().empty()) {
       context.Note("no history yet");
     } else if (shown.events.empty()) {
-      context.Note("the history has nothing in that time");
+      context.Note("the history has no points in that time");
     }
     // Without counters in that time and without --event, the note above is the explanation.
     if (shown.events.empty() && selection.options().events.empty()) return;

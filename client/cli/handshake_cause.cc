@@ -136,7 +136,8 @@ class Handshake {
     switch (verified) {
       case X509_V_ERR_HOSTNAME_MISMATCH:
       case X509_V_ERR_IP_ADDRESS_MISMATCH:
-        return absl::StrCat("the daemon's certificate is not for '", name, "'; server_name can name whom it is for");
+        return absl::StrCat("the daemon's certificate is not for '", name,
+                            "'; set server_name to a name that it is for");
       case X509_V_ERR_CERT_HAS_EXPIRED:
         return "the daemon's certificate has expired";
       case X509_V_ERR_CERT_NOT_YET_VALID:
@@ -172,10 +173,11 @@ class Handshake {
       case SSL_R_TLSV1_ALERT_DECRYPT_ERROR:  // another one of the same name
         return absl::StrCat(config_.cert_file, ": the daemon does not know the certificate's issuer, ", IssuerOf(own_));
       default:
-        return has_closed ? absl::StrCat(config_.cert_file,
-                                         ": the daemon has closed the connection at the certificate, issued by ",
-                                         IssuerOf(own_))
-                          : "";
+        return has_closed
+                   ? absl::StrCat(config_.cert_file,
+                                  ": the daemon closed the connection when it received the certificate, issued by ",
+                                  IssuerOf(own_))
+                   : "";
     }
   }
 

@@ -54,7 +54,7 @@ TEST_F(HandshakeCauseTest, AForeignAuthorityIsNamed) {
 
 TEST_F(HandshakeCauseTest, ANameThatTheCertificateDoesNotHaveIsNamed) {
   config_.server_name = "elsewhere";
-  EXPECT_EQ(Cause(), "the daemon's certificate is not for 'elsewhere'; server_name can name whom it is for");
+  EXPECT_EQ(Cause(), "the daemon's certificate is not for 'elsewhere'; set server_name to a name that it is for");
 }
 
 TEST_F(HandshakeCauseTest, AForeignCertificateIsNamedWithItsIssuer) {

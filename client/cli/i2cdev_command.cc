@@ -79,11 +79,12 @@ class I2cDevCommand final : public Command {
 
   void Define(CLI::App& app) override {
     app.add_option("--bus", buses_,
-                   absl::StrCat("Which bus stands for which /dev/i2c-N; without a number, from ", kFirstNumber,
+                   absl::StrCat("A bus and its number N in /dev/i2c-N; without a number, from ", kFirstNumber,
                                 " on. Repeatable; default: $", smbus::kI2cDevVariable))
         ->type_name("[N=]unix:PATH")
         ->allow_extra_args(false);
-    app.add_flag("--smbus-only", smbus_only_, "Show an adapter that knows no I2C messages, only SMBus transactions");
+    app.add_flag("--smbus-only", smbus_only_,
+                 "Emulate an adapter that supports SMBus transactions but not I2C messages");
     app.add_option("--library", library_, absl::StrCat("Where ", kLibrary, " is; default: near this program"))
         ->type_name("FILE");
     app.add_option("command", command_, "The program and its arguments, after --")->type_name("COMMAND")->required();
@@ -91,7 +92,7 @@ class I2cDevCommand final : public Command {
         "Examples:\n"
         "  sideband i2cdev --bus 3=unix:gpu0.sock -- i2cdetect -y 3\n"
         "  sideband i2cdev --bus unix:gpu0.sock -- sidebandd --config sidebandd.yaml\n"
-        "Exit status: the program's; 127 where there is no such program, 126 where it cannot be run.");
+        "Exit status: the program's; 127 if the program is not found, 126 if it cannot be run.");
   }
 
   absl::Status Run(CommandContext&) override {

@@ -66,8 +66,8 @@ CLI::Option* WhenOption::AddTo(CLI::App& app, const std::string& flag, const std
 
 CLI::Option* PastOptions::AddTo(CLI::App& app) {
   CLI::Option* const since =
-      since_.AddTo(app, "--since", "Print the past from this time on, or of the last 5m, 2h or 3d");
-  until_.AddTo(app, "--until", "Print the past up to this time, or the beginning of this date; default: now")
+      since_.AddTo(app, "--since", "Print the history from this time on, or of the last 5m, 2h or 3d");
+  until_.AddTo(app, "--until", "Print the history up to this time, or to the beginning of this date; default: now")
       ->needs(since);
   app.add_option("--step", step_, "Print the first point of each step; default: every point that the daemon has")
       ->check(CheckStep)

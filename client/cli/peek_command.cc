@@ -31,7 +31,7 @@ constexpr int kSliceMax = 63;
 std::string CheckNotEmpty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
 
 std::string CheckName(const std::string& text) {
-  return IsPattern(text) ? absl::StrCat("'", text, "' is a pattern; a peek takes names") : CheckNotEmpty(text);
+  return IsPattern(text) ? absl::StrCat("'", text, "' is a pattern; peek takes exact names") : CheckNotEmpty(text);
 }
 
 // Without what the daemon does not fill.
@@ -48,19 +48,19 @@ class PeekCommand final : public Command {
   std::string description() const override { return "Print a few counters as they are now, without a snapshot"; }
 
   void Define(CLI::App& app) override {
-    app.add_option("--device", device_, "Of this device; default: the only one")->check(CheckName)->type_name("NAME");
-    CLI::Option* const vm = app.add_option("--vm", vm_, "Of this VM, by name or UUID; default: the device itself")
+    app.add_option("--device", device_, "The device; default: the only one")->check(CheckName)->type_name("NAME");
+    CLI::Option* const vm = app.add_option("--vm", vm_, "The VM, by name or UUID; default: the device itself")
                                 ->check(CheckName)
                                 ->type_name("NAME");
-    app.add_option("--context", context_, "Of this context; default: the VM itself")
+    app.add_option("--context", context_, "The context; default: the VM itself")
         ->check(CheckNotEmpty)
         ->type_name("NAME")
         ->needs(vm);
-    app.add_option("--host", host_slice_, "Of the hypervisor on this slice, in place of a VM")
+    app.add_option("--host", host_slice_, "The hypervisor on this slice, instead of a VM")
         ->check(CLI::Range(0, kSliceMax))
         ->type_name("SLICE")
         ->excludes(vm);
-    app.add_option("--event", words_, "This event; repeatable, at most 64")
+    app.add_option("--event", words_, "An event; repeatable, at most 64")
         ->check(CheckName)
         ->type_name("NAME")
         ->take_all()
@@ -69,8 +69,8 @@ class PeekCommand final : public Command {
         ->required();
     format_.AddTo(app);
     app.footer(
-        "All counters are of one instant. The device is read for this command alone, which needs the\n"
-        "right `peek` beside `read`. Names are taken as they are, without * and ?.\n"
+        "All counters are read at one instant. Each call reads the device, and needs the right `peek` as well as\n"
+        "`read`. Names are exact, without * and ?.\n"
         "Examples:\n"
         "  sideband peek --vm vm1 --context train --event l2_miss_cycles\n"
         "  sideband peek --device gpu0 --vm vm1 --event l2_hit_cycles --event l2_miss_cycles --format json");
@@ -112,7 +112,7 @@ class PeekCommand final : public Command {
   absl::Status Explained(const absl::Status& status, const v1::PeekRequest& request, TelemetryClient& client) const {
     // gRPC's own status for a method that the server does not have is without a text.
     if (absl::IsUnimplemented(status) && absl::EndsWith(status.message(), "UNIMPLEMENTED")) {
-      return MarkRemote(absl::UnimplementedError("the daemon has no peeks: it is older than this program"));
+      return MarkRemote(absl::UnimplementedError("the daemon does not support peeks: it is older than this program"));
     }
     FilterOptions names{.context = context_, .events = words_};
     if (!device_.empty()) names.devices = {device_};
@@ -126,16 +126,17 @@ class PeekCommand final : public Command {
   static std::string WhyNot(const v1::PeekRequest& request, TelemetryClient& client) {
     if (request.has_host_slice()) {
       return absl::StrCat(": the hypervisor on slice ", request.host_slice(),
-                          ", which operators peek at on devices with host blocks");
+                          ", which only operators can peek at, on devices with host blocks");
     }
-    if (request.vm().empty()) return ": the device's own counters, which operators peek at; --vm names a VM";
+    if (request.vm().empty())
+      return ": the device's own counters, which only operators can peek at; name a VM with --vm";
     v1::GetSnapshotRequest read;
     read.mutable_filter()->set_device(request.device());
     read.mutable_filter()->set_vm(request.vm());
     read.mutable_filter()->set_context(request.context());
     *read.mutable_filter()->mutable_events() = request.events();
     if (!absl::IsNotFound(client.GetSnapshot(read).status())) {
-      return " to peek at; a peek needs the right `peek` beside `read`";
+      return " to peek at; a peek needs the right `peek` as well as `read`";
     }
     return absl::StrCat(": ", absl::StrJoin(request.events(), ", "), " of VM '", request.vm(), "'",
                         request.context().empty() ? "" : absl::StrCat(", context '", request.context(), "'"), " on ",

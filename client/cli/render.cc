@@ -96,7 +96,7 @@ void AddCounters(const v1::ScopeCounters& row, Bounds bounds, const TableStyle& 
 std::string Staleness(const v1::Snapshot& snapshot) {
   if (!snapshot.has_device_state() || snapshot.device_state() == v1::Device::STATE_FRESH) return "";
   const absl::Duration age = absl::Trunc(ToDuration(snapshot.age()), absl::Seconds(1));
-  return absl::StrCat("STALE: ", absl::FormatDuration(age), " old, its rates now are unknown");
+  return absl::StrCat("STALE: ", absl::FormatDuration(age), " old, its present rates are unknown");
 }
 
 // Of the rates and utilisations.

@@ -18,20 +18,20 @@ void SealedOptions::AddTo(CLI::App& app) {
   app.add_option("--vm", vm, "The VM, by name or UUID")->type_name("VM");
   auto* const key_option =
       app.add_option("--key-file", key_file,
-                     absl::StrCat("The VM's key (given after `", app.get_name(), "`, so not that of TLS)"))
+                     absl::StrCat("The VM's key (given after `", app.get_name(), "`; not the TLS key)"))
           ->type_name("FILE");
   exchange.AddTo(app, *key_option);
-  app.add_option("--view", view,
-                 "Read the records from this file, which a device that seals keeps for its guest, and not from the "
-                 "daemon")
+  app.add_option(
+         "--view", view,
+         "Read the records from this file, which a sealing device writes for its guest, instead of from the daemon")
       ->needs(app.get_option("--exchange"))
       ->excludes(key_option)
       ->type_name("FILE");
   app.add_option("--device", device, "The device on which the VM is")->type_name("NAME");
   app.add_option("--device-uuid", device_uuid, "Accept records of this device only")->type_name("UUID");
   app.add_option("--state", state,
-                 "Remember in this file which record was the newest, and open none that is older; default for streams: "
-                 "one of the VM and device under $XDG_STATE_HOME or ~/.local/state")
+                 "Remember the newest record in this file, and reject older ones; default for streams: a file for the "
+                 "VM and device under $XDG_STATE_HOME or ~/.local/state")
       ->type_name("FILE");
 }
 

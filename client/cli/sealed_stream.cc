@@ -104,7 +104,7 @@ absl::StatusOr<SealedStream::Keys> SealedStream::ExchangedKeys(TelemetryClient& 
   // The daemon has resolved the names: a UUID that the user has given must be that of the keys.
   if (expected.vm.value_or(keys.statement.vm) != keys.statement.vm ||
       expected.device.value_or(keys.statement.device) != keys.statement.device) {
-    return absl::UnauthenticatedError("the sealer is not trusted: the keys are of another VM or device");
+    return absl::UnauthenticatedError("the sealer is not trusted: the keys belong to another VM or device");
   }
   expected.vm = keys.statement.vm;
   expected.device = keys.statement.device;
@@ -149,7 +149,8 @@ absl::StatusOr<std::string> SealedStream::StatePath(const std::string& name) con
 absl::Status SealedStream::NoteMissingState() {
   SIDEBAND_ASSIGN_OR_RETURN(const std::string path, StatePath("any"));
   if (path.empty()) {
-    context_.Note("the newest record is not kept: HOME is not a folder (set XDG_STATE_HOME, or give --state FILE)");
+    context_.Note(
+        "the newest record cannot be remembered: HOME is not a folder (set XDG_STATE_HOME, or give --state FILE)");
   }
   return absl::OkStatus();
 }

@@ -66,12 +66,12 @@ class UnsealCommand final : public Command {
  public:
   std::string name() const override { return "unseal"; }
   std::string description() const override {
-    return "Open sealed records of a confidential VM, with its key or one that is exchanged";
+    return "Open sealed records of a confidential VM, with its key or an exchanged one";
   }
 
   void Define(CLI::App& app) override {
     sealed_.AddTo(app);
-    app.add_option("--record", record_, "Open the record in this file, or - for standard input, and ask no daemon")
+    app.add_option("--record", record_, "Open the record in this file, or - for standard input, without a daemon")
         ->excludes(app.get_option("--view"))
         ->type_name("FILE");
     app.add_option("-n,--count", count_, "End after this number of records; default: go on until Ctrl-C")

@@ -196,21 +196,21 @@ class WatchCommand final : public Command {
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
     app.add_option("--value", value_,
-                   "Columns of lines: util, rate, count, cover (the share of the time in which it was "
-                   "counted) or auto (util where there is one, or rate)")
+                   "Values in lines: util, rate, count, cover (the share of the time in which the event was counted) "
+                   "or auto (util if the event has one, else rate)")
         ->check(CLI::IsMember(kValues))
         ->type_name("VALUE")
         ->capture_default_str();
-    app.add_flag("--contexts", lines_.contexts, "Lines of contexts, too");
+    app.add_flag("--contexts", lines_.contexts, "Also print lines for contexts");
     app.add_flag("--on-change", is_of_changes_,
-                 "Print what changes of devices, scopes, limits and marks, and events of boards, in place of counters")
+                 "Print changes of devices, scopes, limits and marks, and events of boards, instead of counters")
         ->excludes("--interval", "--value", "--contexts");
-    app.add_flag("--no-reconnect", ends_with_connection_, "End when the connection is lost, with 1");
+    app.add_flag("--no-reconnect", ends_with_connection_, "End with exit status 1 when the connection is lost");
     format_.AddWithLinesTo(app);
     app.footer(
         "A line per device and VM; --event chooses the columns. With --format json, each update is one line; with\n"
-        "--format table, a table. A connection that is lost is made again, and what was missed follows, as far as the\n"
-        "daemon has kept it.\n"
+        "--format table, a table. A lost connection is made again; updates that were missed follow, as far as the\n"
+        "daemon has kept them.\n"
         "Examples:\n"
         "  sideband watch --vm vm1 --interval 500ms\n"
         "  sideband watch --event 'dram_*' --event sm_active_cycles --value rate\n"

@@ -73,25 +73,28 @@ void AddSwitch(CLI::App& app, const std::string& name, std::optional<bool>& valu
 
 void CountingChange::AddTo(CLI::App& app) {
   AddNames(app, "--vm", vm_, "Change this VM, by name or UUID").type_name("NAME");
-  AddNames(app, "--value", value_, "Its own value: the gate groups that it opens; all, none, or names with commas")
+  AddNames(app, "--value", value_,
+           "The VM's own value: the gate groups that it opens; all, none, or names separated by commas")
       .type_name("GROUPS");
-  AddNames(app, "--context", context_, "With --value: the value of this context of the VM").type_name("NAME");
-  AddNames(app, "--allow", allow_, "What the VM may open (operators)").type_name("GROUPS");
-  AddNames(app, "--pin", pin_, "What it cannot close (operators)").type_name("GROUPS");
-  AddNames(app, "--host-value", host_value_, "What is open while the hypervisor runs (operators)").type_name("GROUPS");
-  AddNames(app, "--ids", ids_, "The identifiers that it names, at most 4; none: all match (operators)")
+  AddNames(app, "--context", context_, "With --value: change the value of this context instead of the VM's own")
+      .type_name("NAME");
+  AddNames(app, "--allow", allow_, "Gate groups that the VM may open (operators)").type_name("GROUPS");
+  AddNames(app, "--pin", pin_, "Gate groups that the VM cannot close (operators)").type_name("GROUPS");
+  AddNames(app, "--host-value", host_value_, "Gate groups that are open while the hypervisor runs (operators)")
+      .type_name("GROUPS");
+  AddNames(app, "--ids", ids_, "Identifiers that the VM names, at most 4; none: all match (operators)")
       .type_name("IDS");
-  app.add_option("--selection", selection_, "The selection of events that is counted for it")
+  app.add_option("--selection", selection_, "The selection of events that is counted for the VM")
       ->check(CLI::Range(0u, kSelectionMax))
       ->type_name("N");
   AddSwitch(app, "--guest-access", guest_access_, "Whether the guest writes its registers itself (operators)");
-  AddSwitch(app, "--useren", useren_, "Whether its users' programs may read by registers (operators)");
-  AddSwitch(app, "--store", store_, "Whether its own changes of its value outlast an exit (operators)");
+  AddSwitch(app, "--useren", useren_, "Whether its users' programs may read the registers (operators)");
+  AddSwitch(app, "--store", store_, "Whether the guest's changes of the VM's value are kept after an exit (operators)");
   AddNames(app, "--group", group_, "Change this gate group (operators)").type_name("NAME");
   AddSwitch(app, "--valid", valid_, "Whether the group counts at all");
   AddSwitch(app, "--guest", guest_, "Whether it counts while VMs run");
   AddSwitch(app, "--host", host_, "Whether it counts while the hypervisor runs");
-  app.add_option("--identifier", identifier_, "Its identifier; 0: of every VM")
+  app.add_option("--identifier", identifier_, "Its identifier; 0 matches every VM")
       ->check(CLI::Range(0u, kIdentifierMax))
       ->type_name("ID");
   app.add_option("--revision", revision_, "Only if this revision is in force; default: any")->type_name("N");
@@ -216,13 +219,15 @@ std::string NoSuchEvent(const v1::GetCountingResponse& counting, const std::stri
 // The caller must see the VM, the context and the event of the question.
 absl::Status CheckNames(const v1::GetCountingResponse& counting, const ExplainQuestion& question) {
   const v1::VmCounting* const vm = FindVm(counting, question.vm);
-  if (vm == nullptr) return absl::NotFoundError(absl::StrCat("no VM '", question.vm, "' whose gates you may see"));
+  if (vm == nullptr)
+    return absl::NotFoundError(absl::StrCat("no VM '", question.vm, "', or you may not see its gates"));
   if (vm->confidential()) {
-    return absl::NotFoundError(absl::StrCat("VM '", question.vm, "' is confidential: it alone knows what it counts"));
+    return absl::NotFoundError(
+        absl::StrCat("VM '", question.vm, "' is confidential: only its guest knows what it counts"));
   }
   if (!question.context.empty() && !HasContext(*vm, question.context)) {
     return absl::NotFoundError(
-        absl::StrCat("no context '", question.context, "' of VM '", question.vm, "' whose value you may see"));
+        absl::StrCat("no context '", question.context, "' of VM '", question.vm, "', or you may not see its value"));
   }
   if (GroupOf(counting, question.event) == nullptr) return absl::NotFoundError(NoSuchEvent(counting, question.event));
   return absl::OkStatus();
@@ -255,15 +260,14 @@ absl::StatusOr<Explanation> Explain(const v1::GetCountingResponse& counting, con
   const bool is_pinned = Has(vm->pinned(), group->name()), is_allowed = Has(vm->allowed(), group->name());
   Explanation explanation{
       .group = group->name(),
-      .terms = {
-          {"valid", group->valid(), group->valid() ? "the group is on" : "the operator has stopped the group"},
-          {"guest", group->guest(),
-           group->guest() ? "the group counts while VMs run" : "the group does not count while VMs run"},
-          Match(*group, *vm),
-          {"pinned", is_pinned, is_pinned ? "the VM cannot close it" : "the VM may close it"},
-          Value(*group, *vm),
-          ContextValue(*group, *vm, question.context),
-          {"allowed", is_allowed, is_allowed ? "the VM may open it" : "the operator does not allow it to the VM"}}};
+      .terms = {{"valid", group->valid(), group->valid() ? "the group is on" : "the operator has stopped the group"},
+                {"guest", group->guest(),
+                 group->guest() ? "the group counts while VMs run" : "the group does not count while VMs run"},
+                Match(*group, *vm),
+                {"pinned", is_pinned, is_pinned ? "the VM cannot close it" : "the VM may close it"},
+                Value(*group, *vm),
+                ContextValue(*group, *vm, question.context),
+                {"allowed", is_allowed, is_allowed ? "the VM may open it" : "the VM may not open it"}}};
   if (IsSelectable(counting, question.event)) {
     explanation.terms.push_back(Selected(counting, *vm, question.event));
   }
@@ -359,13 +363,14 @@ absl::Status Explained(const absl::Status& status) {
   }
   if (!absl::IsNotFound(status)) return status;
   return MarkRemote(absl::NotFoundError(
-      absl::StrCat(status.message(), ": no such device, no gate groups on it, or no right `configure` on a VM of it")));
+      absl::StrCat(status.message(),
+                   ": the device does not exist or has no gate groups, or you lack the right `configure` on its VMs")));
 }
 
 class CountingCommand final : public Command {
  public:
   std::string name() const override { return "counting"; }
-  std::string description() const override { return "Show and change who is counted, and what"; }
+  std::string description() const override { return "Show and change which events are counted for which VMs"; }
 
   void Define(CLI::App& app) override {
     app.require_subcommand(1);
@@ -375,7 +380,7 @@ class CountingCommand final : public Command {
         "  sideband counting set --vm vm1 --value tlb,memory\n"
         "  sideband counting explain --vm vm1 --event tlb_misses");
     DefineShow(*app.add_subcommand("show", "Print the gate groups and what each VM may count"));
-    DefineSet(*app.add_subcommand("set", "Change them, without losing a count"));
+    DefineSet(*app.add_subcommand("set", "Change them; no count is lost"));
     DefineExplain(*app.add_subcommand("explain", "Say why an event is counted for a VM, or is not"));
   }
 
@@ -389,7 +394,7 @@ class CountingCommand final : public Command {
 
  private:
   void AddDevice(CLI::App& app) {
-    app.add_option("--device", device_, "On this device; default: the only one")->type_name("NAME");
+    app.add_option("--device", device_, "The device; default: the only one")->type_name("NAME");
   }
 
   void DefineShow(CLI::App& app) {
@@ -402,7 +407,7 @@ class CountingCommand final : public Command {
     AddDevice(app);
     change_.AddTo(app);
     app.footer(
-        "GROUPS are all, none, or names with commas. Ends when the change is in force.\n"
+        "GROUPS is all, none, or names separated by commas. The command ends when the change is in force.\n"
         "Examples:\n"
         "  sideband counting set --vm vm1 --allow tlb,memory --pin memory\n"
         "  sideband counting set --vm vm1 --context train --value tlb\n"
@@ -412,9 +417,9 @@ class CountingCommand final : public Command {
   void DefineExplain(CLI::App& app) {
     explain_ = &app;
     AddDevice(app);
-    app.add_option("--vm", question_.vm, "For this VM")->type_name("NAME")->required();
-    app.add_option("--context", question_.context, "For this context of it")->type_name("NAME");
-    app.add_option("--event", question_.event, "This event")->type_name("NAME")->required();
+    app.add_option("--vm", question_.vm, "The VM, by name")->type_name("NAME")->required();
+    app.add_option("--context", question_.context, "A context of the VM")->type_name("NAME");
+    app.add_option("--event", question_.event, "The event")->type_name("NAME")->required();
   }
 
   absl::StatusOr<v1::GetCountingResponse> Get(TelemetryClient& client) {
@@ -439,7 +444,7 @@ class CountingCommand final : public Command {
     if (request.validate_only()) return context.out().Write("nothing would be refused\n");
     SIDEBAND_RETURN_IF_ERROR(Await(client, context));
     if (response->settings_stored()) return absl::OkStatus();
-    return context.out().Write("not stored: once sidebandd and the device have restarted, the change is undone\n");
+    return context.out().Write("not stored: the change is lost when sidebandd and the device have restarted\n");
   }
 
   static absl::Status Refused(const v1::SetCountingResponse& response) {
@@ -456,9 +461,10 @@ class CountingCommand final : public Command {
       SIDEBAND_ASSIGN_OR_RETURN(const v1::GetCountingResponse now, Get(client));
       if (now.in_sync()) return context.out().Write(absl::StrCat("revision ", now.revision(), " is in force\n"));
       if (context.Now() >= end) {
-        return MarkRemote(absl::DeadlineExceededError("the device has not taken the change yet; the daemon goes on"));
+        return MarkRemote(
+            absl::DeadlineExceededError("the device has not taken the change yet; the daemon keeps trying"));
       }
-      if (context.Wait(kAskAgain)) return absl::CancelledError("stopped waiting; the daemon goes on");
+      if (context.Wait(kAskAgain)) return absl::CancelledError("stopped waiting; the daemon keeps trying");
     }
   }
 

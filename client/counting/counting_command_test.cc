@@ -151,18 +151,19 @@ TEST(ExplainTest, ASelectableEventIsCountedByASelectionThatHasIt) {
 }
 
 TEST(ExplainTest, WhatIsNotThereIsNamed) {
-  EXPECT_EQ(Explain(Counting(), {"vm2", "", "tlb_misses"}).status().message(), "no VM 'vm2' whose gates you may see");
+  EXPECT_EQ(Explain(Counting(), {"vm2", "", "tlb_misses"}).status().message(),
+            "no VM 'vm2', or you may not see its gates");
   const absl::Status event = Explain(Counting(), {"vm1", "", "x"}).status();
   EXPECT_EQ(event.code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(event.message(), "event 'x' is in no gate group that you may see");
   EXPECT_EQ(Explain(Counting(), {"vm1", "", "tlb_mises"}).status().message(),
             "event 'tlb_mises' is in no gate group that you may see (did you mean 'tlb_misses'?)");
   EXPECT_EQ(Explain(Counting(), {"vm1", "trian", "tlb_misses"}).status().message(),
-            "no context 'trian' of VM 'vm1' whose value you may see");
+            "no context 'trian' of VM 'vm1', or you may not see its value");
   v1::GetCountingResponse counting = Counting();
   counting.mutable_vms(0)->set_confidential(true);
   EXPECT_EQ(Explain(counting, {"vm1", "", "tlb_misses"}).status().message(),
-            "VM 'vm1' is confidential: it alone knows what it counts");
+            "VM 'vm1' is confidential: only its guest knows what it counts");
 }
 
 }  // namespace

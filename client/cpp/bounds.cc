@@ -52,7 +52,7 @@ bool Bounds::AddDevices(size_t devices) { return Add(devices, kDevicesMax, "devi
 bool Bounds::Add(size_t more, size_t max, absl::string_view what, size_t& total) {
   total += more;
   if (total <= max) return true;
-  Refuse(absl::StrCat("an answer with ", total, " ", what, ", or more; this library takes ", max));
+  Refuse(absl::StrCat("an answer has ", total, " ", what, " or more; this library accepts ", max));
   return false;
 }
 

@@ -59,7 +59,7 @@ TEST(BoundsTest, PartsAddUpToTheirLimit) {
   EXPECT_EQ(bounds.status(), absl::OkStatus());
   EXPECT_FALSE(bounds.AddDevices(1));
   EXPECT_FALSE(bounds.AddScopes(1));
-  EXPECT_EQ(bounds.status().message(), "an answer with 4097 devices, or more; this library takes 4096");
+  EXPECT_EQ(bounds.status().message(), "an answer has 4097 devices or more; this library accepts 4096");
 }
 
 TEST(BoundsTest, MessagesAreTheOtherWay) {

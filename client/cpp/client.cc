@@ -48,7 +48,7 @@ absl::StatusOr<client::ClientConfig> ConfigOf(const ClientOptions& options) {
 }
 
 absl::StatusOr<std::unique_ptr<library::ClientState>> StateOf(const ClientOptions& options) {
-  if (options.timeout <= Duration::zero()) return absl::InvalidArgumentError("timeout: not above 0");
+  if (options.timeout <= Duration::zero()) return absl::InvalidArgumentError("timeout: must be above 0");
   SIDEBAND_ASSIGN_OR_RETURN(client::ClientConfig config, ConfigOf(options));
   SIDEBAND_ASSIGN_OR_RETURN(auto connection,
                             library::Connection::Open(std::move(config), absl::FromChrono(options.timeout)));
@@ -98,7 +98,7 @@ Result<std::vector<Snapshot>> Client::GetSnapshots(const Filter& filter) const n
 }
 
 Result<History> Client::GetHistory(const HistoryRequest& request) const noexcept {
-  if (request.step < Duration::zero()) return Error{ErrorCode::kInvalidArgument, "step: below 0"};
+  if (request.step < Duration::zero()) return Error{ErrorCode::kInvalidArgument, "step: must not be below 0"};
   return state_->Call(&TelemetryClient::GetHistory, library::ToMessage(request), kValue);
 }
 

@@ -111,14 +111,14 @@ TEST_F(ClientTest, AMessageBeyondTheLimitIsRefused) {
 
 TEST_F(ClientTest, MistakesInOptionsAreErrors) {
   daemon_.emplace(FakeDaemon::Script(), files_.ServerOnlyTls());
-  EXPECT_EQ(Client::Connect({.timeout = {}}).error().message, "timeout: not above 0");
+  EXPECT_EQ(Client::Connect({.timeout = {}}).error().message, "timeout: must be above 0");
   EXPECT_EQ(Client::Connect({.config_file = "/nonexistent/client.yaml"}).error().code, ErrorCode::kNotFound);
   ClientOptions options = Options();
   options.key_file = files_.ca_file;
   EXPECT_EQ(Client::Connect(options).error().code, ErrorCode::kInvalidArgument);
   const auto client = Client::Connect(Options());
   EXPECT_EQ(client->Subscribe({.interval = Duration(1)}).error().code, ErrorCode::kInvalidArgument);
-  EXPECT_EQ(client->GetHistory({.step = Duration(-1)}).error().message, "step: below 0");
+  EXPECT_EQ(client->GetHistory({.step = Duration(-1)}).error().message, "step: must not be below 0");
 }
 
 TEST_F(ClientTest, TheFileAndTheEnvironmentConfigureIt) {

@@ -92,7 +92,7 @@ TEST(SnapshotValuesTest, RowsOfAllSnapshotsAreBoundedTogether) {
   }
   Bounds bounds;
   EXPECT_TRUE(ValuesOf(response, bounds).back().scopes.empty());
-  EXPECT_EQ(bounds.status().message(), "an answer with 65538 scopes, or more; this library takes 65536");
+  EXPECT_EQ(bounds.status().message(), "an answer has 65538 scopes or more; this library accepts 65536");
 }
 
 TEST(SnapshotValuesTest, CountersAreBounded) {

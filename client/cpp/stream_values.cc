@@ -93,13 +93,13 @@ Change ValueOf(const v1::StateChange& change, Bounds& bounds) {
 
 absl::Status CheckOptions(const StreamOptions& options) {
   if (options.interval != Duration::zero() && !IsWithin(options.interval, kIntervalMin, kLongest)) {
-    return absl::InvalidArgumentError("interval: not 0, nor from 10 ms to 24 h");
+    return absl::InvalidArgumentError("interval: must be 0, or from 10 ms to 24 h");
   }
   if (options.heartbeat != Duration::zero() && !IsWithin(options.heartbeat, kHeartbeatMin, kLongest)) {
-    return absl::InvalidArgumentError("heartbeat: not 0, nor from 1 s to 24 h");
+    return absl::InvalidArgumentError("heartbeat: must be 0, or from 1 s to 24 h");
   }
   if (options.delay_min <= Duration::zero() || !IsWithin(options.delay_max, options.delay_min, kLongest)) {
-    return absl::InvalidArgumentError("delay_min, delay_max: not above 0, in this order, and up to 24 h");
+    return absl::InvalidArgumentError("delay_min, delay_max: must be above 0, in this order, and at most 24 h");
   }
   if (options.resume_token.size() > kTokenBytesMax) {
     return absl::InvalidArgumentError("resume_token: longer than 32768 bytes");

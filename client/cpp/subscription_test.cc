@@ -522,7 +522,7 @@ TEST_F(SubscriptionTest, AMillionRowsAreRefused) {
   flood.mutable_update()->set_device("gpu0");
   for (int i = 0; i < 1'000'000; ++i) flood.mutable_update()->add_scopes();
   Begin({{.messages = {flood}}});
-  EXPECT_EQ(Items(1), Texts{"host:1: an answer with 1000000 scopes, or more; this library takes 65536"});
+  EXPECT_EQ(Items(1), Texts{"host:1: an answer has 1000000 scopes or more; this library accepts 65536"});
 }
 
 TEST_F(SubscriptionTest, MessagesAreNumberedThroughout) {

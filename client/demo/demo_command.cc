@@ -130,7 +130,8 @@ absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const st
     if (block["context"].is_null()) vms.push_back({vm, {}});
     if (!block["context"].is_null()) vms.back().second.push_back(block["context"]);
   }
-  if (vms.empty()) return absl::InvalidArgumentError(absl::StrCat(waveform.schedule, ": no VM is ever resident"));
+  if (vms.empty())
+    return absl::InvalidArgumentError(absl::StrCat(waveform.schedule, ": no VM is resident at any time"));
   // A device's and a VM's counts include those of contexts that have ended.
   Scenario scenario{.vms = WaveformVms(vms), .sums = Sums::kAtMost};
   const bool seals = std::ranges::any_of(scenario.vms, &DemoVm::confidential);
@@ -145,7 +146,7 @@ absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const st
     const bool is_renamed = absl::EndsWith(event, "_total") || absl::EndsWith(event, "_ratio");
     if (count != 0 && !is_renamed && scenario.events.size() < kEvents) scenario.events.push_back(event);
   }
-  if (scenario.events.empty()) return absl::InvalidArgumentError(absl::StrCat(waveform.signals, ": no event happens"));
+  if (scenario.events.empty()) return absl::InvalidArgumentError(absl::StrCat(waveform.signals, ": no event occurs"));
   return scenario;
 }
 
@@ -169,7 +170,7 @@ class DemoCommand final : public Command {
   }
 
   void Define(CLI::App& app) override {
-    app.add_flag("--once", once_, "Show it and end, instead of staying up until Ctrl-C");
+    app.add_flag("--once", once_, "Show it and end, instead of running until Ctrl-C");
     auto* const trace =
         app.add_option("--trace", waveform_.trace, "A waveform (VCD, plain, gzip or zstd; FST) to run on, repeated")
             ->type_name("FILE");
@@ -259,7 +260,7 @@ class DemoCommand final : public Command {
 
   // For repeating the commands. With --once the folder is removed before they could be repeated.
   std::string HowToRepeat(const std::string& folder) const {
-    if (once_) return "Without --once it stays up, and what follows can be repeated in another terminal.\n";
+    if (once_) return "Without --once the demo keeps running, and you can repeat what follows in another terminal.\n";
     return absl::StrCat("To repeat what follows in another terminal:\n\n  cd ", folder, "\n  PATH=", OwnFolder(),
                         ":$PATH\n");
   }

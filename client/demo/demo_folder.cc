@@ -98,7 +98,7 @@ std::vector<DemoStep> RotationSteps(const std::string& device, const std::string
   const std::string compare = Repeated(absl::StrCat("sideband --config operator.yaml get --device ", device,
                                                     " --device ", twin, " --vm vm4 --bounds | awk -v show='", kShown,
                                                     "' -v skip='^(l2_|resident_)' -f compare.awk"));
-  return {{.title = absl::StrCat(device, " has 6 counters for 40 events, which take turns: what is counted together"),
+  return {{.title = absl::StrCat(device, " multiplexes 40 events on 6 counters: what is counted together"),
            .command = absl::StrCat("sideband --config operator.yaml rotation plan --device ", device),
            .present = {"tensor_active_cycles"}},
           {.title = absl::StrCat("The estimates of vm4 beside the truth, which ", twin,

@@ -35,7 +35,7 @@ const DemoVm* FindVm(const std::vector<DemoVm>& vms, const std::string& tenant, 
 std::vector<DemoStep> OperatorSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports, const std::string& event,
                                     Sums sums) {
   DemoStep scrape{
-      .title = "The operator's scrape: the device and each open VM, no tenant's contexts",
+      .title = "The operator's scrape: the device and each open VM, but no tenant's contexts",
       .command = absl::StrCat(ScrapeCommand("operator", ports), " | grep -E '^sideband_(device_up|vm_info|(device|vm)_",
                               event, "_total).device=.gpu0'"),
       .absent = {"context="},
@@ -43,7 +43,7 @@ std::vector<DemoStep> OperatorSteps(const std::vector<DemoVm>& vms, const DemoPo
       .event = event};
   for (const DemoVm& vm : vms) scrape.present.push_back(Label(vm));
   return {std::move(scrape),
-          {.title = "… and the scopes that there are", .command = Sideband("operator", "scopes --device gpu0")}};
+          {.title = "… and all scopes of the device", .command = Sideband("operator", "scopes --device gpu0")}};
 }
 
 std::vector<DemoStep> TenantSteps(const DemoVm& own, const std::vector<DemoVm>& vms, const DemoPorts& ports,
@@ -80,7 +80,7 @@ DemoStep BracketStep(const DemoVm& vm, const std::vector<std::string>& events) {
       vm.tenant,
       absl::StrCat("watch --context ", context, options, " --format table --count 3 | tail -n ", events.size() + 2));
   return {.title = absl::StrCat("Inside ", context, " of ", vm.name,
-                                ": its own counters by registers, before and after a snapshot of the daemon"),
+                                ": its own counters in registers, before and after a snapshot of the daemon"),
           .command = absl::StrCat(read, "; ", watch, "; ", read),
           .growing = events};
 }
@@ -89,8 +89,7 @@ DemoStep BracketStep(const DemoVm& vm, const std::vector<std::string>& events) {
 DemoStep KernelStep(const DemoVm& vm, const std::vector<std::string>& events) {
   const std::string options = absl::StrCat(" --event ", absl::StrJoin(events, " --event "));
   return {.title = absl::StrCat("A kernel of ", vm.name,
-                                ", from its beginning to its end: by registers inside, and the "
-                                "daemon's snapshot"),
+                                ", from its beginning to its end: the registers inside, and the daemon's snapshot"),
           .command = absl::StrCat(
               "sideband hpc read --port guests/", vm.name, ".", vm.finished_context, ".sock --shared", options, "; ",
               Sideband(vm.tenant, absl::StrCat("get --vm ", vm.name, " --context ", vm.finished_context, options))),
@@ -107,7 +106,7 @@ std::vector<DemoStep> MarkSteps(const DemoVm& vm, const std::vector<std::string>
   return {{.title = absl::StrCat(vm.tenant, " marks where a kernel of ", context, " begins and ends"),
            .command = absl::StrCat(mark("kernel begins"), "; sleep 0.1; ", mark("kernel ends")),
            .present = {"mark 1 of ", "mark 2 of "}},
-          {.title = "… and has what was counted in between, exactly, and how long that was",
+          {.title = "… and gets the exact counts in between, and the duration",
            .command = Sideband(vm.tenant, absl::StrCat("span --device gpu0 --vm ", vm.name, " --from 1 --to 2 --event ",
                                                        absl::StrJoin(events, " --event "))),
            .present = {"duration ", "±1 ns", events[0]}}};
@@ -135,7 +134,8 @@ std::vector<DemoStep> SelectionSteps(const DemoVm& vm, const DemoVm& other, cons
        .command = absl::StrCat(AwaitCoverage(vm, ports), "; ", AwaitCoverage(other, ports)),
        .present = {absl::StrCat("gate_group=\"", vm.chosen.group, "\""),
                    absl::StrCat("gate_group=\"", other.chosen.group, "\"")}},
-      {.title = absl::StrCat("The counts so far; COVER is of all the time, also before ", vm.tenant, " chose"),
+      {.title = absl::StrCat("The counts so far; COVER is the share of all the time, also of that before ", vm.tenant,
+                             " chose"),
        .command = absl::StrCat(get(vm), "; ", get(other)),
        .present = {vm.chosen.events[0], other.chosen.events[0]}},
       {.title = absl::StrCat(other.tenant, " was not granted the ", vm.chosen.group,
@@ -171,11 +171,11 @@ std::vector<DemoStep> ConfidentialSteps(const DemoVm& vm, const DemoPorts& ports
            .command = absl::StrCat(Repeated(absl::StrCat(Unseal(vm), " --count 1 --format json > ", vm.name, ".json")),
                                    "; wc -l < ", vm.name, ".json"),
            .present = {"1"}},
-          {.title = absl::StrCat("The owner of the bus does not have them: the numbers of ", vm.name,
-                                 ".json in all that has passed it (gpu0.sbt)"),
+          {.title = absl::StrCat("The bus's owner cannot read them: searched for the numbers of ", vm.name,
+                                 ".json in all of the bus's traffic (gpu0.sbt)"),
            .counts_of = absl::StrCat(vm.name, ".json"),
            .searched = DemoStep::Place::kBus},
-          {.title = "… nor has root on the daemon's host: the same numbers in the memory of sidebandd",
+          {.title = "… nor can root on the daemon's host: searched for the same numbers in sidebandd's memory",
            .counts_of = absl::StrCat(vm.name, ".json"),
            .searched = DemoStep::Place::kDaemonMemory}};
 }

@@ -67,11 +67,11 @@ class ExportCommand final : public Command {
   void Define(CLI::App& app) override {
     sealed_.AddTo(app);
     AddEventOption(app, events_);
-    app.add_option("--listen", listen_, "The loopback address of /metrics and /healthz; port 0: any")
+    app.add_option("--listen", listen_, "The loopback address of /metrics and /healthz; port 0: a free port")
         ->type_name("IP:PORT")
         ->capture_default_str();
     app.footer(
-        "Opens sealed records as `unseal` does, and exchanges keys again when a stream ends. Every program of the\n"
+        "Opens sealed records as `unseal` does, and exchanges keys again when a stream ends. Every program on the\n"
         "machine can read what is served.\n"
         "Examples:\n"
         "  sideband export --vm vm3 --exchange --sealer-ca sealers.pem\n"

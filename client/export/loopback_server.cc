@@ -131,7 +131,7 @@ class Session : public std::enable_shared_from_this<Session> {
   HttpReply ReplyTo(const http::request<http::empty_body>& request) const {
     const auto hosts = request.count(http::field::host);
     if (hosts > 1 || (hosts == 0 && request.version() >= 11)) {
-      return {.status = 400, .body = "a request needs one field Host\n"};
+      return {.status = 400, .body = "a request needs exactly one Host field\n"};
     }
     const Target target = TargetOf({request.target().data(), request.target().size()});
     const auto field = request[http::field::host];

@@ -21,8 +21,7 @@ hpc::PageAccess WriteAt(uint32_t offset, uint64_t value) {
 hpc::PageAccess ReadAt(uint32_t offset) { return hpc::ReadOf(static_cast<uint16_t>(offset), 8); }
 
 absl::Status Absent() {
-  return absl::UnavailableError(
-      "no registers of what is counted: the page is a user's, or the device has no gate groups");
+  return absl::UnavailableError("no counting registers: the page is a user's, or the device has no gate groups");
 }
 
 uint64_t ControlWord(const GateValue& value) {

@@ -27,7 +27,7 @@ Word LittleEndian(Word word) {
 absl::StatusOr<std::unique_ptr<MemoryPage>> MemoryPage::Open(const std::string& path, uint64_t offset) {
   if (offset % hpc::kPageBytes != 0 || offset > INT64_MAX - hpc::kPageBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path, ": a register page is at a multiple of ", hpc::kPageBytes, ", not at ", offset));
+        absl::StrCat(path, ": a register page must be at a multiple of ", hpc::kPageBytes, ", not at ", offset));
   }
   // O_SYNC: memory that is not cached, where the driver leaves the choice to the caller.
   const Descriptor file(open(path.c_str(), O_RDWR | O_SYNC | O_CLOEXEC));

@@ -93,7 +93,7 @@ absl::StatusOr<std::unique_ptr<RegisterPage>> OpenMemoryPage(const std::string& 
 class HpcCommand final : public Command {
  public:
   std::string name() const override { return "hpc"; }
-  std::string description() const override { return "Read own counters by registers, inside a guest"; }
+  std::string description() const override { return "Read a guest's own counters from registers, inside the guest"; }
 
   void Define(CLI::App& app) override {
     app.require_subcommand(1);
@@ -131,12 +131,12 @@ class HpcCommand final : public Command {
         ->check(CLI::IsMember({"context", kVm}))
         ->type_name("MODULE")
         ->capture_default_str();
-    app.add_option("--slice", slice_, "The slice on which the VM or context runs; default: found by asking")
+    app.add_option("--slice", slice_, "The slice on which the VM or context runs; default: found automatically")
         ->check(CLI::Range(uint32_t{0}, hpc::kModulesPerScope - 1))
         ->type_name("N");
     DefineReader(app);
     app.footer(
-        "All counts of 64 successive numbers are of one cycle.\n"
+        "The counts of each 64 successive numbers are taken in one cycle.\n"
         "Examples:\n"
         "  sideband hpc read --port guests/vm1.train.sock --event tensor_active_cycles --shared\n"
         "  sideband hpc read --port guests/vm1.sock --module vm --event 0 --event 70 --stamp --format json\n"
@@ -151,12 +151,12 @@ class HpcCommand final : public Command {
         ->check(CLI::IsMember(kReaders))
         ->type_name("READER")
         ->capture_default_str();
-    app.add_flag("--stamp", options_.stamp, "The reference cycle of the counts, too");
+    app.add_flag("--stamp", options_.stamp, "Also print the reference cycle of the counts");
     app.add_option("--access-bytes", access_bytes_, "Size of the accesses to the registers: 4 or 8")
         ->check(CLI::IsMember({kHalves, kWords}))
         ->type_name("N")
         ->capture_default_str();
-    app.add_option("--timeout", timeout_, "The longest wait for a turn on the slice, and for values")
+    app.add_option("--timeout", timeout_, "The longest wait until the VM or context is on the slice, and for values")
         ->check(CheckDuration)
         ->type_name("DURATION")
         ->capture_default_str();

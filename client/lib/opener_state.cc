@@ -67,7 +67,7 @@ absl::Status OpenerState::Lock::Raise(const RecordHeader& header) const {
   if (before.has_value() && (before->vm != header.vm || before->device != header.device)) {
     return absl::InvalidArgumentError(absl::StrCat(file_.path(), ": holds the state of VM ", before->vm.ToString(),
                                                    " on device ", before->device.ToString(),
-                                                   ", but the record is of another VM or device"));
+                                                   ", but the record belongs to another VM or device"));
   }
   // Setting the state back would admit records again that were opened already.
   if (before.has_value() && !IsLater(header, *before)) return absl::OkStatus();

@@ -135,7 +135,8 @@ absl::Status ReadStream(Prepare prepare, OnMessage on_message, const StreamTick&
   reader->Finish(&status, nullptr);
   waiting.Wait();
   if (waiting.is_silent()) {
-    return FromRpc(grpc::Status(grpc::StatusCode::UNAVAILABLE, "nothing has come for two heartbeats"), options.peer);
+    return FromRpc(grpc::Status(grpc::StatusCode::UNAVAILABLE, "nothing was received for two heartbeats"),
+                   options.peer);
   }
   // The status is then CANCELLED, which this side has caused.
   if (!interested || cancellation.cancelled()) return absl::OkStatus();

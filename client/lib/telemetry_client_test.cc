@@ -54,7 +54,7 @@ TEST(TelemetryClientTest, AStreamWithoutHeartbeatsIsGivenUp) {
   int messages = 0;
   const absl::Status ended = client.Subscribe(request, [&](const v1::SubscribeResponse&) { return ++messages > 0; });
   EXPECT_EQ(ended.code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(ended.message(), "host:1: nothing has come for two heartbeats");
+  EXPECT_EQ(ended.message(), "host:1: nothing was received for two heartbeats");
   EXPECT_EQ(messages, 1);
 }
 

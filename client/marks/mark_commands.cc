@@ -121,13 +121,13 @@ class MarkCommand final : public Command {
   std::string description() const override { return "Mark an instant of a VM's work"; }
 
   void Define(CLI::App& app) override {
-    app.add_option("--device", device_, "On this device; default: the only one")->type_name("NAME");
-    app.add_option("--vm", vm_, "Of this VM, by name or UUID")->type_name("NAME")->required();
-    app.add_option("--context", context_, "Of this context; default: the VM itself")->type_name("NAME");
+    app.add_option("--device", device_, "The device; default: the only one")->type_name("NAME");
+    app.add_option("--vm", vm_, "The VM, by name or UUID")->type_name("NAME")->required();
+    app.add_option("--context", context_, "The context; default: the VM itself")->type_name("NAME");
     app.add_option("label", label_, "What the mark is for")->type_name("LABEL");
     format_.AddWithoutCsvTo(app);
     app.footer(
-        "What was counted until the instant comes with the next snapshot. Needs the right `mark`.\n"
+        "The counts at the instant come with the next snapshot. Needs the right `mark`.\n"
         "Example:\n  sideband mark --vm vm1 --context train \"epoch 3 begins\"");
   }
 
@@ -154,9 +154,9 @@ class MarksCommand final : public Command {
   std::string description() const override { return "List the marks of VMs' work"; }
 
   void Define(CLI::App& app) override {
-    app.add_option("--device", device_, "Of this device")->type_name("NAME");
-    app.add_option("--vm", vm_, "Of this VM, by name or UUID")->type_name("NAME");
-    app.add_option("--context", context_, "Of this context")->type_name("NAME");
+    app.add_option("--device", device_, "Only this device")->type_name("NAME");
+    app.add_option("--vm", vm_, "Only this VM, by name or UUID")->type_name("NAME");
+    app.add_option("--context", context_, "Only this context")->type_name("NAME");
     format_.AddWithoutCsvTo(app);
     app.footer("Example:\n  sideband marks --vm vm1 --format json");
   }
@@ -184,11 +184,11 @@ class SpanCommand final : public Command {
   std::string description() const override { return "Print what was counted between two marks, exactly"; }
 
   void Define(CLI::App& app) override {
-    app.add_option("--device", device_, "On this device; default: the only one")->type_name("NAME");
-    app.add_option("--vm", vm_, "Of this VM, by name or UUID")->type_name("NAME")->required();
+    app.add_option("--device", device_, "The device; default: the only one")->type_name("NAME");
+    app.add_option("--vm", vm_, "The VM, by name or UUID")->type_name("NAME")->required();
     app.add_option("--from", from_, "From this mark, by its number")->type_name("MARK")->required();
     app.add_option("--to", to_, "To this mark")->type_name("MARK")->required();
-    app.add_option("--event", events_, "This event; repeatable")
+    app.add_option("--event", events_, "An event; repeatable")
         ->type_name("NAME")
         ->take_all()
         ->expected(1)
@@ -224,13 +224,13 @@ class SpanCommand final : public Command {
 class ClocksCommand final : public Command {
  public:
   std::string name() const override { return "clocks"; }
-  std::string description() const override { return "Print what is known of devices' clocks"; }
+  std::string description() const override { return "Print devices' clocks: rates and error bounds"; }
 
   void Define(CLI::App& app) override {
-    app.add_option("--device", device_, "Of this device")->type_name("NAME");
+    app.add_option("--device", device_, "Only this device")->type_name("NAME");
     format_.AddWithoutCsvTo(app);
     app.footer(
-        "For operators. Bounds are as true as what the device declares of its clocks.\n"
+        "For operators. The bounds hold if the device declares its clocks correctly.\n"
         "Example:\n  sideband clocks --device gpu0");
   }
 

@@ -69,20 +69,20 @@ std::string PlansOf(const v1::RotationRow& row) {
 }
 
 constexpr char kChecked[] =
-    "the daemon would hand it to the device, which checks the lengths of turns, counters and sets itself\n";
+    "the daemon would pass it to the device, which itself checks the slot lengths, counters and sets\n";
 
 constexpr char kLearns[] =
-    "the device keeps when it fluctuates once the present run ends; with profile two-set, once the next one does, "
+    "the device stores the run's periods when the present run ends; with profile two-set, when the next run ends, "
     "which is a first run again\n";
 
 absl::Status Explained(const absl::Status& status, absl::string_view right) {
   // gRPC's own status for a method that the server does not have is without a text.
   if (absl::IsUnimplemented(status) && absl::EndsWith(status.message(), "UNIMPLEMENTED")) {
-    return MarkRemote(absl::UnimplementedError("the daemon knows no rotation: it is older than this program"));
+    return MarkRemote(absl::UnimplementedError("the daemon does not support rotation: it is older than this program"));
   }
   if (!absl::IsNotFound(status)) return status;
-  return MarkRemote(absl::NotFoundError(
-      absl::StrCat(status.message(), ": not there, no event takes turns, or no right `", right, "`")));
+  return MarkRemote(absl::NotFoundError(absl::StrCat(
+      status.message(), ": it does not exist, no event is multiplexed, or you lack the right `", right, "`")));
 }
 
 // Names events that the caller does not see, as far as the request was refused for them.
@@ -99,7 +99,9 @@ absl::Status ExplainedEvents(const absl::Status& status, const v1::SetRotationRe
 class RotationCommand final : public Command {
  public:
   std::string name() const override { return "rotation"; }
-  std::string description() const override { return "Show and change what takes turns on a device's counters"; }
+  std::string description() const override {
+    return "Show and change which events are multiplexed on a device's counters";
+  }
 
   void Define(CLI::App& app) override {
     app.require_subcommand(1);
@@ -108,15 +110,15 @@ class RotationCommand final : public Command {
         "  sideband rotation show --vm vm1\n"
         "  sideband rotation set rotation.yaml --vm vm1 --context train\n"
         "  sideband rotation learn --vm vm1 --context train");
-    CLI::App& show = *app.add_subcommand("show", "Print for what share of its time each event was counted");
-    plan_ = app.add_subcommand("plan", "Print what is counted together");
+    CLI::App& show = *app.add_subcommand("show", "Print the share of the time in which each event was counted");
+    plan_ = app.add_subcommand("plan", "Print which events are counted together");
     for (CLI::App* const shown : {&show, plan_}) {
       AddScope(*shown);
-      shown->add_option("--context", context_, "Of this context")->type_name("NAME");
+      shown->add_option("--context", context_, "Only this context")->type_name("NAME");
       format_.AddWithoutCsvTo(*shown);
     }
     DefineSet(
-        *app.add_subcommand("set", "Change it, from each context's next residency on; counts and estimates go on"));
+        *app.add_subcommand("set", "Change the rotation, from each context's next residency on; no count is lost"));
     DefineLearn(*app.add_subcommand("learn", "Learn when a run fluctuates, to choose the slot lengths of later runs"));
   }
 
@@ -137,8 +139,8 @@ class RotationCommand final : public Command {
 
  private:
   void AddScope(CLI::App& app) {
-    app.add_option("--device", device_, "On this device; default: the only one")->type_name("NAME");
-    app.add_option("--vm", vm_, "Of this VM, by name or UUID")->type_name("NAME");
+    app.add_option("--device", device_, "The device; default: the only one")->type_name("NAME");
+    app.add_option("--vm", vm_, "The VM, by name or UUID")->type_name("NAME");
   }
 
   void DefineSet(CLI::App& app) {
@@ -149,16 +151,15 @@ class RotationCommand final : public Command {
                    "YAML: profile, slots, interval, threshold, step, sets_per_pass, adapt, weights, events, always")
         ->type_name("FILE")
         ->required();
-    app.add_option("--context", contexts_, "Only these contexts of it")->type_name("NAME");
-    app.add_flag("--check", is_check_, "Only say whether the daemon would hand it to the device");
+    app.add_option("--context", contexts_, "Only these contexts of the VM")->type_name("NAME");
+    app.add_flag("--check", is_check_, "Only say whether the daemon would pass the file to the device");
   }
 
   void DefineLearn(CLI::App& app) {
     learn_ = &app;
     AddScope(app);
     app.get_option("--vm")->required();
-    app.add_option("--context", context_, "Of this context; default: of the VM outside of its contexts")
-        ->type_name("NAME");
+    app.add_option("--context", context_, "The context; default: the VM outside of its contexts")->type_name("NAME");
   }
 
   absl::Status Learn(CommandContext& context) const {

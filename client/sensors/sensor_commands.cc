@@ -163,20 +163,19 @@ class SensorsCommand final : public Command {
   std::string description() const override { return "Print the sensors of boards"; }
 
   void Define(CLI::App& app) override {
-    app.add_option("--device", device_, "Of this device; default: all")->type_name("NAME");
-    app.add_option(
-           "--name", names_,
-           "Only this sensor, by its short name or that of its metric (power, sideband_power_watts); repeatable")
+    app.add_option("--device", device_, "Only this device; default: all")->type_name("NAME");
+    app.add_option("--name", names_,
+                   "Only this sensor, by its short name or its metric's name (power, sideband_power_watts); repeatable")
         ->type_name("NAME")
         ->take_all()
         ->expected(1)
         ->allow_extra_args(false);
-    CLI::Option* const list = app.add_flag("--list", is_list_, "Names and meanings in place of values");
+    CLI::Option* const list = app.add_flag("--list", is_list_, "Print names and meanings instead of values");
     past_.AddTo(app)->excludes(list);
     format_.AddTo(app);
     app.footer(
-        "For operators; tenants see the metrics of the partitions that the policy grants them. CSV is of the past:\n"
-        "it needs --since. Rates of the past are between one value of a counter and the next.\n"
+        "For operators; tenants see the metrics of the partitions that the policy grants them. CSV needs --since,\n"
+        "with which a rate is the mean from one value of a counter to the next.\n"
         "Examples:\n"
         "  sideband sensors --device gpu0\n"
         "  sideband sensors --name sideband_temperature_celsius --format json\n"
@@ -268,7 +267,7 @@ class SensorsCommand final : public Command {
   static void NoteEmptyPast(const v1::GetSensorHistoryResponse& response, CommandContext& context) {
     if (response.devices().empty()) return context.Note(kNoBoard);
     const auto has_columns = [](const v1::DeviceSensorHistory& device) { return device.columns_size() > 0; };
-    if (std::ranges::none_of(response.devices(), has_columns)) context.Note("the history has nothing in that time");
+    if (std::ranges::none_of(response.devices(), has_columns)) context.Note("the history has no points in that time");
   }
 
   std::string device_;
@@ -281,18 +280,18 @@ class SensorsCommand final : public Command {
 class BoardCommand final : public Command {
  public:
   std::string name() const override { return "board"; }
-  std::string description() const override { return "Print what happens to boards: the driver's messages, events"; }
+  std::string description() const override { return "Print events of boards, such as the driver's messages"; }
 
   void Define(CLI::App& app) override {
     app.require_subcommand(1);
     app.footer("Examples:\n  sideband board events --device gpu0\n  sideband board events --follow --json");
     CLI::App& events = *app.add_subcommand("events", "Print the driver's messages that the daemon holds");
-    events.add_option("--device", request_device_, "Of this device; default: all")->type_name("NAME");
-    events.add_flag("--follow", is_follow_, "Go on with what happens from then on, until Ctrl-C");
-    events.add_flag("--json", is_json_, "A line of JSON for each");
+    events.add_option("--device", request_device_, "Only this device; default: all")->type_name("NAME");
+    events.add_flag("--follow", is_follow_, "Also print new messages as they come, until Ctrl-C");
+    events.add_flag("--json", is_json_, "One JSON object per line");
     events.footer(
-        "For operators. A connection that is lost while it follows is made again; the messages that the daemon holds\n"
-        "are then printed again.");
+        "For operators. With --follow, a lost connection is made again; the messages that the daemon holds are then\n"
+        "printed again.");
   }
 
   absl::Status Run(CommandContext& context) override {
@@ -326,7 +325,8 @@ class BoardCommand final : public Command {
 
   absl::Status Explained(const absl::Status& status) const {
     if (!absl::IsNotFound(status)) return status;
-    return MarkRemote(absl::NotFoundError(absl::StrCat("no device '", request_device_, "' whose board you may read")));
+    return MarkRemote(
+        absl::NotFoundError(absl::StrCat("no device '", request_device_, "', or you may not read its board")));
   }
 
   std::string request_device_;

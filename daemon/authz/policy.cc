@@ -49,7 +49,7 @@ RightSet ReadRights(const YamlMap& map, ErrorList& errors) {
     }
   }
   if (rights.Contains(Right::kPeek) && !rights.Contains(Right::kRead)) {
-    errors.Add(node->Error("the right 'peek' needs 'read' beside it"));
+    errors.Add(node->Error("the right 'peek' needs the right 'read'"));
   }
   return rights;
 }
@@ -253,7 +253,7 @@ absl::StatusOr<Uuid> PolicyReader::NewVm(const YamlMap& map) {
   const auto uuid = Uuid::Parse(text);
   if (!uuid.ok()) return node.Locate(uuid.status());
   // In a Resource, the nil UUID is the device.
-  if (uuid->is_nil()) return node.Error("the nil UUID is no VM");
+  if (uuid->is_nil()) return node.Error("the nil UUID does not name a VM");
   if (!vms_.insert(*uuid).second) return node.Error(absl::StrCat("VM ", uuid->ToString(), " is given twice"));
   return *uuid;
 }

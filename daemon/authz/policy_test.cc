@@ -222,7 +222,7 @@ TEST(PolicyTest, EveryMistakeHasItsLine) {
                 "p.yaml:12: unknown key 'gate_group' (did you mean 'gate_groups'?)"},
            Case{"rights: [read, seal]", "rights: [read, configure]\n        configure: {gate_groups: [g]}",
                 "p.yaml:12: 'configure' is for whole VMs: remove 'contexts' or 'configure'"},
-           Case{"[read, seal]", "[seal, peek]", "p.yaml:11: the right 'peek' needs 'read' beside it"},
+           Case{"[read, seal]", "[seal, peek]", "p.yaml:11: the right 'peek' needs the right 'read'"},
            Case{"contexts: [render]", "contexts: render", "p.yaml:9: expected a list"},
            Case{"    identities: [\"spiffe://example.org/b\"]\n", "", "p.yaml:12: key 'identities' is missing"},
            Case{"[\"spiffe://example.org/b\"]", "[]",

@@ -86,7 +86,7 @@ void CollectorThread::Report(const absl::Status& status) {
     spdlog::info("device {}: snapshots every {}", info_->name, absl::FormatDuration(info_->interval));
   }
   const bool is_board_alone = absl::IsUnimplemented(status) && board_.is_wanted() && !HasHadCounters();
-  const std::string error = absl::StrCat(is_board_alone ? "base commands alone: " : "", status.message());
+  const std::string error = absl::StrCat(is_board_alone ? "base commands only: " : "", status.message());
   if (!status.ok() && last_error_ != error) {
     spdlog::log(is_board_alone ? spdlog::level::info : spdlog::level::warn, "device {}: {}", info_->name, error);
   }

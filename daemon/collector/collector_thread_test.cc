@@ -470,7 +470,7 @@ TEST_F(PeekingThreadTest, APeekForWhichThereIsNeverTimeIsRefused) {
   thread_->Start();
   EXPECT_TRUE(early.Await().ok()) << "what a snapshot takes is not known yet, and the clock stands";
   EXPECT_EQ(Asking(router_, three).ticket().status(),
-            absl::InvalidArgumentError("events: of more extends than can be read between two snapshots"));
+            absl::InvalidArgumentError("events: they are in more extends than can be read between two snapshots"));
   EXPECT_TRUE(Asking(router_, Query()).Await().ok());
   thread_->Stop();
   ExpectMetric(*fakes_.metrics, "sideband_peeks_total{code=\"INVALID_ARGUMENT\",device=\"gpu0\"} 1");

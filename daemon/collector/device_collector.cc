@@ -68,8 +68,9 @@ absl::Status DeviceCollector::CheckUuid(const Topology& topology) const {
   for (const StoredDevice& other : *devices) {
     // The device that published the UUID first keeps it. If both did so concurrently, the lower id wins.
     if (other.id == device_ || (had_it && other.id > device_) || !holds_it(other)) continue;
-    return absl::AlreadyExistsError(absl::StrCat("reports the UUID ", uuid.ToString(), ", as device ", other.info->name,
-                                                 " does: one device is configured twice, or two have one UUID"));
+    return absl::AlreadyExistsError(
+        absl::StrCat("reports the UUID ", uuid.ToString(), ", as device ", other.info->name,
+                     " does: one device is configured twice, or two devices have the same UUID"));
   }
   return absl::OkStatus();
 }
@@ -81,8 +82,8 @@ absl::Status DeviceCollector::CheckSealing(const Topology& topology, const mailb
     const bool is_required = info_->sealed_by == SealedBy::kDevice;
     if (!is_required && !sealed_by_device_.contains(vm->uuid)) continue;
     return absl::FailedPreconditionError(
-        absl::StrCat("sends what the confidential VM ", vm->uuid.ToString(), " counts unsealed; ",
-                     is_required ? "by `sealing: device` it is to seal" : "it has sealed before"));
+        absl::StrCat("sends the counts of the confidential VM ", vm->uuid.ToString(), " unsealed; ",
+                     is_required ? "`sealing: device` requires it to seal them" : "it has sealed them before"));
   }
   for (const uint16_t vm : VmsSealedByDevice(topology, raw)) sealed_by_device_.insert(topology.FindVm(vm)->uuid);
   return absl::OkStatus();
@@ -211,7 +212,8 @@ std::optional<mailbox::ClockHulls> DeviceCollector::ReadHulls(const Topology& to
   auto hulls = ClockReader(session_).ReadHulls(trigger_id - kTriggersBack, domains);
   const std::string before = std::exchange(hull_error_, std::string(hulls.status().message()));
   if (hulls.ok()) return *std::move(hulls);
-  if (hull_error_ != before) spdlog::warn("device {}: its own fits of its clocks: {}", info_->name, hull_error_);
+  if (hull_error_ != before)
+    spdlog::warn("device {}: the device's fits of its clocks cannot be read: {}", info_->name, hull_error_);
   return std::nullopt;
 }
 

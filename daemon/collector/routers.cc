@@ -54,7 +54,7 @@ absl::Status CheckFits(const PeekQuery& query, const DeviceInfo& info, const Dev
   absl::Duration between = info.interval;
   if (newest != nullptr) between -= BudgetOf(*newest->topology, info.bus_hz, mailbox::kWindowBytes).least;
   if (lead == absl::ZeroDuration() || lead < between) return absl::OkStatus();
-  return absl::InvalidArgumentError("events: of more extends than can be read between two snapshots");
+  return absl::InvalidArgumentError("events: they are in more extends than can be read between two snapshots");
 }
 
 // Rotations

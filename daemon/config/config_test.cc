@@ -316,7 +316,7 @@ TEST_F(ConfigTest, ATriggerLineHasSeveralDevicesAndOneDriver) {
   EXPECT_EQ(load(first(receives) + second(receives))->devices[0].clocks.line.driver, "");
   EXPECT_NE(Error(device, first(drives) + second(drives)).find("two devices drive trigger line 'rack'"),
             std::string::npos);
-  EXPECT_NE(Error(device, first(drives)).find("trigger line 'rack' has one device"), std::string::npos);
+  EXPECT_NE(Error(device, first(drives)).find("trigger line 'rack' has only one device"), std::string::npos);
 }
 
 TEST_F(ConfigTest, MarksAreLimited) {

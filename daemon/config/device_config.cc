@@ -211,7 +211,7 @@ void CheckLines(const std::vector<DeviceConfig>& devices, const YamlMap& root, c
   for (const DeviceConfig& device : devices) ++ends[device.clocks.line.name];
   for (const auto& [name, count] : ends) {
     if (name.empty() || count > 1) continue;
-    context.errors.Add(root.Find("devices")->Error(absl::StrCat("trigger line '", name, "' has one device")));
+    context.errors.Add(root.Find("devices")->Error(absl::StrCat("trigger line '", name, "' has only one device")));
   }
 }
 

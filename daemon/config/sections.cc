@@ -29,7 +29,7 @@ absl::StatusOr<std::string> FilePath(const YamlMap& map, const ConfigContext& co
   const std::filesystem::path path = context.Resolve(named);
   std::error_code error;
   if (std::filesystem::is_directory(path.has_parent_path() ? path.parent_path() : ".", error)) return path.string();
-  return map.Find("file")->Error(absl::StrCat(path.string(), ": its folder is not there"));
+  return map.Find("file")->Error(absl::StrCat(path.string(), ": its folder does not exist"));
 }
 
 constexpr size_t kCountingBytesMax = 1 << 20;
@@ -73,7 +73,7 @@ bool IsMetricName(const std::string& name) {
 absl::StatusOr<std::string> Name(const YamlMap& map) {
   SIDEBAND_ASSIGN_OR_RETURN(std::string name, map.String("name"));
   if (name == kCoverageRatio || name == kEventCoverageRatio) {
-    return map.Find("name")->Error(absl::StrCat("ratio name '", name, "' is that of the daemon's own metric"));
+    return map.Find("name")->Error(absl::StrCat("ratio name '", name, "' is the name of a metric of the daemon"));
   }
   if (IsMetricName(name)) return name;
   return map.Find("name")->Error(absl::StrCat("ratio name '", name, "' may hold a-z, 0-9 and _ only"));

@@ -21,7 +21,7 @@ absl::StatusOr<AuditConfig> ReadAudit(const std::string& text) {
 
 TEST(AuditConfigTest, TheFoldersAbsenceIsAnError) {
   EXPECT_EQ(ReadAudit("audit: {file: /absent/audit.jsonl}").status().message(),
-            "c.yaml:1: /absent/audit.jsonl: its folder is not there");
+            "c.yaml:1: /absent/audit.jsonl: its folder does not exist");
 }
 
 TEST(AuditConfigTest, IsOptional) { EXPECT_EQ(ReadAudit("other: 1")->file, ""); }
@@ -204,7 +204,7 @@ TEST(RatioConfigTest, NamesWhatIsWrongAndWhere) {
        {Row{"{name: L2, numerator: [a], denominator: [b]}", "ratio name 'L2' may hold a-z, 0-9 and _ only"},
         Row{"{name: 2l, numerator: [a], denominator: [b]}", "ratio name '2l' may hold a-z, 0-9 and _ only"},
         Row{"{name: gate_coverage, numerator: [a], denominator: [b]}",
-            "ratio name 'gate_coverage' is that of the daemon's own metric"},
+            "ratio name 'gate_coverage' is the name of a metric of the daemon"},
         Row{"{name: x, numerator: [], denominator: [b]}", "numerator names no event"},
         Row{"{name: x, numerator: [a], denominator: [b, b]}", "denominator names an event twice"}}) {
     const auto read = RatiosIn(absl::StrCat("ratios:\n  - ", row.entry, "\n"));

@@ -55,7 +55,7 @@ void ReadLabels(const YamlMap& map, ErrorList& errors, TargetGroup& group) {
   const auto labels = map.Find("labels");
   if (!labels) return;
   for (const auto& [name, node] : labels->Entries(errors)) {
-    if (!IsLabelName(name)) errors.Add(node.Error(absl::StrCat("'", name, "' is not a name of a label")));
+    if (!IsLabelName(name)) errors.Add(node.Error(absl::StrCat("'", name, "' is not a label name")));
     errors.Take(node.String(), group.labels[name]);
   }
 }

@@ -53,7 +53,7 @@ TEST_F(TargetConfigTest, EveryMistakeHasItsLine) {
   for (const std::string target : {"https://a:1", "b", "c:99999", "host:", ":9", "h:0", "h:+1", "a b:1"}) {
     EXPECT_EQ(Error("- targets: ['" + target + "']\n"), "targets.yml:1: '" + target + "' is not HOST:PORT");
   }
-  EXPECT_EQ(Error("- targets: ['a:1']\n  labels: {a-b: x}\n"), "targets.yml:2: 'a-b' is not a name of a label");
+  EXPECT_EQ(Error("- targets: ['a:1']\n  labels: {a-b: x}\n"), "targets.yml:2: 'a-b' is not a label name");
   EXPECT_EQ(Error("- targets: ['a:1']\n  labels: {a: []}\n"), "targets.yml:2: expected a text");
   EXPECT_EQ(Error("- target: ['a:1']\n"), "targets.yml:1: unknown key 'target' (did you mean 'targets'?)");
 }

@@ -86,10 +86,10 @@ void CountingBook::Store(const std::string& name) {
   const absl::Status status = store_->Save(unstored->uuid, unstored->calls);
   std::string& error = store_errors_[name];
   if (!status.ok() && error != status.message()) {
-    spdlog::warn("device {}: callers' settings of what is counted are not stored, and last until the daemon ends: {}",
-                 name, std::string(status.message()));
+    spdlog::warn("device {}: callers' counting settings are not stored, and are lost when the daemon ends: {}", name,
+                 std::string(status.message()));
   } else if (status.ok() && !error.empty()) {
-    spdlog::info("device {}: callers' settings of what is counted are stored again", name);
+    spdlog::info("device {}: callers' counting settings are stored again", name);
   }
   error = std::string(status.message());
   absl::MutexLock lock(&mu_);
@@ -137,7 +137,7 @@ CountingSettings CountingBook::Load(const std::string& name, const Uuid& uuid) c
   auto settings = store_->Load(uuid);
   if (settings.ok()) return *std::move(settings);
   if (!absl::IsNotFound(settings.status())) {
-    spdlog::warn("device {}: callers' settings of what is counted cannot be read, and there are none: {}", name,
+    spdlog::warn("device {}: callers' counting settings cannot be read, and none is in force: {}", name,
                  std::string(settings.status().message()));
   }
   return {};

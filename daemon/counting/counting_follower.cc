@@ -79,11 +79,11 @@ void CountingFollower::Report(const std::string& device, const ConfigChange& cha
                               const absl::StatusOr<uint32_t>& revision) {
   context_.metrics.CountingChange(device, revision.status().code());
   if (!revision.ok()) {
-    return WarnOnce(change_error_, absl::StrCat("device ", device, ": a change of what is counted is not in force: ",
-                                                revision.status().message()));
+    return WarnOnce(change_error_, absl::StrCat("device ", device,
+                                                ": a counting change is not in force: ", revision.status().message()));
   }
   change_error_.clear();
-  spdlog::info("device {}: revision {} of what is counted is in force", device, *revision);
+  spdlog::info("device {}: counting revision {} is in force", device, *revision);
   context_.audit.Record(
       {.kind = AuditKind::kDevice,
        .resource = absl::StrCat("device ", device, ", counting"),
@@ -111,7 +111,7 @@ void CountingFollower::Read(const std::string& device, std::shared_ptr<const Top
   // What the book knows is not in force any more.
   context_.book->Outdate(device);
   WarnOnce(read_error_,
-           absl::StrCat("device ", device, ": what is counted cannot be read: ", config.status().message()));
+           absl::StrCat("device ", device, ": the counting settings cannot be read: ", config.status().message()));
 }
 
 // A device that has restarted without gate groups must not stay out of sync.

@@ -21,7 +21,7 @@ absl::Status GridFollower::Set(uint32_t trigger_hz, uint64_t reference_hz) {
   const uint64_t period = reference_hz / trigger_hz;
   if (period == 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the device's clock of ", reference_hz, " Hz is slower, or unknown"));
+        absl::StrCat("the device's clock of ", reference_hz, " Hz is slower than the triggers, or unknown"));
   }
   return RunTrigger(session_, mailbox::TriggerStep::kStart, period).status();
 }

@@ -26,7 +26,7 @@ absl::Status CheckTakeTurns(const std::vector<NamedEvent>& events, const EventNu
     SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number, numbers.Of(event));
     if (topology.CanTakeTurns(number)) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat(numbers.path(), ":", event.line, ": '", event.name, "' does not take turns"));
+        absl::StrCat(numbers.path(), ":", event.line, ": '", event.name, "' cannot be multiplexed"));
   }
   return absl::OkStatus();
 }
@@ -36,7 +36,7 @@ absl::Status CheckTakeTurns(const std::vector<NamedEvent>& events, const EventNu
 absl::StatusOr<mailbox::RotationRequest> RotationOf(const RotationFile& file, const Topology& topology) {
   const Catalog& catalog = topology.catalog();
   if (!topology.rotation().has_rotated_events()) {
-    return absl::FailedPreconditionError(absl::StrCat(file.path, ": no event of the device takes turns"));
+    return absl::FailedPreconditionError(absl::StrCat(file.path, ": the device multiplexes no events"));
   }
   if (catalog.reference_clock_hz == 0) {
     return absl::FailedPreconditionError(absl::StrCat(file.path, ": the device's clock is unknown"));
@@ -72,7 +72,7 @@ absl::Status RotationFollower::Take(const std::optional<RotationFile>& file, con
 }
 
 void RotationFollower::Record(const std::string& device, const mailbox::VmInfo& vm) const {
-  spdlog::info("device {}: VM {} takes turns as in {}", device, vm.uuid.ToString(), file_->path);
+  spdlog::info("device {}: events of VM {} are multiplexed as in {}", device, vm.uuid.ToString(), file_->path);
   audit_.Record({.kind = AuditKind::kDevice,
                  .resource = absl::StrCat("device ", device, ", VM ", vm.uuid.ToString(), ", rotation"),
                  .decision = AuditDecision::kAllow,

@@ -40,12 +40,12 @@ TEST(RotationFollowerTest, WhatDoesNotFitIsNamed) {
   file.events = {{.name = "hit_cycels", .line = 5}};
   EXPECT_EQ(Of(file).status().message().substr(0, 29), "r.yaml:5: no event 'hit_cycel");
   file.events = {{.name = mailbox::kResidentCyclesEvent, .line = 6}};
-  EXPECT_EQ(Of(file).status().message(), "r.yaml:6: 'resident_cycles' does not take turns");
+  EXPECT_EQ(Of(file).status().message(), "r.yaml:6: 'resident_cycles' cannot be multiplexed");
   mailbox::Catalog catalog = RotatingCatalog();
   catalog.reference_clock_hz = 0;
   EXPECT_EQ(Of(SomeFile(), catalog).status().message(), "r.yaml: the device's clock is unknown");
   for (mailbox::EventInfo& event : catalog.events) event.details.counting = mailbox::Counting::kFixed;
-  EXPECT_EQ(Of(SomeFile(), catalog).status().message(), "r.yaml: no event of the device takes turns");
+  EXPECT_EQ(Of(SomeFile(), catalog).status().message(), "r.yaml: the device multiplexes no events");
 }
 
 }  // namespace

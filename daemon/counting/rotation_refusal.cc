@@ -42,7 +42,8 @@ void AddTimes(const RotationSettings& wanted, const Catalog& catalog, std::vecto
   for (const auto& [key, time] : times) {
     const std::string text = TimeText(time, catalog.reference_clock_hz);
     if (time < low) {
-      reasons.push_back(absl::StrCat(key, ": ", text, " may be shorter than the device allows, half of its own turns"));
+      reasons.push_back(
+          absl::StrCat(key, ": ", text, " may be shorter than the device allows, which is half of its own slots"));
     }
     if (time > high) reasons.push_back(absl::StrCat(key, ": ", text, " may be longer than the device can measure"));
   }
@@ -64,8 +65,8 @@ void AddGroups(const RotationRequest& request, const Catalog& catalog, std::vect
     }
   }
   if (groups.empty()) return;
-  reasons.push_back(absl::StrCat("events: a gate group that is pinned for the VM cannot take turns, and ",
-                                 absl::StrJoin(groups, ", "), " may be"));
+  reasons.push_back(absl::StrCat("events: a gate group that is pinned for the VM cannot be multiplexed, and ",
+                                 absl::StrJoin(groups, ", "), " may be pinned"));
 }
 
 }  // namespace
@@ -79,8 +80,8 @@ std::string RefusalText(const RotationRequest& request, const Catalog& catalog) 
   }
   AddGroups(request, catalog, reasons);
   reasons.emplace_back(
-      "events: they may need more counter sets than are left of the VM's and the device's; fewer events need fewer");
-  return absl::StrCat("the device refuses these turns: ", absl::StrJoin(reasons, "; or "));
+      "events: they may need more counter sets than the VM and the device have left; fewer events need fewer");
+  return absl::StrCat("the device refuses this rotation: ", absl::StrJoin(reasons, "; or "));
 }
 
 }  // namespace sideband::daemon

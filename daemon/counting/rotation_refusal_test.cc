@@ -9,7 +9,7 @@ namespace sideband::daemon {
 namespace {
 
 constexpr char kSets[] =
-    "events: they may need more counter sets than are left of the VM's and the device's; fewer events need fewer";
+    "events: they may need more counter sets than the VM and the device have left; fewer events need fewer";
 
 // Of turns that are as long as the device's own.
 mailbox::RotationRequest SomeRequest() { return {.vm = kRotatingVm, .events = {0b0110}}; }
@@ -19,7 +19,7 @@ std::string Text(const mailbox::RotationRequest& request, const mailbox::Catalog
 }
 
 std::string Expected(const std::string& reason) {
-  return "the device refuses these turns: " + reason + (reason.empty() ? "" : "; or ") + kSets;
+  return "the device refuses this rotation: " + reason + (reason.empty() ? "" : "; or ") + kSets;
 }
 
 TEST(RotationRefusalTest, WhatTheOwnPlanExcludesIsLeftOut) {
@@ -33,13 +33,14 @@ TEST(RotationRefusalTest, ATimeBeyondTheOwnOnesIsNamed) {
   mailbox::RotationRequest request = SomeRequest();
   request.settings.fluctuating_slot = 500;
   EXPECT_EQ(Text(request),
-            Expected("slots.fluctuating: 500ns may be shorter than the device allows, half of its own turns"));
+            Expected("slots.fluctuating: 500ns may be shorter than the device allows, which is half of its own slots"));
   request = SomeRequest();
   request.settings.stable_slot = 8'000'000'000;
   EXPECT_EQ(Text(request), Expected("slots.stable: 8s may be longer than the device can measure"));
   request = SomeRequest();
   request.settings.interval = 7;
-  EXPECT_EQ(Text(request), Expected("interval: 7ns may be shorter than the device allows, half of its own turns"));
+  EXPECT_EQ(Text(request),
+            Expected("interval: 7ns may be shorter than the device allows, which is half of its own slots"));
 }
 
 TEST(RotationRefusalTest, TimesAreInCyclesWhereTheClockIsUnknown) {
@@ -47,8 +48,9 @@ TEST(RotationRefusalTest, TimesAreInCyclesWhereTheClockIsUnknown) {
   catalog.reference_clock_hz = 0;
   mailbox::RotationRequest request = SomeRequest();
   request.settings.fluctuating_slot = 500;
-  EXPECT_EQ(Text(request, catalog),
-            Expected("slots.fluctuating: 500 cycles may be shorter than the device allows, half of its own turns"));
+  EXPECT_EQ(
+      Text(request, catalog),
+      Expected("slots.fluctuating: 500 cycles may be shorter than the device allows, which is half of its own slots"));
 }
 
 TEST(RotationRefusalTest, EventsOfEverySetMayLeaveNoCounter) {
@@ -65,7 +67,7 @@ TEST(RotationRefusalTest, GateGroupsOfTheRequestMayBePinned) {
   catalog.events[kHits].details.gate_group = 0;
   catalog.events[kDerivedMisses].details.gate_group = 1;
   EXPECT_EQ(Text(SomeRequest(), catalog),
-            Expected("events: a gate group that is pinned for the VM cannot take turns, and tlb may be"));
+            Expected("events: a gate group that is pinned for the VM cannot be multiplexed, and tlb may be"));
   mailbox::RotationRequest request = SomeRequest();
   request.always = {0b0010};
   EXPECT_EQ(Text(request, catalog), Expected("always: these events may leave too few counters for the others"))

@@ -116,7 +116,7 @@ class Layer {
 
   void RefuseOthers(const std::string& path, VmSetting setting) {
     setting.allowed.reset();
-    if (setting != VmSetting()) Refuse(path, "it is confidential: only what it may open can be set");
+    if (setting != VmSetting()) Refuse(path, "it is confidential: only the groups that it may open can be set");
   }
 
   void AddVector(const std::string& field, const GroupNames& names, uint64_t& vector) {
@@ -176,7 +176,7 @@ class Layer {
 
   void AddIds(const std::string& field, const std::vector<uint16_t>& ids, mailbox::GateMatch& match) {
     if (ids.size() > mailbox::kGateIdsMax) return Refuse(field, absl::StrCat("more than ", mailbox::kGateIdsMax));
-    if (std::ranges::find(ids, 0) != ids.end()) return Refuse(field, "0 is no identifier");
+    if (std::ranges::find(ids, 0) != ids.end()) return Refuse(field, "0 is not an identifier");
     match = {.enable = !ids.empty()};
     std::ranges::copy(ids, match.ids.begin());
   }

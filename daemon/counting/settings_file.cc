@@ -113,8 +113,8 @@ absl::StatusOr<CountingSettings> DecodeSettings(const std::string& text, const s
   DeviceSettings devices = ParseCountingFile(text, path, errors, CountingKeys::kCallers);
   if (!errors.empty()) return errors.First();
   const auto found = devices.find(device.ToString());
-  if (found == devices.end()) return absl::InvalidArgumentError(path + ":2: of another device");
-  if (!NamesVmsByUuid(found->second)) return absl::InvalidArgumentError(path + ":2: a VM without its UUID");
+  if (found == devices.end()) return absl::InvalidArgumentError(path + ":2: belongs to another device");
+  if (!NamesVmsByUuid(found->second)) return absl::InvalidArgumentError(path + ":2: a VM has no UUID");
   return std::move(found->second);
 }
 

@@ -109,14 +109,14 @@ TEST_F(SettingsFileTest, EveryBitFlipIsRefused) {
 // What has a right checksum, but is not what EncodeSettings writes: of a later version, or made by hand.
 TEST_F(SettingsFileTest, OtherContentIsRefusedWithItsReason) {
   const std::string text = EncodeSettings(kFileDevice, SomeSettings());
-  EXPECT_EQ(Decode(text, Uuid{}).message(), "FILE:2: of another device");
+  EXPECT_EQ(Decode(text, Uuid{}).message(), "FILE:2: belongs to another device");
   std::string later = text;
   later[text.find(" 1 ") + 1] = '2';
   EXPECT_EQ(Decode(later).message(), "FILE:1: not a file of this version");
   EXPECT_EQ(Decode("").message(), "FILE:1: ends too early");
   CountingSettings by_name;
   by_name.vms["vm1"].useren = true;
-  EXPECT_EQ(Decode(EncodeSettings(kFileDevice, by_name)).message(), "FILE:2: a VM without its UUID");
+  EXPECT_EQ(Decode(EncodeSettings(kFileDevice, by_name)).message(), "FILE:2: a VM has no UUID");
   CountingSettings beyond;
   beyond.vms[kVm].selection = 16;
   EXPECT_TRUE(absl::StartsWith(Decode(EncodeSettings(kFileDevice, beyond)).message(), "FILE:2: "))

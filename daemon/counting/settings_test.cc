@@ -129,10 +129,10 @@ TEST(CountingSettingsTest, EachRefusalNamesItsField) {
        [](auto& s) {
          s.vms["vm1"].ids = {1, 2, 3, 4, 5};
        }},
-      {{"vms.vm1.ids", "0 is no identifier"}, [](auto& s) { s.vms["vm1"].ids = std::vector<uint16_t>{0}; }},
+      {{"vms.vm1.ids", "0 is not an identifier"}, [](auto& s) { s.vms["vm1"].ids = std::vector<uint16_t>{0}; }},
       {{"vms.vm1.selection", "no selection 1"}, [](auto& s) { s.vms["vm1"].selection = 1; }},
       {{"vms.vm1.contexts.x", "no such context"}, [](auto& s) { s.vms["vm1"].contexts["x"]; }},
-      {{"vms.secret", "it is confidential: only what it may open can be set"},
+      {{"vms.secret", "it is confidential: only the groups that it may open can be set"},
        [](auto& s) { s.vms["secret"].pinned = {"tlb"}; }},
   };
   for (const auto& test : kCases) {

@@ -378,7 +378,7 @@ auto HistoryQuery(const ServiceContext& context) {
   };
 }
 
-absl::Status NoCounting() { return absl::FailedPreconditionError("what is counted cannot be changed"); }
+absl::Status NoCounting() { return absl::FailedPreconditionError("this daemon cannot change what is counted"); }
 
 auto LateSetRotation(const ServiceContext& context) {
   return [&reader = context.reader, sink = context.parts.rotation](
@@ -409,9 +409,9 @@ auto LatePeek(const ServiceContext& context) {
   };
 }
 
-absl::Status NoExchanges() { return absl::FailedPreconditionError("this daemon exchanges no keys"); }
+absl::Status NoExchanges() { return absl::FailedPreconditionError("this daemon does not exchange keys"); }
 
-absl::Status NoSensors() { return absl::FailedPreconditionError("this daemon reads no boards"); }
+absl::Status NoSensors() { return absl::FailedPreconditionError("this daemon does not read boards"); }
 
 absl::StatusOr<BoardEventSubscription> MakeBoardEventSubscription(
     const ServiceContext& context, const Credentials& peer, const sideband::v1::WatchBoardEventsRequest& request) {

@@ -70,14 +70,14 @@ absl::Status ExchangeEnded() {
 // Keys are loaded at the start only, and the nonce is of no exchange: waiting would not help.
 absl::Status NoKeyError() {
   return absl::FailedPreconditionError(
-      "the daemon has no key of this VM: neither of sealing.vm_keys of its configuration, nor of an exchange with this "
-      "nonce");
+      "the daemon has no key for this VM: neither from sealing.vm_keys of its configuration, nor from an exchange with "
+      "this nonce");
 }
 
 // Likewise of a device that seals.
 absl::Status SealedByDevice() {
   return absl::FailedPreconditionError(
-      "the VM's device seals its records, and has no exchange with this nonce: the guest has to exchange keys");
+      "the VM's device seals its records, but has no exchange with this nonce: the guest has to exchange keys");
 }
 
 }  // namespace

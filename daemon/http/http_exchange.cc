@@ -184,14 +184,14 @@ void HttpExchange::NoteFolds(absl::string_view consumed) {
 HttpExchange::Answer HttpExchange::Handle() {
   if (parser_->fields() > kHttpHeaderFieldsMax) return Refuse(431, "the request has too many fields\n");
   if (has_fold_) return Refuse(400, "a field continues on a second line\n");
-  if (parser_->has_bad_host()) return Refuse(400, "a request needs one field Host, with HOST or HOST:PORT\n");
-  if (parser_->has_unknown_coding()) return Refuse(501, "unknown Transfer-Encoding; only chunked is known\n");
+  if (parser_->has_bad_host()) return Refuse(400, "a request needs exactly one Host field, with HOST or HOST:PORT\n");
+  if (parser_->has_unknown_coding()) return Refuse(501, "unknown Transfer-Encoding; only chunked is supported\n");
   const auto& request = parser_->get();
   // Other methods with a body go to the handler, which answers 405; the connection is closed below.
   const bool is_read = parser_->is(http::verb::get) || parser_->is(http::verb::head);
   if (is_read && parser_->has_body()) return Refuse(413, "a body is not accepted\n");
   Destination destination = DestinationOf(TextOf(request.target()), TextOf(request[http::field::host]));
-  if (!IsHost(destination.host)) return Refuse(400, "the target is for no HOST or HOST:PORT\n");
+  if (!IsHost(destination.host)) return Refuse(400, "the target does not name HOST or HOST:PORT\n");
   Credentials credentials = credentials_;
   credentials.bearer_token = TokenOf(request);
   const bool is_young = credentials_.connection == nullptr || credentials_.connection->CheckAge().ok();

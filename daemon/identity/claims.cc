@@ -20,7 +20,7 @@ constexpr double kUnixSecondsMax = 253402300799;
 
 absl::StatusOr<std::string> Text(const json& claims, const char* name) {
   const std::string* text = FindString(claims, name);
-  if (text == nullptr) return BadToken(absl::StrCat("'", name, "' is not a text, or not there"));
+  if (text == nullptr) return BadToken(absl::StrCat("'", name, "' is missing or not a string"));
   return *text;
 }
 
@@ -31,7 +31,7 @@ absl::StatusOr<absl::Time> Date(const json& claims, const char* name) {
   // An absent or non-numeric claim becomes -1, which the range check rejects.
   const double seconds = is_number ? found->get<double>() : -1;
   if (!(seconds >= 0 && seconds <= kUnixSecondsMax)) {
-    return BadToken(absl::StrCat("'", name, "' is not a time, or not there"));
+    return BadToken(absl::StrCat("'", name, "' is missing or not a time"));
   }
   return absl::UnixEpoch() + absl::Seconds(seconds);
 }
@@ -41,10 +41,10 @@ bool IsText(const json& value) { return value.is_string(); }
 // `aud` is a string or a list of strings.
 absl::Status CheckAudience(const json& claims, const std::string& expected) {
   const auto found = claims.find("aud");
-  if (found == claims.end()) return BadToken("'aud' is not there");
+  if (found == claims.end()) return BadToken("'aud' is missing");
   const json list = found->is_string() ? json::array({*found}) : *found;
   if (!list.is_array() || !std::all_of(list.begin(), list.end(), IsText))
-    return BadToken("'aud' is not a text or texts");
+    return BadToken("'aud' is not a string or a list of strings");
   if (std::find(list.begin(), list.end(), json(expected)) != list.end()) return absl::OkStatus();
   return BadToken("it is for another audience");
 }
@@ -52,7 +52,7 @@ absl::Status CheckAudience(const json& claims, const std::string& expected) {
 absl::Status CheckIssuer(const json& claims, const std::string& expected) {
   if (expected.empty() && !claims.contains("iss")) return absl::OkStatus();
   SIDEBAND_ASSIGN_OR_RETURN(const std::string issuer, Text(claims, "iss"));
-  return expected.empty() || issuer == expected ? absl::OkStatus() : BadToken("it is of another issuer");
+  return expected.empty() || issuer == expected ? absl::OkStatus() : BadToken("it is from another issuer");
 }
 
 absl::Status ReadTimes(const json& json_claims, TokenClaims& claims) {
@@ -75,7 +75,7 @@ absl::StatusOr<TokenClaims> ReadClaims(absl::string_view payload, const TokenExp
   SIDEBAND_RETURN_IF_ERROR(ReadTimes(*json_claims, claims));
   SIDEBAND_ASSIGN_OR_RETURN(const std::string subject, Text(*json_claims, "sub"));
   auto identity = IdentityFromSubject(subject);
-  if (!identity) return BadToken("'sub' is no identity");
+  if (!identity) return BadToken("'sub' is not an identity");
   claims.identity = *std::move(identity);
   return claims;
 }

@@ -45,14 +45,15 @@ TEST(ClaimsTest, AudienceIsATextOrAList) {
     EXPECT_EQ(ClaimsError(With("\"sideband\"", audience)), "token: it is for another audience") << audience;
   }
   for (const char* audience : {"null", "1", R"(["sideband",1])", R"({"sideband":1})", R"([["sideband"]])"}) {
-    EXPECT_EQ(ClaimsError(With("\"sideband\"", audience)), "token: 'aud' is not a text or texts") << audience;
+    EXPECT_EQ(ClaimsError(With("\"sideband\"", audience)), "token: 'aud' is not a string or a list of strings")
+        << audience;
   }
-  EXPECT_EQ(ClaimsError(With("\"aud\":\"sideband\",", "")), "token: 'aud' is not there");
+  EXPECT_EQ(ClaimsError(With("\"aud\":\"sideband\",", "")), "token: 'aud' is missing");
 }
 
 TEST(ClaimsTest, IssuerOnlyWhereOneIsExpected) {
-  EXPECT_EQ(ClaimsError(With("https://i", "https://i/")), "token: it is of another issuer");
-  EXPECT_EQ(ClaimsError(With("\"iss\":\"https://i\",", "")), "token: 'iss' is not a text, or not there");
+  EXPECT_EQ(ClaimsError(With("https://i", "https://i/")), "token: it is from another issuer");
+  EXPECT_EQ(ClaimsError(With("\"iss\":\"https://i\",", "")), "token: 'iss' is missing or not a string");
   const TokenExpectations any = {.audience = "sideband"};
   EXPECT_TRUE(ReadClaims(kGood, any).ok());
   EXPECT_TRUE(ReadClaims(With("\"iss\":\"https://i\",", ""), any).ok());
@@ -61,13 +62,13 @@ TEST(ClaimsTest, IssuerOnlyWhereOneIsExpected) {
 
 TEST(ClaimsTest, TimesAreNumbers) {
   for (const char* wrong : {"\"2000\"", "null", "-1", "1e18", "253402300800", "true", "[2000]"}) {
-    EXPECT_EQ(ClaimsError(With("2000", wrong)), "token: 'exp' is not a time, or not there") << wrong;
+    EXPECT_EQ(ClaimsError(With("2000", wrong)), "token: 'exp' is missing or not a time") << wrong;
     EXPECT_EQ(ClaimsError(With("\"nbf\":1000", std::string("\"nbf\":") + wrong)),
-              "token: 'nbf' is not a time, or not there");
+              "token: 'nbf' is missing or not a time");
     EXPECT_EQ(ClaimsError(With("\"iat\":1000", std::string("\"iat\":") + wrong)),
-              "token: 'iat' is not a time, or not there");
+              "token: 'iat' is missing or not a time");
   }
-  EXPECT_EQ(ClaimsError(With(",\"exp\":2000", "")), "token: 'exp' is not a time, or not there");
+  EXPECT_EQ(ClaimsError(With(",\"exp\":2000", "")), "token: 'exp' is missing or not a time");
   EXPECT_EQ(ReadClaims(With("2000", "2000.5"), kExpected)->expires, absl::FromUnixMillis(2'000'500));
   EXPECT_EQ(ReadClaims(With("\"nbf\":1000,", ""), kExpected)->not_before, absl::InfinitePast());
 }
@@ -76,16 +77,16 @@ TEST(ClaimsTest, SubjectsThatAreNoIdentity) {
   for (const std::string& subject :
        {std::string(), std::string("a b"), std::string("a\\n"), std::string("\\u0000"), std::string("\\u00e9"),
         std::string("spiffe://"), std::string("SPIFFE://a/b"), std::string("spiffe:x"), std::string(256, 'a')}) {
-    EXPECT_EQ(ClaimsError(With("prometheus", subject)), "token: 'sub' is no identity") << subject;
+    EXPECT_EQ(ClaimsError(With("prometheus", subject)), "token: 'sub' is not an identity") << subject;
   }
   EXPECT_TRUE(ReadClaims(With("prometheus", std::string(255, 'a')), kExpected).ok());
-  EXPECT_EQ(ClaimsError(With("\"prometheus\"", "1")), "token: 'sub' is not a text, or not there");
+  EXPECT_EQ(ClaimsError(With("\"prometheus\"", "1")), "token: 'sub' is missing or not a string");
 }
 
 TEST(ClaimsTest, StrictJson) {
   EXPECT_EQ(ClaimsError("x"), "token: claims: not JSON");
   EXPECT_EQ(ClaimsError("[]"), "token: claims: not a JSON object");
-  EXPECT_EQ(ClaimsError(With("\"sub\"", "\"sub\":\"ops\",\"sub\"")), "token: claims: a name is there twice");
+  EXPECT_EQ(ClaimsError(With("\"sub\"", "\"sub\":\"ops\",\"sub\"")), "token: claims: a name occurs twice");
 }
 
 TEST(ClaimsTest, BothSidesOfBothBounds) {

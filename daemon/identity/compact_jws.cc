@@ -29,12 +29,12 @@ absl::Status ReadHeader(absl::string_view text, CompactJws& jws) {
   if (algorithm == nullptr) return BadToken("header: no alg");
   jws.algorithm = *algorithm;
   // RFC 7515, 4.1.11: a JWS with an unsupported critical extension is invalid.
-  if (header->contains("crit")) return BadToken("header: crit names extensions, of which none is understood");
+  if (header->contains("crit")) return BadToken("header: crit names extensions, and none is supported");
   if (!IsTokenType(*header)) return BadToken("header: typ is not JWT");
   // Only kid selects a key: jwk, jku and x5c would let the signer bring its own.
   if (header->contains("kid")) {
     const std::string* key_id = FindString(*header, "kid");
-    if (key_id == nullptr) return BadToken("header: kid is not a text");
+    if (key_id == nullptr) return BadToken("header: kid is not a string");
     jws.key_id = *key_id;
   }
   return absl::OkStatus();
@@ -48,7 +48,7 @@ absl::StatusOr<CompactJws> ParseCompactJws(absl::string_view token) {
   // Checked before decoding, so that the length of hostile input is bounded.
   if (token.size() > kTokenBytesMax) return BadToken(absl::StrCat("longer than ", kTokenBytesMax, " bytes"));
   const std::vector<absl::string_view> parts = absl::StrSplit(token, '.');
-  if (parts.size() != 3) return BadToken("not of three parts");
+  if (parts.size() != 3) return BadToken("not three parts");
   const auto header = DecodeBase64Url(parts[0]);
   auto payload = DecodeBase64Url(parts[1]);
   auto signature = DecodeBase64Url(parts[2]);

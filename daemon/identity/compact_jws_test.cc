@@ -33,21 +33,21 @@ TEST(CompactJwsTest, EveryFaultHasItsReason) {
   };
   const std::string good = TokenOf(R"({"alg":"ES256"})");
   for (const Case& c : {
-           Case{"", "token: not of three parts"},
-           Case{"a.b", "token: not of three parts"},
-           Case{good + ".", "token: not of three parts"},
+           Case{"", "token: not three parts"},
+           Case{"a.b", "token: not three parts"},
+           Case{good + ".", "token: not three parts"},
            Case{good + "=", "token: not base64url"},
            Case{" " + good, "token: not base64url"},
            Case{TokenOf("x"), "token: header: not JSON"},
            Case{TokenOf(R"(["ES256"])"), "token: header: not a JSON object"},
-           Case{TokenOf(R"({"alg":"none","alg":"ES256"})"), "token: header: a name is there twice"},
+           Case{TokenOf(R"({"alg":"none","alg":"ES256"})"), "token: header: a name occurs twice"},
            Case{TokenOf("{}"), "token: header: no alg"},
            Case{TokenOf(R"({"alg":["ES256"]})"), "token: header: no alg"},
-           Case{TokenOf(R"({"alg":"ES256","kid":1})"), "token: header: kid is not a text"},
+           Case{TokenOf(R"({"alg":"ES256","kid":1})"), "token: header: kid is not a string"},
            Case{TokenOf(R"({"alg":"ES256","typ":"secevent+jwt"})"), "token: header: typ is not JWT"},
            Case{TokenOf(R"({"alg":"ES256","typ":null})"), "token: header: typ is not JWT"},
            Case{TokenOf(R"({"alg":"ES256","crit":["b64"],"b64":false})"),
-                "token: header: crit names extensions, of which none is understood"},
+                "token: header: crit names extensions, and none is supported"},
        }) {
     const auto jws = ParseCompactJws(c.token);
     EXPECT_EQ(jws.status().code(), absl::StatusCode::kUnauthenticated) << c.token;

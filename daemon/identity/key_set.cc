@@ -107,12 +107,13 @@ absl::StatusOr<std::string> VerificationKey::JwkReader::Number(const std::string
 absl::Status VerificationKey::JwkReader::CheckMembers() const {
   for (const char* member : kPrivateMembers) {
     if (!members_.contains(member)) continue;
-    return Error(member, absl::StrCat("'", member, "' is of a private or symmetric key; only public keys are allowed"));
+    return Error(member,
+                 absl::StrCat("'", member, "' belongs to a private or symmetric key; only public keys are allowed"));
   }
   if (!members_.contains("alg")) return absl::OkStatus();
   SIDEBAND_ASSIGN_OR_RETURN(const std::string algorithm, Text("alg"));
   if (algorithm == key_->algorithm_) return absl::OkStatus();
-  return Error("alg", absl::StrCat("alg is '", algorithm, "', but such a key is for ", key_->algorithm_));
+  return Error("alg", absl::StrCat("alg is '", algorithm, "', but this key is for ", key_->algorithm_));
 }
 
 absl::Status VerificationKey::JwkReader::CheckUse() const {
@@ -151,7 +152,7 @@ absl::Status VerificationKey::JwkReader::Ec() {
     SIDEBAND_ASSIGN_OR_RETURN(const std::string coordinate, Number(member));
     // Coordinates have their full length, with leading zeros (RFC 7518, section 6.2.1.2).
     if (coordinate.size() != kP256CoordinateBytes) {
-      return Error(member, absl::StrCat("'", member, "' is not of ", kP256CoordinateBytes, " bytes"));
+      return Error(member, absl::StrCat("'", member, "' does not have ", kP256CoordinateBytes, " bytes"));
     }
     jwk[member] = EncodeBase64Url(coordinate);
   }
@@ -166,15 +167,15 @@ absl::Status VerificationKey::JwkReader::Rsa() {
   SIDEBAND_ASSIGN_OR_RETURN(const std::string exponent, Number("e"));
   const size_t bits = BitsOf(modulus);
   if (bits < kRsaBitsMin || bits > kRsaBitsMax) {
-    return Error("n", absl::StrCat("RSA of ", bits, " bits is not of ", kRsaBitsMin, " to ", kRsaBitsMax, " bits"));
+    return Error("n", absl::StrCat("an RSA key must have ", kRsaBitsMin, " to ", kRsaBitsMax, " bits, not ", bits));
   }
   // A modulus is a product of odd primes, and its encoding has no leading zero (RFC 7518, section 6.3.1.1).
   const bool canonical = modulus[0] != 0 && IsOdd(modulus);
-  if (!canonical) return Error("n", "'n' is no RSA modulus");
+  if (!canonical) return Error("n", "'n' is not an RSA modulus");
   // With an exponent of 1 every message would be its own signature.
   if (exponent.empty() || exponent.size() > kExponentBytesMax || exponent[0] == 0 || !IsOdd(exponent) ||
       BitsOf(exponent) < 2) {
-    return Error("e", "'e' is no RSA exponent");
+    return Error("e", "'e' is not an RSA exponent");
   }
   key_->signature_bytes_ = modulus.size();
   return Import({{"kty", "RSA"}, {"n", EncodeBase64Url(modulus)}, {"e", EncodeBase64Url(exponent)}});
@@ -203,7 +204,7 @@ absl::Status VerificationKey::Verify(absl::string_view token, const CompactJws& 
     return BadToken(absl::StrCat("alg '", jws.algorithm, "' is not the key's, which is ", algorithm_));
   }
   // cjose splits an ES256 signature of any even length into halves.
-  if (jws.signature.size() != signature_bytes_) return BadToken("the signature is of the wrong length");
+  if (jws.signature.size() != signature_bytes_) return BadToken("the signature has the wrong length");
   cjose_err error{};
   cjose_jws_t* const imported = cjose_jws_import(token.data(), token.size(), &error);
   const bool good = imported != nullptr && cjose_jws_verify(imported, jwk_.get(), &error);

@@ -103,7 +103,7 @@ TEST(VerificationKeyTest, SignaturesAreOfOneLength) {
   const std::string r = halves.substr(0, 32), s = halves.substr(32), zero(1, '\0');
   for (const std::string& wrong : {std::string(), r, zero + r + zero + s, halves + zero, zero + halves}) {
     EXPECT_EQ(Verify(kRfc7515Es256Key, token + EncodeBase64Url(wrong)).message(),
-              "token: the signature is of the wrong length");
+              "token: the signature has the wrong length");
   }
   EXPECT_EQ(Verify(kRfc7515Es256Key, token + EncodeBase64Url(std::string(64, '\0'))).message(),
             "token: the signature is wrong")
@@ -153,7 +153,7 @@ TEST(VerificationKeyTest, ATokensOwnKeyDoesNotCount) {
 TEST(VerificationKeyTest, RsaIsOf2048To8192Bits) {
   EXPECT_TRUE(FromJwk(FakeIssuer::Rs256("k", 2048).Jwk()).ok());
   EXPECT_EQ(FromJwk(FakeIssuer::Rs256("k", 2040).Jwk()).status().message(),
-            "jwks.json:1: key 'k': RSA of 2040 bits is not of 2048 to 8192 bits");
+            "jwks.json:1: key 'k': an RSA key must have 2048 to 8192 bits, not 2040");
   // An odd number of the right size: a modulus has no further check.
   //
   const auto of_bits = [](int bits) {
@@ -190,15 +190,15 @@ TEST(VerificationKeyTest, EveryFaultyKeyIsNamed) {
            Case{"f83OJ3D2", "f83O", "key 'a3': 'x' is not of 32 bytes"},
            Case{"f83OJ3D2", "f84OJ3D2", "key 'a3': not a valid public key"},
            Case{R"("y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0")", R"("y":1)", "key 'a3': 'y' is not base64url"},
-           Case{R"("crv")", R"("alg":"ES384","crv")", "key 'a3': alg is 'ES384', but such a key is for ES256"},
-           Case{R"("crv")", R"("alg":"RS256","crv")", "key 'a3': alg is 'RS256', but such a key is for ES256"},
+           Case{R"("crv")", R"("alg":"ES384","crv")", "key 'a3': alg is 'ES384', but this key is for ES256"},
+           Case{R"("crv")", R"("alg":"RS256","crv")", "key 'a3': alg is 'RS256', but this key is for ES256"},
            Case{R"("crv")", R"("use":"enc","crv")", "key 'a3': use is 'enc', not 'sig' or 'jwt-svid'"},
            Case{R"("crv")", R"("key_ops":["verify","deriveKey"],"crv")", "key 'a3': key_ops is not [\"verify\"]"},
            Case{R"("crv")", R"("d":"jpsQ","crv")",
-                "key 'a3': 'd' is of a private or symmetric key; only public keys are allowed"},
+                "key 'a3': 'd' belongs to a private or symmetric key; only public keys are allowed"},
            Case{R"("kty":"EC")", R"("kty":"oct","k":"AAAA")", "key 'a3': kty 'oct' is neither EC nor RSA"},
            Case{R"("crv")", R"("k":"AAAA","crv")",
-                "key 'a3': 'k' is of a private or symmetric key; only public keys are allowed"},
+                "key 'a3': 'k' belongs to a private or symmetric key; only public keys are allowed"},
        }) {
     ASSERT_NE(ec.find(c.from), std::string::npos) << c.from;
     const auto key = FromJwk(absl::StrReplaceAll(ec, {{c.from, c.to}}));
@@ -207,14 +207,14 @@ TEST(VerificationKeyTest, EveryFaultyKeyIsNamed) {
   }
   const std::string bilbo = "jwks.json:1: key 'bilbo.baggins@hobbiton.example': ";
   for (const Case& c : {
-           Case{"AQAB", "AQ", "'e' is no RSA exponent"},
-           Case{"AQAB", "AA", "'e' is no RSA exponent"},
-           Case{"AQAB", "AQAA", "'e' is no RSA exponent"},
-           Case{"AQAB", "AAEAAQ", "'e' is no RSA exponent"},
-           Case{"AQAB", "AQAAAAAAAAAB", "'e' is no RSA exponent"},
+           Case{"AQAB", "AQ", "'e' is not an RSA exponent"},
+           Case{"AQAB", "AA", "'e' is not an RSA exponent"},
+           Case{"AQAB", "AQAA", "'e' is not an RSA exponent"},
+           Case{"AQAB", "AAEAAQ", "'e' is not an RSA exponent"},
+           Case{"AQAB", "AQAAAAAAAAAB", "'e' is not an RSA exponent"},
            Case{R"(,"e":"AQAB")", "", "'e' is missing"},
-           Case{"P5zw", "P5zA", "'n' is no RSA modulus"},
-           Case{"\"n4EPtAOC", "\"AJ-B", "RSA of 2016 bits is not of 2048 to 8192 bits"},
+           Case{"P5zw", "P5zA", "'n' is not an RSA modulus"},
+           Case{"\"n4EPtAOC", "\"AJ-B", "an RSA key must have 2048 to 8192 bits, not 2016"},
        }) {
     ASSERT_NE(rsa.find(c.from), std::string::npos) << c.from;
     EXPECT_EQ(FromJwk(absl::StrReplaceAll(rsa, {{c.from, c.to}})).status().message(), bilbo + c.message);
@@ -254,7 +254,7 @@ TEST(KeySetTest, AllOrNothingWithItsLine) {
   EXPECT_EQ(KeySetError(JwksOf({&FakeIssuer::Shared(), &again})), "jwks.json:3: kid 'k1' is given twice");
   EXPECT_EQ(
       KeySetError(absl::StrReplaceAll(JwksOf({&FakeIssuer::Shared(), &other}), {{"\"k2\"", "\"k2\",\"d\":\"AAAA\""}})),
-      "jwks.json:3: key 'k2': 'd' is of a private or symmetric key; only public keys are allowed");
+      "jwks.json:3: key 'k2': 'd' belongs to a private or symmetric key; only public keys are allowed");
   EXPECT_EQ(KeySetError("{}"), "jwks.json:1: 'keys' is missing");
   EXPECT_EQ(KeySetError(""), "jwks.json:1: not a JSON object");
   EXPECT_EQ(KeySetError("{\"keys\": {}}"), "jwks.json:1: expected a list");

@@ -45,7 +45,7 @@ absl::StatusOr<json> ParseJsonObject(absl::string_view text) {
       /*allow_exceptions=*/false);
   if (parsed.is_discarded()) return absl::InvalidArgumentError("not JSON");
   if (!parsed.is_object()) return absl::InvalidArgumentError("not a JSON object");
-  if (watch.found_twice()) return absl::InvalidArgumentError("a name is there twice");
+  if (watch.found_twice()) return absl::InvalidArgumentError("a name occurs twice");
   return parsed;
 }
 

@@ -26,9 +26,9 @@ TEST(StrictJsonTest, RefusesWhateverReadersDisagreeOn) {
 }
 
 TEST(StrictJsonTest, ANameTwiceIsRefusedAtAnyDepth) {
-  EXPECT_EQ(ParseJsonObject(R"({"a":1,"a":1})").status().message(), "a name is there twice");
-  EXPECT_EQ(ParseJsonObject(R"({"a":1,"\u0061":2})").status().message(), "a name is there twice") << "escaped";
-  EXPECT_EQ(ParseJsonObject(R"({"b":[{"a":1,"c":{},"a":1}]})").status().message(), "a name is there twice");
+  EXPECT_EQ(ParseJsonObject(R"({"a":1,"a":1})").status().message(), "a name occurs twice");
+  EXPECT_EQ(ParseJsonObject(R"({"a":1,"\u0061":2})").status().message(), "a name occurs twice") << "escaped";
+  EXPECT_EQ(ParseJsonObject(R"({"b":[{"a":1,"c":{},"a":1}]})").status().message(), "a name occurs twice");
   EXPECT_TRUE(ParseJsonObject(R"({"a":{"a":1},"b":{"a":1}})").ok());
 }
 

@@ -95,9 +95,9 @@ absl::Status CheckCertificate(X509* certificate, const std::string& file) {
   }
   const bool lacks_server_auth = (X509_get_extension_flags(certificate) & EXFLAG_XKUSAGE) != 0 &&
                                  (X509_get_extended_key_usage(certificate) & XKU_SSL_SERVER) == 0;
-  if (lacks_server_auth) return fault("is no server's certificate: its extended key usage lacks serverAuth");
+  if (lacks_server_auth) return fault("is not a server certificate: its extended key usage lacks serverAuth");
   if (X509_check_purpose(certificate, X509_PURPOSE_SSL_SERVER, 0) != 1) {
-    return fault("is no server's certificate: its key usage is another");
+    return fault("is not a server certificate: its key usage does not allow it");
   }
   if (HasName(certificate)) return absl::OkStatus();
   return fault("has no name: subjectAltName has neither a DNS name nor an IP address");
@@ -123,7 +123,7 @@ absl::Status CheckHandshake(const TlsFiles& files, const TlsServerConfig& config
   const bool is_done = ShakeHands(client.get(), server.get());
   if (is_done) return CheckCertificate(SSL_get_certificate(server.get()), config.cert_file);
   const char* const reason = ERR_reason_error_string(ERR_peek_error());
-  return absl::FailedPreconditionError(absl::StrCat(config.cert_file, ": no client can use its key of the kind ",
+  return absl::FailedPreconditionError(absl::StrCat(config.cert_file, ": no client can use a key of type ",
                                                     KindOf(files.key().get()), ": ",
                                                     reason == nullptr ? "no handshake" : reason));
 }

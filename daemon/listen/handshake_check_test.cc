@@ -102,10 +102,10 @@ TEST_F(HandshakeCheckTest, WhatNoClientCanUseIsNamedInOneLine) {
       {{.begins_s = 1800}, "is not valid before 2"},
       {{.names = nullptr}, "has no name: subjectAltName has neither a DNS name nor an IP address"},
       {{.names = "URI:spiffe://example.org/daemon"}, "has no name: "},
-      {{.usage = "clientAuth"}, "is no server's certificate: its extended key usage lacks serverAuth"},
-      {{.key_usage = "keyCertSign"}, "is no server's certificate: its key usage is another"},
-      {{.group = "brainpoolP256r1"}, "no client can use its key of the kind brainpoolP256r1: "},
-      {{.group = "secp256k1"}, "no client can use its key of the kind secp256k1: "},
+      {{.usage = "clientAuth"}, "is not a server certificate: its extended key usage lacks serverAuth"},
+      {{.key_usage = "keyCertSign"}, "is not a server certificate: its key usage does not allow it"},
+      {{.group = "brainpoolP256r1"}, "no client can use a key of type brainpoolP256r1: "},
+      {{.group = "secp256k1"}, "no client can use a key of type secp256k1: "},
   };
   for (const auto& row : kRows) {
     for (const TlsVersion least : {TlsVersion::kTls13, TlsVersion::kTls12}) {

@@ -78,7 +78,7 @@ void ListenerTls::Read(const Stamps& stamps) {
   const absl::Status usable = CheckHandshake(**files, config_);
   if (!usable.ok() && CheckHandshake(*Current().files, config_).ok()) return Refuse(usable, is_new);
   if (AreSame(**files, *Current().files)) {
-    if (!last_error_.empty()) spdlog::info("{}: the certificates are good again", listener_);
+    if (!last_error_.empty()) spdlog::info("{}: the certificates are valid again", listener_);
   } else {
     const absl::Status taken = Take(*std::move(files));
     if (!taken.ok()) return Refuse(taken, is_new);

@@ -137,7 +137,7 @@ absl::StatusOr<BlockPeeker::Reading> BlockPeeker::ReadOnce(const std::vector<Pee
                               is_first ? Latch(question.bitmap, reading) : LatchPeek(session_, question.bitmap));
     SIDEBAND_ASSIGN_OR_RETURN(PeekAnswer answer, ReadPeek(session_, question, tag));
     if (!is_first && !IsOfSameLatch(reading.answers.front(), answer)) {
-      return absl::AbortedError("PEEK: the answers are of several instants");
+      return absl::AbortedError("PEEK: the answers belong to several instants");
     }
     reading.answers.push_back(std::move(answer));
   }

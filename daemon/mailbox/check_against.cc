@@ -56,17 +56,17 @@ absl::Status CheckSealed(const Topology& topology, const mailbox::Snapshot& snap
 
 absl::Status CheckAgainst(const Topology& topology, const mailbox::Snapshot& snapshot) {
   if (snapshot.catalog_hash != topology.hash() || snapshot.counters_per_block != topology.catalog().events.size()) {
-    return absl::InvalidArgumentError("the snapshot is not one of this catalogue");
+    return absl::InvalidArgumentError("the snapshot does not belong to this catalogue");
   }
   const bool has_device = !snapshot.blocks.empty() && snapshot.blocks[0].vm == mailbox::kHypervisorVm;
   if (!has_device || mailbox::IsHostBlock(snapshot.blocks[0])) {
     return absl::InvalidArgumentError("the snapshot does not start with the device's own block");
   }
   if (!snapshot.rotation.empty() && snapshot.layout != mailbox::LayoutOf(topology.catalog())) {
-    return absl::InvalidArgumentError("the snapshot's rotation is not that of this catalogue");
+    return absl::InvalidArgumentError("the snapshot's rotation does not match this catalogue");
   }
   if (!snapshot.clocks.empty() && snapshot.clocks.size() != topology.catalog().clock_domains.size()) {
-    return absl::InvalidArgumentError("the snapshot's clocks are not those of this catalogue");
+    return absl::InvalidArgumentError("the snapshot's clocks do not match this catalogue");
   }
   SIDEBAND_RETURN_IF_ERROR(CheckBlocks(topology, snapshot));
   return CheckSealed(topology, snapshot);

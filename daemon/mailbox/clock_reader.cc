@@ -73,7 +73,7 @@ absl::Status SelectDomains(MailboxSession& session, uint64_t domains) {
                    .data = static_cast<uint32_t>(domains),
                    .extended_data = static_cast<uint32_t>(domains >> 32)}));
   const bool is_meant = (uint64_t{reply.extended_data} << 32 | reply.data) == domains;
-  return is_meant ? absl::OkStatus() : absl::AbortedError("SELECT: another controller's domains");
+  return is_meant ? absl::OkStatus() : absl::AbortedError("SELECT: another controller has changed the domains");
 }
 
 absl::StatusOr<uint64_t> SetBookmark(MailboxSession& session, uint32_t scope, uint32_t bookmark) {
@@ -81,7 +81,8 @@ absl::StatusOr<uint64_t> SetBookmark(MailboxSession& session, uint32_t scope, ui
   command.arg2 = mailbox::BookmarkCheck(scope, bookmark);
   const auto reply = session.Run({.command = command, .data = scope, .extended_data = bookmark});
   // The operands were another controller's.
-  if (absl::IsInvalidArgument(reply.status())) return absl::AbortedError("BOOKMARK: another controller's scope");
+  if (absl::IsInvalidArgument(reply.status()))
+    return absl::AbortedError("BOOKMARK: another controller has changed the scope");
   if (!reply.ok()) return OfBookmark(reply.status());
   return uint64_t{reply->extended_data} << 32 | reply->data;
 }
@@ -115,7 +116,7 @@ absl::StatusOr<uint32_t> RunTrigger(MailboxSession& session, TriggerStep step, u
                                          .extended_data = static_cast<uint32_t>(period >> 32),
                                          .output = is_start ? MailboxOutput::kBoth : MailboxOutput::kData}));
   if (is_start && (uint64_t{reply.extended_data} << 32 | reply.data) != period) {
-    return absl::AbortedError("TRIGGER: another controller's period");
+    return absl::AbortedError("TRIGGER: another controller has changed the period");
   }
   return reply.data;
 }

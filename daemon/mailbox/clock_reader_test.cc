@@ -76,7 +76,7 @@ TEST_F(ClockReaderTest, SelectsDomains) {
 
 TEST_F(ClockReaderTest, AnotherControllersDomainsAreNoticed) {
   Answer({.data = 2});
-  EXPECT_EQ(reader_.Select(1), absl::AbortedError("SELECT: another controller's domains"));
+  EXPECT_EQ(reader_.Select(1), absl::AbortedError("SELECT: another controller has changed the domains"));
 }
 
 TEST_F(ClockReaderTest, ABookmarkHasTheTimeOfItsRequest) {

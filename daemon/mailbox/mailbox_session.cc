@@ -443,7 +443,7 @@ absl::StatusOr<mailbox::Snapshot> MailboxSession::ReadSnapshot(const Latched& la
                             }));
   SIDEBAND_ASSIGN_OR_RETURN(mailbox::Snapshot snapshot,
                             mailbox::DecodeSnapshotStream(bytes, base, mailbox::SnapshotFraming(version_)));
-  if (snapshot.snapshot_id != id) return absl::DataLossError("READ: the stream is of another snapshot");
+  if (snapshot.snapshot_id != id) return absl::DataLossError("READ: the stream belongs to another snapshot");
   return snapshot;
 }
 
@@ -465,7 +465,8 @@ absl::Status MailboxSession::OpenUpload(uint32_t offset) {
                                                            .data = offset,
                                                            .extended_data = {},
                                                            .output = MailboxOutput::kData}));
-  return reply.data == offset ? absl::OkStatus() : absl::AbortedError("UPLOAD: another controller's offset");
+  return reply.data == offset ? absl::OkStatus()
+                              : absl::AbortedError("UPLOAD: another controller has changed the offset");
 }
 
 absl::Status MailboxSession::Upload(ByteSpan bytes) {

@@ -17,7 +17,7 @@ uint32_t ScopeOf(uint16_t vm, uint16_t context) { return uint32_t{context} << 16
 
 // The device answers the same for a scope that it does not have and for one where nothing rotates.
 absl::Status OfScope(const absl::Status& status) {
-  return absl::IsInvalidArgument(status) ? absl::NotFoundError("ROTATE: nothing rotates there") : status;
+  return absl::IsInvalidArgument(status) ? absl::NotFoundError("ROTATE: no event is multiplexed there") : status;
 }
 
 absl::StatusOr<uint32_t> OpenPlan(MailboxSession& session, uint32_t scope, uint32_t offset) {
@@ -30,7 +30,7 @@ absl::StatusOr<uint32_t> OpenPlan(MailboxSession& session, uint32_t scope, uint3
 
 absl::StatusOr<mailbox::RotationPlan> ReadPlan(MailboxSession& session, uint32_t scope, size_t events) {
   const absl::StatusOr<uint32_t> size = OpenPlan(session, scope, 0);
-  if (absl::IsInvalidArgument(size.status())) return absl::NotFoundError("ROTATE: nothing rotates there");
+  if (absl::IsInvalidArgument(size.status())) return absl::NotFoundError("ROTATE: no event is multiplexed there");
   SIDEBAND_RETURN_IF_ERROR(size.status());
   SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes, session.ReadStream(*size, [&](uint32_t offset) {
     return OpenPlan(session, scope, offset);
@@ -45,7 +45,7 @@ absl::Status RunRotate(MailboxSession& session, RotateStep step, uint32_t data, 
   SIDEBAND_ASSIGN_OR_RETURN(const MailboxReply reply,
                             session.Run({.command = command, .data = data, .extended_data = extended_data}));
   const bool is_meant = reply.data == data && reply.extended_data == extended_data;
-  return is_meant ? absl::OkStatus() : absl::AbortedError("ROTATE: another controller's scope or plan");
+  return is_meant ? absl::OkStatus() : absl::AbortedError("ROTATE: another controller has changed the scope or plan");
 }
 
 }  // namespace

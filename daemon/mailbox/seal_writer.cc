@@ -14,10 +14,10 @@ using mailbox::SealStep;
 
 // The device answers the same for a VM that it does not have and for one without keys.
 absl::Status OrNotFound(const absl::Status& status) {
-  return absl::IsInvalidArgument(status) ? absl::NotFoundError("SEAL: the device has no keys of this VM") : status;
+  return absl::IsInvalidArgument(status) ? absl::NotFoundError("SEAL: the device has no keys for this VM") : status;
 }
 
-absl::Status OfAnotherController() { return absl::UnavailableError("SEAL: another controller is in the way"); }
+absl::Status OfAnotherController() { return absl::UnavailableError("SEAL: another controller interferes"); }
 
 // Of a challenge or an answer.
 absl::StatusOr<Bytes> ExchangePayload(ByteSpan bytes) {

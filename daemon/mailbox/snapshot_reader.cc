@@ -103,7 +103,7 @@ bool SnapshotReader::IsOfBase(const ConfigChange& change) const {
 
 absl::StatusOr<TakenSnapshot> SnapshotReader::TakeClosing(ConfigWriter& writer, const ConfigChange& change,
                                                           std::optional<CommittedConfig>& committed) {
-  if (!IsOfBase(change)) return absl::FailedPreconditionError("the change is of another boot or catalogue");
+  if (!IsOfBase(change)) return absl::FailedPreconditionError("the change belongs to another boot or catalogue");
   SIDEBAND_RETURN_IF_ERROR(CheckExtension());
   // A COMMIT names no base: its snapshot is relative to the acknowledged one, which may be another controller's. If the
   // device has restarted instead, the change is refused, since it names its boot.

@@ -65,12 +65,13 @@ Mark WithoutCounters(const Mark& mark) {
 absl::Status MarkBook::CheckRate(Device& device, const Mark& mark, absl::Duration now) const {
   const auto is_of_scope = [&](const auto& pending) { return pending.second.mark.scope == mark.scope; };
   if (static_cast<size_t>(std::ranges::count_if(device.pending, is_of_scope)) >= kPendingMax) {
-    return Later(absl::StrCat(kPendingMax, " marks there are pending"), kPendingRetry);
+    return Later(absl::StrCat(kPendingMax, " marks of this VM or context are pending"), kPendingRetry);
   }
   std::deque<absl::Duration>& begun = device.vms[mark.vm].begun;
   while (!begun.empty() && begun.front() + kSecond <= now) begun.pop_front();
   if (begun.size() >= limits_.per_second) {
-    return Later(absl::StrCat("a VM has ", limits_.per_second, " marks a second"), begun.front() + kSecond - now);
+    return Later(absl::StrCat("at most ", limits_.per_second, " marks a second for a VM"),
+                 begun.front() + kSecond - now);
   }
   begun.push_back(now);
   return absl::OkStatus();

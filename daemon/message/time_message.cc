@@ -38,7 +38,7 @@ uint64_t NanosecondsOf(uint64_t cycles, uint64_t hertz) {
 absl::StatusOr<absl::Time> TimeOf(const google::protobuf::Timestamp& from, absl::string_view field) {
   const bool good =
       from.seconds() >= kSecondsMin && from.seconds() <= kSecondsMax && from.nanos() >= 0 && from.nanos() <= kNanosMax;
-  if (!good) return absl::InvalidArgumentError(absl::StrCat(field, ": is no time"));
+  if (!good) return absl::InvalidArgumentError(absl::StrCat(field, ": is not a time"));
   return absl::FromUnixSeconds(from.seconds()) + absl::Nanoseconds(from.nanos());
 }
 

@@ -40,7 +40,7 @@ TEST(TimeMessageTest, WhatIsNoTimeIsRefused) {
   EXPECT_TRUE(TimeOf(Timestamp(-62'135'596'800, 0), "t").ok());
   for (const auto& message : {Timestamp(253'402'300'800, 0), Timestamp(-62'135'596'801, 0), Timestamp(0, -1),
                               Timestamp(0, 1'000'000'000), Timestamp(kMost, 0), Timestamp(-kMost, 0)}) {
-    EXPECT_EQ(TimeOf(message, "since").status(), absl::InvalidArgumentError("since: is no time"));
+    EXPECT_EQ(TimeOf(message, "since").status(), absl::InvalidArgumentError("since: is not a time"));
   }
 }
 

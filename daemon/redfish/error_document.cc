@@ -42,7 +42,7 @@ constexpr ErrorRow kErrors[] = {
      {404, "ResourceMissingAtURI", "The resource at the URI '%1' was not found.", "Critical",
       "Place a valid resource at the URI or correct the URI and resubmit the request."}},
     {absl::StatusCode::kFailedPrecondition,
-     {412, "GeneralError", kGeneralText, "Critical", "Send OData-Version: 4.0, or no such field."}},
+     {412, "GeneralError", kGeneralText, "Critical", "Send OData-Version: 4.0, or omit the field."}},
     {absl::StatusCode::kUnimplemented,
      {501, "QueryNotSupported", "Querying is not supported by the implementation.", "Warning",
       "Remove the query parameters and resubmit the request if the operation failed."}},

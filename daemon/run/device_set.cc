@@ -74,7 +74,8 @@ void DeviceSet::Update(Device& device, const DeviceConfig& wanted, std::shared_p
   }
   if (device.config.rotation != wanted.rotation) {
     const std::string from = wanted.rotation ? absl::StrCat(" from ", wanted.rotation->path) : "";
-    lines.push_back(absl::StrCat("device ", wanted.name, ": ", wanted.rotation ? "turns" : "no turns of a file", from));
+    lines.push_back(
+        absl::StrCat("device ", wanted.name, ": ", wanted.rotation ? "rotation" : "no rotation file", from));
   }
   if (device.config.clocks != wanted.clocks) lines.push_back(absl::StrCat("device ", wanted.name, ": clocks"));
   if (device.config.complement != wanted.complement) {

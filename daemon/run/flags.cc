@@ -9,7 +9,7 @@ namespace sideband::daemon {
 std::unique_ptr<CLI::App> MakeCommandLine(Flags& flags) {
   auto app = std::make_unique<CLI::App>(
       "Out-of-band performance telemetry for shared accelerators: reads devices over their management bus and "
-      "serves operators and tenants over gRPC and HTTPS, each exactly what is theirs.",
+      "serves operators and tenants over gRPC and HTTPS. Each caller sees only what the policy grants.",
       kProgram);
   app->add_option("--config", flags.config_file, "The configuration (YAML)")->type_name("FILE")->required();
   app->add_flag("--check", flags.check,

@@ -37,7 +37,7 @@ void ServiceManager::Ready(absl::string_view status) {
 
 void ServiceManager::Reloading() { Notify(absl::StrCat("RELOADING=1\nMONOTONIC_USEC=", MonotonicMicroseconds())); }
 
-void ServiceManager::Stopping() { Notify("STOPPING=1\nSTATUS=Ends streams and answers"); }
+void ServiceManager::Stopping() { Notify("STOPPING=1\nSTATUS=Ending streams and answers"); }
 
 void ServiceManager::SetStatus(absl::string_view status) {
   if (status == status_) return;

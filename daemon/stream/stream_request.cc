@@ -68,7 +68,7 @@ absl::Status CheckOnChange(const SubscribeRequest& request) {
                             : request.suppress_redundant() ? "suppress_redundant"
                                                            : nullptr;
   if (field == nullptr) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(field, ": is of STREAM_MODE_SAMPLE"));
+  return absl::InvalidArgumentError(absl::StrCat(field, ": requires STREAM_MODE_SAMPLE"));
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ absl::StatusOr<StreamRequest> StreamRequest::Parse(const SubscribeRequest& reque
                               IntervalOf(request.heartbeat_interval(), kHeartbeatMin, "heartbeat_interval"));
   }
   if (parsed.sensors && parsed.names_rows) {
-    return absl::InvalidArgumentError("sensors: boards have no VM, context or event, which the filter names");
+    return absl::InvalidArgumentError("sensors: the filter names a VM, context or event, which boards do not have");
   }
   if (request.resume_token().size() > kResumeTokenBytesMax) {
     return absl::InvalidArgumentError(absl::StrCat("resume_token: at most ", kResumeTokenBytesMax, " bytes"));

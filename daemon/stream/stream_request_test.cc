@@ -68,13 +68,13 @@ TEST(StreamRequestTest, WhatIsOfSamplesIsRefusedOnChange) {
   const auto on_change = SubscribeRequest::STREAM_MODE_ON_CHANGE;
   SubscribeRequest request = Stream(on_change);
   request.mutable_sample_interval()->set_seconds(1);
-  EXPECT_EQ(Error(request), "sample_interval: is of STREAM_MODE_SAMPLE");
+  EXPECT_EQ(Error(request), "sample_interval: requires STREAM_MODE_SAMPLE");
   request = Stream(on_change);
   request.set_sensors(true);
-  EXPECT_EQ(Error(request), "sensors: is of STREAM_MODE_SAMPLE");
+  EXPECT_EQ(Error(request), "sensors: requires STREAM_MODE_SAMPLE");
   request = Stream(on_change);
   request.set_suppress_redundant(true);
-  EXPECT_EQ(Error(request), "suppress_redundant: is of STREAM_MODE_SAMPLE");
+  EXPECT_EQ(Error(request), "suppress_redundant: requires STREAM_MODE_SAMPLE");
 }
 
 TEST(StreamRequestTest, SensorsHaveNoRows) {
@@ -83,7 +83,7 @@ TEST(StreamRequestTest, SensorsHaveNoRows) {
   request.mutable_filter()->set_device("gpu0");
   EXPECT_EQ(Error(request), "");
   request.mutable_filter()->add_events("cycles");
-  EXPECT_EQ(Error(request), "sensors: boards have no VM, context or event, which the filter names");
+  EXPECT_EQ(Error(request), "sensors: the filter names a VM, context or event, which boards do not have");
 }
 
 TEST(StreamRequestTest, HugeFiltersAndTokensAreRefused) {

@@ -84,7 +84,7 @@ absl::StatusOr<uint64_t> MaskOf(const sideband::v1::DomainSelection& selection, 
 // What the step is asked with: a period, or domains.
 absl::StatusOr<uint64_t> ArgumentOf(const TriggerRequest& request, const VisibleDevice& device) {
   if (!request.has_select()) return request.period_cycles();
-  if (request.has_period_cycles()) return absl::InvalidArgumentError("select: not with period_cycles");
+  if (request.has_period_cycles()) return absl::InvalidArgumentError("select: cannot be combined with period_cycles");
   return MaskOf(request.select(), device);
 }
 

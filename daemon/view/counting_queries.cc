@@ -231,7 +231,7 @@ class RequestReader {
   void Refuse(std::string field, std::string reason) { refusals_.push_back({std::move(field), std::move(reason)}); }
 
   void ReadGroup(const sideband::v1::GroupChange& change, CountingSettings& settings) {
-    if (!caller_.is_operator()) return Refuse(absl::StrCat("groups.", change.name()), "only operators set it");
+    if (!caller_.is_operator()) return Refuse(absl::StrCat("groups.", change.name()), "only operators may set it");
     const auto [added, is_new] = settings.groups.try_emplace(change.name());
     if (!is_new) return Refuse(absl::StrCat("groups.", change.name()), kTwice);
     GroupSetting& group = added->second;
@@ -290,7 +290,7 @@ class RequestReader {
                                                     {"useren", request.has_useren()},
                                                     {"store", request.has_store()}};
     for (const auto& [name, is_set] : kFields) {
-      if (is_set) Refuse(absl::StrCat(path, ".", name), "only operators set it");
+      if (is_set) Refuse(absl::StrCat(path, ".", name), "only operators may set it");
     }
   }
 

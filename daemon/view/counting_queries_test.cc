@@ -272,7 +272,7 @@ TEST_F(CountingQueriesTest, OnlyOperatorsSetGroups) {
   SetCountingRequest request;
   request.add_groups()->set_name("tlb");
   request.mutable_groups(0)->set_valid(false);
-  EXPECT_EQ(Set("tenant-a", request)->refused(0).reason(), "only operators set it");
+  EXPECT_EQ(Set("tenant-a", request)->refused(0).reason(), "only operators may set it");
   EXPECT_TRUE(Set("ops", request)->refused().empty());
   for (const auto& groups : Desired().groups) EXPECT_FALSE(groups[1].valid);
 }

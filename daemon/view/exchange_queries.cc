@@ -88,7 +88,7 @@ AuditEntry EntryOf(const Caller& caller, const Found& found, const absl::Status&
 absl::Status CheckRequest(const SealedVm& vm, ByteSpan bytes) {
   SIDEBAND_ASSIGN_OR_RETURN(const exchange::ExchangeRequest request, exchange::ParseRequest(bytes));
   if (request.device == vm.device_uuid && request.vm == vm.vm) return absl::OkStatus();
-  return absl::PermissionDeniedError("the request is of another VM or device");
+  return absl::PermissionDeniedError("the request belongs to another VM or device");
 }
 
 }  // namespace

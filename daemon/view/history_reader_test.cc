@@ -651,7 +651,7 @@ TEST_F(HistoryReaderTest, BadRequestsNameTheField) {
   EXPECT_EQ(Ask("ops", request).status(), absl::InvalidArgumentError("step: must be above zero"));
   request.clear_step();
   request.mutable_since()->set_nanos(-1);
-  EXPECT_EQ(Ask("ops", request).status(), absl::InvalidArgumentError("since: is no time"));
+  EXPECT_EQ(Ask("ops", request).status(), absl::InvalidArgumentError("since: is not a time"));
   request.mutable_since()->set_nanos(2);
   request.mutable_until()->set_nanos(1);
   EXPECT_EQ(Ask("ops", request).status(), absl::InvalidArgumentError("since: is after until"));

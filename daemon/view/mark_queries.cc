@@ -54,8 +54,7 @@ class Markable {
                                   ? Resource::Vm(vm->uuid, is_confidential)
                                   : Resource::Context(vm->uuid, is_confidential, request.context());
     if (is_confidential && caller_.May(resource, Right::kSeal)) {
-      return absl::FailedPreconditionError(
-          "the VM is confidential: what it has counted is in its sealed records alone");
+      return absl::FailedPreconditionError("the VM is confidential: its counts are in its sealed records only");
     }
     if (!caller_.May(resource, Right::kMark)) return NotFound();
     Mark mark{.scope = {.boot_id = device.snapshot->data.boot_id, .vm = vm->id, .context = context}, .vm = vm->uuid};
@@ -160,7 +159,7 @@ absl::Status MarkError(const absl::Status& status) {
     case absl::StatusCode::kNotFound:
       return NotFound();
     case absl::StatusCode::kUnimplemented:
-      return absl::FailedPreconditionError("the device takes no marks");
+      return absl::FailedPreconditionError("the device does not support marks");
     case absl::StatusCode::kFailedPrecondition:
       return absl::FailedPreconditionError(
           "the device has no grid of triggers, at which marks are served: operators configure one (clocks.trigger_hz)");
@@ -288,10 +287,10 @@ absl::StatusOr<GetSpanResponse> MarkQueries::GetSpan(const Caller& caller, const
   if (readable == nullptr) return NotFound();
   for (const auto& mark : {*from, *to}) SIDEBAND_RETURN_IF_ERROR(CheckRead(mark));
   if (from->scope != to->scope) {
-    return absl::FailedPreconditionError("the marks are of different counters: another scope, boot or generation");
+    return absl::FailedPreconditionError("the marks belong to different counters: another scope, boot or generation");
   }
   if (!CountTheSame(*from->topology, *to->topology) || !CountTheSame(*to->topology, *device.view->topology())) {
-    return absl::FailedPreconditionError("the device counts other events by now");
+    return absl::FailedPreconditionError("the device counts other events now");
   }
   if (to->served_ns < from->served_ns) std::swap(from, to);
   if (GoesBack(*from, *to)) return absl::FailedPreconditionError("the device contradicts itself: counts have fallen");

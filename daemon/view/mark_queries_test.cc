@@ -270,7 +270,7 @@ TEST_F(MarkQueriesTest, ASpanNeedsMarksThatWereRead) {
   ASSERT_TRUE(Mark("tenant-a", "vm0").ok());
   Serve(2500, {100, 7, 5});
   EXPECT_EQ(Span("tenant-a", 1, 2).status().message(),
-            "the marks are of different counters: another scope, boot or generation");
+            "the marks belong to different counters: another scope, boot or generation");
 }
 
 TEST_F(MarkQueriesTest, ADeviceThatContradictsItselfIsNotBelieved) {

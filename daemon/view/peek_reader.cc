@@ -29,7 +29,7 @@ absl::Status CheckForm(const PeekRequest& request) {
   if (request.device().empty()) return absl::InvalidArgumentError("device: must be given");
   if (request.vm().empty() && !request.context().empty()) return absl::InvalidArgumentError("context: needs a VM");
   if (!request.vm().empty() && request.has_host_slice()) {
-    return absl::InvalidArgumentError("host_slice: is in place of a VM");
+    return absl::InvalidArgumentError("host_slice: cannot be combined with a VM");
   }
   if (request.events_size() < 1 || request.events_size() > kEventsMax) {
     return absl::InvalidArgumentError(absl::StrCat("events: must be 1 to ", kEventsMax));
@@ -118,14 +118,14 @@ absl::Status CheckReadable(const Caller& caller, const VisibleDevice& device, co
                            const std::vector<uint16_t>& events) {
   const bool is_device = LevelOf(block) == Level::kDevice;
   if (is_device && HidesCounts(caller, *device.snapshot)) {
-    return absl::FailedPreconditionError("the device's own counters are withheld beside a confidential VM");
+    return absl::FailedPreconditionError("the device's own counters are withheld because of a confidential VM");
   }
   const bool hides_device_scope = is_device && HidesDeviceScope(caller, *device.snapshot);
   for (const uint16_t event : events) {
     const mailbox::EventInfo& info = device.snapshot->topology->catalog().events[event];
     if (info.masked) return absl::FailedPreconditionError(absl::StrCat("the device does not count ", info.name));
     if (hides_device_scope && info.scope == mailbox::EventScope::kDevice) {
-      return absl::FailedPreconditionError(absl::StrCat(info.name, " is withheld beside a confidential VM"));
+      return absl::FailedPreconditionError(absl::StrCat(info.name, " is withheld because of a confidential VM"));
     }
   }
   if (device.state != VisibleDevice::State::kFresh) return absl::UnavailableError("the device does not answer");
@@ -145,7 +145,7 @@ absl::Status PeekError(const absl::Status& status) {
       return absl::DeadlineExceededError("the device's bus was busy for too long");
     case absl::StatusCode::kAborted:
       return absl::AbortedError(
-          "the counters have started from 0 again, or other controllers have come in between each time; ask again");
+          "the counters have started from 0 again, or other controllers have interfered each time; ask again");
     case absl::StatusCode::kUnimplemented:
       return absl::UnimplementedError("the device does not answer peeks");
     default:

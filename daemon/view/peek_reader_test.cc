@@ -193,7 +193,7 @@ TEST_F(PeekReaderTest, TheFormIsCheckedBeforeAnythingElse) {
 
 TEST_F(PeekReaderTest, WhatCannotBeAnsweredIsSaidToWhomItMayConcern) {
   EXPECT_EQ(Ask("ops", Request("", "", {"cycles"})),
-            absl::FailedPreconditionError("the device's own counters are withheld beside a confidential VM"));
+            absl::FailedPreconditionError("the device's own counters are withheld because of a confidential VM"));
   mailbox::Catalog catalog = world_.topology->catalog();
   catalog.events[1].masked = true;
   catalog.contexts[1].name = "render";  // as the one before it
@@ -220,14 +220,14 @@ TEST_F(PeekReaderTest, BesidePrivateVmsTheDeviceIsPeekedAtButForItsOwnEvents) {
   ASSERT_TRUE(response_ && response_->ok());
   EXPECT_EQ((*response_)->counters().counters(0).count(), 5u);
   EXPECT_EQ(Ask("ops", Request("", "", {"cycles", "pcie_bytes"})),
-            absl::FailedPreconditionError("pcie_bytes is withheld beside a confidential VM"));
+            absl::FailedPreconditionError("pcie_bytes is withheld because of a confidential VM"));
   world_.policy.Replace(*Policy::Parse(
       "version: 1\noperators: [{name: ops, identities: [\"spiffe://example.org/ops\"]}]\ntenants: [{name: a, "
       "identities: [\"spiffe://example.org/a\"], vms: [{uuid: 00000000-0000-0000-0000-0000000000a0, rights: "
       "[seal]}]}]\n",
       "policy.yaml"));
   EXPECT_EQ(Ask("ops", Request("", "", {"cycles"})),
-            absl::FailedPreconditionError("the device's own counters are withheld beside a confidential VM"))
+            absl::FailedPreconditionError("the device's own counters are withheld because of a confidential VM"))
       << "the policy makes a VM confidential that is not private";
 }
 
@@ -246,7 +246,7 @@ TEST_F(PeekReaderTest, ErrorsOfTheBusDoNotDescribeIt) {
       {absl::UnimplementedError("PEEK: ERR_OPCODE"), absl::UnimplementedError("the device does not answer peeks")},
       {absl::AbortedError("PEEK: interference"),
        absl::AbortedError(
-           "the counters have started from 0 again, or other controllers have come in between each time; ask again")},
+           "the counters have started from 0 again, or other controllers have interfered each time; ask again")},
   };
   for (size_t i = 0; i < std::size(kRows); ++i) {
     ASSERT_TRUE(Ask("tenant-a", Request("vm0", "", {"cycles"})).ok());

@@ -358,7 +358,7 @@ TEST_F(ReaderTokenTest, ABadTokenNeverFallsBackToTheCertificate) {
   Credentials credentials = CredentialsOf("ops");
   EXPECT_EQ(Who(credentials), ops_);
   credentials.bearer_token = "";
-  EXPECT_EQ(Who(credentials), "UNAUTHENTICATED: token: not of three parts");
+  EXPECT_EQ(Who(credentials), "UNAUTHENTICATED: token: not three parts");
   credentials.bearer_token = Token(ops_) + "A";
   EXPECT_EQ(Who(credentials).substr(0, 15), "UNAUTHENTICATED");
   credentials.bearer_token = Token("nobody");

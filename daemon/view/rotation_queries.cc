@@ -230,7 +230,7 @@ class RotationChange {
       const auto event = static_cast<size_t>(found - events.begin());
       if (found == events.end() || !readable_[event]) return NotFound();
       if (!topology_.CanTakeTurns(event)) {
-        return absl::InvalidArgumentError(absl::StrCat(field, ": ", name, " does not take turns"));
+        return absl::InvalidArgumentError(absl::StrCat(field, ": ", name, " cannot be multiplexed"));
       }
       mailbox::Insert(event, set);
     }
@@ -254,7 +254,7 @@ class RotationChange {
   mailbox::RotationRequest wanted_;
 };
 
-absl::Status CannotChange() { return absl::FailedPreconditionError("what takes turns cannot be changed"); }
+absl::Status CannotChange() { return absl::FailedPreconditionError("this daemon cannot change the rotation"); }
 
 absl::Status Refusal(const mailbox::RotationRequest& request, const Catalog& catalog) {
   return absl::FailedPreconditionError(RefusalText(request, catalog));
@@ -262,8 +262,8 @@ absl::Status Refusal(const mailbox::RotationRequest& request, const Catalog& cat
 
 absl::Status Refusal(const LearnRequest&, const Catalog&) {
   return absl::FailedPreconditionError(
-      "the device has nothing to learn from there: all turns of the VM or context are equally long, as on a chip "
-      "without an event of instructions");
+      "the device has nothing to learn there: all slots of the VM or context have the same length, as on a chip "
+      "without an instruction event");
 }
 
 // The error as callers see it: what the mailbox reports, in the request's words.
@@ -274,7 +274,7 @@ absl::Status RotationError(const What& what, const Catalog& catalog, const absl:
       absl::IsInvalidArgument(status) || absl::IsNotFound(status) || absl::IsFailedPrecondition(status);
   if (is_refused) return Refusal(what, catalog);
   if (absl::IsUnimplemented(status)) {
-    return absl::FailedPreconditionError(absl::StrCat("the device's turns cannot be changed: ", status.message()));
+    return absl::FailedPreconditionError(absl::StrCat("the device's rotation cannot be changed: ", status.message()));
   }
   return absl::UnavailableError(absl::StrCat("the device was not changed: ", status.message()));
 }

@@ -271,7 +271,7 @@ TEST_F(RotationQueriesTest, WithoutTheRightAVmIsAbsent) {
 }
 
 TEST_F(RotationQueriesTest, MistakesAreNamed) {
-  EXPECT_EQ(Refusal([](auto& r) { r.add_events("cycles"); }), "events: cycles does not take turns");
+  EXPECT_EQ(Refusal([](auto& r) { r.add_events("cycles"); }), "events: cycles cannot be multiplexed");
   EXPECT_EQ(Refusal([](auto& r) { r.add_events("pcie_bytes"); }), NotFound().message());
   EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_threshold(1.5); }),
             "settings.threshold: must be a number from 0 to 1, such as 0.05");
@@ -289,7 +289,7 @@ TEST_F(RotationQueriesTest, MistakesAreNamed) {
               r.mutable_settings()->set_profile(sideband::v1::RotationSettings::PROFILE_TWO_SET);
               r.mutable_settings()->set_adapt(true);
             }),
-            "settings.adapt: is of the profile fast only");
+            "settings.adapt: is for the profile fast only");
   EXPECT_TRUE(sink_.applied.empty());
 }
 
@@ -322,14 +322,14 @@ TEST_F(RotationQueriesTest, WhatTheDeviceAnswersIsInTheCallersWords) {
   };
   const absl::Status refused = answered(absl::InvalidArgumentError("ROTATE: ERR_DATA"));
   EXPECT_TRUE(absl::IsFailedPrecondition(refused));
-  EXPECT_TRUE(absl::StartsWith(refused.message(), "the device refuses these turns: ")) << refused;
+  EXPECT_TRUE(absl::StartsWith(refused.message(), "the device refuses this rotation: ")) << refused;
   EXPECT_EQ(refused.message().find("slots."), std::string::npos) << "turns as long as the device's own";
   SetRotationRequest shorter = Change("vm0");
   shorter.mutable_settings()->mutable_stable_slot()->set_nanos(500);
   EXPECT_TRUE(absl::StrContains(Set("tenant-a", shorter).message(),
                                 "slots.stable: 500ns may be shorter than the device allows"));
   EXPECT_EQ(answered(absl::UnimplementedError("ROTATE: no")).message(),
-            "the device's turns cannot be changed: ROTATE: no");
+            "the device's rotation cannot be changed: ROTATE: no");
   EXPECT_EQ(answered(absl::AbortedError("interference")),
             absl::UnavailableError("the device was not changed: interference"));
   EXPECT_TRUE(answered(absl::OkStatus()).ok());
@@ -344,12 +344,12 @@ TEST_F(RotationQueriesTest, LearningNeedsTheRightToChange) {
   EXPECT_EQ(Learn("tenant-a", "vm1", "train"), Learn("tenant-a", "nothing", ""));
   EXPECT_EQ(sink_.applied.size(), 2u);
   for (const absl::Status& refused :
-       {absl::NotFoundError("ROTATE: nothing rotates there"), absl::InvalidArgumentError("ROTATE: ERR_DATA"),
+       {absl::NotFoundError("ROTATE: no event is multiplexed there"), absl::InvalidArgumentError("ROTATE: ERR_DATA"),
         absl::FailedPreconditionError("ROTATE: nothing to learn")}) {
     sink_.answer = refused;
     const absl::Status answer = Learn("tenant-a", "vm0", "compute");
     EXPECT_TRUE(absl::IsFailedPrecondition(answer)) << refused;
-    EXPECT_TRUE(absl::StartsWith(answer.message(), "the device has nothing to learn from there: ")) << answer;
+    EXPECT_TRUE(absl::StartsWith(answer.message(), "the device has nothing to learn there: ")) << answer;
   }
 }
 

@@ -80,7 +80,7 @@ absl::Status TakeSets(const sideband::v1::RotationSettings& from, RotationTerms&
   }
   if (from.has_adapt()) out.adapt = from.adapt();
   const bool is_adaptable = out.profile == RotationProfile::kFast;
-  return out.adapt && !is_adaptable ? Bad("adapt", "is of the profile fast only") : absl::OkStatus();
+  return out.adapt && !is_adaptable ? Bad("adapt", "is for the profile fast only") : absl::OkStatus();
 }
 
 absl::StatusOr<RotationTerms> TermsOf(const sideband::v1::RotationSettings& from) {

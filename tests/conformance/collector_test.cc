@@ -269,7 +269,7 @@ TEST_F(CollectorTest, OneUuidIsOneDevices) {
   EXPECT_EQ(refused.code(), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(refused.message(),
             "reports the UUID 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, as device gpu1 does: one device is configured "
-            "twice, or two have one UUID");
+            "twice, or two devices have the same UUID");
   EXPECT_TRUE(Collect(second).ok()) << "who was first goes on";
   EXPECT_EQ(store.Newest(0), nullptr);
   // Once the other device's snapshot is stale, the UUID is accepted here: the device may have been moved.

@@ -79,7 +79,7 @@ class AdminTest(unittest.TestCase):
         self.assertEqual(self.out("trigger", "--every", "100000"), "triggered every 100000 cycles\n")
         # 14,000 a second of 1.4 GHz, beside the device's own.
         self.assertAlmostEqual(self.triggers_per_second(), alone + 14_000, delta=1_000)
-        self.assertEqual(self.out("trigger", "--stop"), "triggered by the device alone again\n")
+        self.assertEqual(self.out("trigger", "--stop"), "only the device's own triggers remain\n")
         self.assertAlmostEqual(self.triggers_per_second(), alone, delta=100)
         self.assertIn("period_cycles: too short for the device", self.refusal("trigger", "--every", "10"))
         self.assertIn("no such device", self.refusal("trigger", "--device", "gpu9"))

@@ -197,7 +197,7 @@ class UnsealTest(CommandLineTestCase):
         self.site.start()
         result = self.unseal()
         self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertRegex(result.stderr, r"\Asideband: \S+: the daemon has no key of this VM: neither of sealing.vm_keys [^\n]+\n\Z")
+        self.assertRegex(result.stderr, r"\Asideband: \S+: the daemon has no key for this VM: neither from sealing.vm_keys [^\n]+\n\Z")
 
     def test_a_device_that_has_not_answered_is_a_reason(self):
         self.site.start_daemon()

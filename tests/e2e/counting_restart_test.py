@@ -125,8 +125,8 @@ class CountingRestartTest(unittest.TestCase):
         whole = self.site.read(FILE).decode()
         for content in ("", whole[:-20], whole.replace("memory", "memorx"), "garbage\n"):
             self.restart(lambda content=content: self.write(FILE, content))
-            lines = [line for line in self.site.daemon.log().splitlines() if "cannot be read, and there are none" in line]
-            self.assertRegex(lines[-1], r"device gpu0: callers' settings of what is counted cannot be read.*counting-" +
+            lines = [line for line in self.site.daemon.log().splitlines() if "cannot be read, and none is in force" in line]
+            self.assertRegex(lines[-1], r"device gpu0: callers' counting settings cannot be read.*counting-" +
                              DEVICE + ":1: ")
             self.assertEqual(self.vms()["vm2"]["allowed"], {"groups": ["sm", "memory"]})
         self.assertEqual(len(lines), 4, "one line for each start")

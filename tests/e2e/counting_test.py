@@ -98,13 +98,13 @@ class CountingTest(unittest.TestCase):
 
     def test_what_is_not_the_callers_is_refused_and_named(self):
         for user, arguments, reason in (
-                ("tenant-a", ("--vm", "vm1", "--allow", "sm"), "vms.vm1.allowed: only operators set it"),
+                ("tenant-a", ("--vm", "vm1", "--allow", "sm"), "vms.vm1.allowed: only operators may set it"),
                 ("tenant-a", ("--vm", "vm1", "--value", "memory"), "vms.vm1.value: no gate group 'memory'"),
                 ("tenant-a", ("--vm", "vm2", "--value", "all"), "vms.vm2: no such VM"),
                 ("tenant-a", ("--vm", "vm9", "--value", "all"), "vms.vm9: no such VM"),
-                ("tenant-a", ("--group", "sm", "--valid", "off"), "groups.sm: only operators set it"),
+                ("tenant-a", ("--group", "sm", "--valid", "off"), "groups.sm: only operators may set it"),
                 ("operator", ("--vm", "vm3", "--pin", "sm"),
-                 "it is confidential: only what it may open can be set"),
+                 "it is confidential: only the groups that it may open can be set"),
                 ("operator", ("--vm", "vm1", "--allow", "smm"), "no gate group 'smm' (did you mean 'sm'?)"),
                 ("operator", ("--vm", "vm1", "--selection", "3"), "no selection 3")):
             result = self.sideband(user, "counting", "set", *arguments)

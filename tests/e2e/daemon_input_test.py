@@ -244,7 +244,7 @@ class UnusableCertificateTest(DaemonTestCase):
 
     def test_of_a_client(self):
         certificates.Authority(self.folder, "other.pem").issue("server", uri=site_layout.TRUST + "operator")
-        self.told("is no server's certificate: its extended key usage lacks serverAuth")
+        self.told("is not a server certificate: its extended key usage lacks serverAuth")
 
 
 class ClientFilesTest(DaemonTestCase):

@@ -124,7 +124,7 @@ class DeviceSealingTest(unittest.TestCase):
                     lambda: client.confidential.Exchange(pb.ExchangeRequest(vm="vm3", request=request), timeout=programs.PATIENCE_S))
                 self.assertEqual((code.name, message), ("PERMISSION_DENIED", "the exchange is refused"))
         programs.wait_until(lambda: len([r for r in self.audited() if r.startswith("exchange refused: exchange request: ")
-                                         or r == "exchange refused: the request is of another VM or device"]) >= 6,
+                                         or r == "exchange refused: the request belongs to another VM or device"]) >= 6,
                             "an entry of each")
 
     def audited(self):
@@ -182,7 +182,7 @@ class PlainDeviceTest(unittest.TestCase):
         site.start_device()
         programs.wait_until(lambda: "serving" in site.device.log() or site.device.ended(), "the device's bus")
         site.start_daemon()
-        programs.wait_until(lambda: "by `sealing: device` it is to seal" in site.daemon.log(), "the reason in the log")
+        programs.wait_until(lambda: "`sealing: device` requires it to seal them" in site.daemon.log(), "the reason in the log")
         self.assertEqual(site.get("operator", "/-/ready")[0], 503)
 
 

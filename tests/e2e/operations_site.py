@@ -69,7 +69,7 @@ _STATUS = {
     "metrics 'sideband_sealing_budget_used_ratio|sideband_sealed_records_total'": 1,
     # The pages' device has no gate groups.
     "metrics 'sideband_counting'": 1,
-    "journalctl -u sidebandd -g 'what is counted'": 1,
+    "journalctl -u sidebandd -g 'counting'": 1,
     "journalctl -u sidebandd -g 'old certificates stay in force' -n 5 --no-pager": 1,
     "journalctl -u sidebandd -g 'audit:' -n 5 --no-pager": 1,
     "journalctl -u sidebandd -g 'xid' -n 10 --no-pager": 1,

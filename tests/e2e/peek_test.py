@@ -90,13 +90,13 @@ class PeekTest(unittest.TestCase):
         self.assertGreater(counts[EVENT], 0)
         self.assertEqual(answer["counters"]["flags"], ["confidential_excluded"])
         self.assertEqual(self.refused("operator", "--event", OF_DEVICE),
-                         "%s is withheld beside a confidential VM" % OF_DEVICE)
+                         "%s is withheld because of a confidential VM" % OF_DEVICE)
 
     def test_what_is_denied_is_absent(self):
         for user, arguments, named in (
                 ("tenant-b", ("--vm", "vm1", "--event", EVENT), ": VM 'vm1'"),
                 ("tenant-b", ("--vm", "vm9", "--event", EVENT), ": VM 'vm9'"),
-                ("tenant-b", ("--vm", "vm2", "--event", EVENT), " to peek at; a peek needs the right `peek` beside `read`"),
+                ("tenant-b", ("--vm", "vm2", "--event", EVENT), " to peek at; a peek needs the right `peek` as well as `read`"),
                 ("tenant-b", ("--vm", "vm3", "--event", EVENT), ": VM 'vm3'"),
                 ("operator", ("--vm", "vm3", "--event", EVENT), ": VM 'vm3' (confidential: "),
                 ("operator", ("--vm", "vm2", "--context", "serve", "--event", EVENT), ": context 'serve'"),

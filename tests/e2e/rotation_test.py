@@ -14,7 +14,7 @@ import tenant_client
 # The contexts of vm2 end soon, so that its counts are the same in every answer from then on; those of vm1 go on.
 ENDS = "quantum: 2ms\n"
 TWIN_UUID = "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e0ff"
-NOT_THERE = "no such device, VM, context or event: not there, no event takes turns, or no right `rotate`"
+NOT_THERE = "no such device, VM, context or event: it does not exist, no event is multiplexed, or you lack the right `rotate`"
 # As docs/design has it, of events for three sets.
 TWO_SET = """profile: two-set
 slots: {stable: 8s, fluctuating: 4s}
@@ -196,7 +196,7 @@ class RotationTest(unittest.TestCase):
     def test_a_tenant_sees_its_own_turns(self):
         self.assertEqual({row["scope"]["vm"] for row in self.shown("tenant-a")["rows"]}, {"vm1"})
         self.assertEqual({row["scope"].get("vm", "") for row in self.shown("operator")["rows"]}, {"", "vm1", "vm2"})
-        self.assertIn("no event takes turns", self.refusal("tenant-a", "rotation", "show", "--device", "twin"))
+        self.assertIn("no event is multiplexed", self.refusal("tenant-a", "rotation", "show", "--device", "twin"))
         absent = [self.refusal("tenant-a", "rotation", "show", "--device", "gpu0", "--vm", vm) for vm in ("vm2", "vm9")]
         self.assertEqual(absent[0], absent[1])
         self.assertRegex(self.rotation("tenant-a", "plan", "--device", "gpu0"), r"(?m)^ +0 +1 +\w+_cycles,")
@@ -204,7 +204,7 @@ class RotationTest(unittest.TestCase):
     def test_a_tenant_with_the_right_chooses_what_takes_turns(self):
         where = ("--device", "gpu0", "--vm", "vm1", "--context", "train")
         before = self.counters(self.own_rows()["vm1", "train"])
-        self.assertIn("the daemon would hand it to the device", self.rotation("tenant-a", "set", "set.yaml", *where, "--check"))
+        self.assertIn("the daemon would pass it to the device", self.rotation("tenant-a", "set", "set.yaml", *where, "--check"))
         self.assertEqual(self.rotation("tenant-a", "set", "set.yaml", *where), "in force on the device\n")
 
         def plan():
@@ -237,7 +237,7 @@ class RotationTest(unittest.TestCase):
 
     def test_a_tenant_with_the_right_lets_the_device_learn(self):
         where = ("--device", "gpu0", "--vm", "vm1", "--context", "train")
-        self.assertIn("the device keeps when it fluctuates once the present run ends", self.rotation("tenant-a", "learn", *where))
+        self.assertIn("the device stores the run's periods when the present run ends", self.rotation("tenant-a", "learn", *where))
         entries = [json.loads(line) for line in self.site.read("audit.jsonl").splitlines()]
         self.assertTrue(any(entry.get("endpoint") == "Counting/LearnRotation" and entry["decision"] == "allow"
                             for entry in entries))

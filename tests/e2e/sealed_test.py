@@ -74,7 +74,7 @@ class SealedTest(tenant_test.TenantTestCase):
                               "--key-file", "vm3.key", "--count", "1", cwd=self.site.folder,
                               environment={"HOME": "/nope", "XDG_STATE_HOME": ""})
         self.assertEqual(result.returncode, 0)
-        self.assertEqual(result.stderr, "sideband: the newest record is not kept: HOME is not a folder "
+        self.assertEqual(result.stderr, "sideband: the newest record cannot be remembered: HOME is not a folder "
                                         "(set XDG_STATE_HOME, or give --state FILE)\n")
 
     def test_nothing_shows(self):

@@ -167,7 +167,7 @@ class SensorsTest(unittest.TestCase):
     def test_before_the_past_there_is_nothing(self):
         result = self.site.sideband("operator", "sensors", "--since", "2001-01-01T00:00:00Z", "--until",
                                     "2001-01-02T00:00:00Z")
-        self.assertEqual((result.returncode, result.stderr), (0, "sideband: the history has nothing in that time\n"))
+        self.assertEqual((result.returncode, result.stderr), (0, "sideband: the history has no points in that time\n"))
         self.assertRegex(result.stdout, r"\Agpu0  0 values  history since \S+Z\n\Z")
 
     def test_its_size_is_told_to_the_operator_only(self):

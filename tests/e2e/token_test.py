@@ -119,7 +119,7 @@ class WhoTest(TokenTestCase):
             for path, user in (("/metrics", "nobody"), ("/metrics", None), ("/", "nobody")):
                 self.assertEqual(self.get(path, *fields, user=user), (401, NOBODY + "\n", "Bearer"), fields)
         self.assertEqual(self.get("/metrics", operator, user=None)[0], 200, "a token needs no certificate")
-        for reason in ("token: not of three parts", "token: the signature is wrong", "token: it has expired",
+        for reason in ("token: not three parts", "token: the signature is wrong", "token: it has expired",
                        "token: it is not valid yet", "token: it is for another audience", "token: its key is unknown",
                        "token: alg 'none' is not the key's, which is ES256"):
             self.wait_for_audit(reason)
