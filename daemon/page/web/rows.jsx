@@ -3,26 +3,17 @@
 
 import { useState } from 'preact/hooks';
 import { boundsText, coverageText, exactCount, percent, siNumber } from './format.js';
-
-const kFlagTexts = {
-  overflow: 'a counter has saturated',
-  trigger_overrun: 'counts are late',
-  mmu_fault: 'counts were dropped',
-  estimated: 'some counts are estimated',
-  confidential_excluded: 'without confidential VMs',
-  partial: 'some events were not counted all the time',
-  rotation_inconsistent: 'bounds of estimates may be wrong: events contradict what the chip says of them',
-};
+import { flagTexts } from './model.js';
 
 export function Flags({ flags }) {
-  return flags.map((flag) => (
-    <span class="flag" key={flag}>
-      {kFlagTexts[flag] ?? flag}
+  return flagTexts(flags).map(({ text, bad }) => (
+    <span class={bad ? 'flag' : 'dim'} key={text}>
+      {text}
     </span>
   ));
 }
 
-function Bar({ name, value, chosen }) {
+export function Bar({ name, value, chosen }) {
   return (
     <div class={chosen ? 'bar chosen' : 'bar'}>
       <span class="name">{name}</span>
