@@ -70,10 +70,10 @@ class PageTest(unittest.TestCase):
 
     def counters(self, row):
         """{event: count} in the table of a row, which is opened."""
-        self.page.click(row + " > details > summary")
-        self.page.wait(row + " > details table")
-        events = self.page.text(row + " > details td:nth-child(1)")
-        counts = self.page.text(row + " > details td:nth-child(2)")
+        self.page.click(row + " > .counters > summary")
+        self.page.wait(row + " > .counters table")
+        events = self.page.text(row + " > .counters td:nth-child(1)")
+        counts = self.page.text(row + " > .counters td:nth-child(2)")
         return dict(zip(events, map(count_of, counts)))
 
     def test_the_operator_sees_devices_with_their_bus(self):
@@ -186,16 +186,16 @@ class PageTest(unittest.TestCase):
             reached.append(self.page.evaluate("document.activeElement.tagName"))
         for element in ("SELECT", "INPUT", "BUTTON", "SUMMARY"):
             self.assertIn(element, reached)
-        self.page.evaluate("document.querySelector('.own > details > summary').focus()")
+        self.page.evaluate("document.querySelector('.own > .counters > summary').focus()")
         self.page.press("Enter")
-        self.page.wait(".own > details[open] table")
+        self.page.wait(".own > .counters[open] table")
         self.page.evaluate("document.querySelector('summary.row').focus()")
         self.page.press("Enter")
         programs.wait_until(lambda: self.page.text(".body") == [], "a closed device")
 
     def test_focus_survives_new_values(self):
         self.open("tenant-a")
-        self.page.evaluate("document.querySelector('.own > details > summary').focus()")
+        self.page.evaluate("document.querySelector('.own > .counters > summary').focus()")
         before = self.body()
         programs.wait_until(lambda: self.body() != before, "new values")
         self.assertEqual(self.page.evaluate("document.activeElement.tagName"), "SUMMARY")
@@ -203,8 +203,8 @@ class PageTest(unittest.TestCase):
     def test_a_phone_needs_no_scrolling_to_the_side(self):
         for user in ("tenant-a", "operator"):
             self.open(user, width=360, height=740)
-            self.page.click(".own > details > summary")
-            self.page.wait(".own > details table")
+            self.page.click(".own > .counters > summary")
+            self.page.wait(".own > .counters table")
             self.page.screenshot("phone-" + user)
             self.assertLessEqual(self.page.evaluate("document.documentElement.scrollWidth"), 360)
 

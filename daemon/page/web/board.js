@@ -135,7 +135,7 @@ export function boardProblems(board) {
   const down = board.nvlinks?.down ?? [];
   return [
     ...(board.attention ?? []),
-    board.is_hot && 'hot enough to be slowed down',
+    board.is_hot && slowed.length === 0 && 'hot enough to be slowed down',
     slowed.length > 0 && `slowed down: ${slowed.join(', ')}`,
     ecc.length > 0 && `uncorrected ECC errors: ${ecc.map((m) => `${m.name} ${exactCount(m.uncorrected)}`).join(', ')}`,
     down.length > 0 && `NVLinks down: ${down.join(', ')}`,

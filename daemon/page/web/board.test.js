@@ -61,6 +61,7 @@ test('problems of a board are what somebody can mend', () => {
   ]);
   const attention = ['a row waits for its replacement, which needs a reset'];
   assert.deepEqual(boardProblems({ attention, is_hot: true }), [...attention, 'hot enough to be slowed down']);
+  assert.deepEqual(boardProblems({ throttling: ['HW thermal'], is_hot: true }), ['slowed down: HW thermal']);
   const limited = { throttling: ['SW power cap', 'sync boost'] };
   assert.deepEqual(boardProblems(limited), [], 'an operator has set these');
   assert.deepEqual(factsOf(limited), { throttled: ['SW power cap, sync boost', false] });

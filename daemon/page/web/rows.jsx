@@ -32,11 +32,24 @@ export function Bar({ name, value, chosen }) {
   );
 }
 
-// `chosen` is the name of the share that the charts show.
+const kBarsAtFirst = 20;
+
+// `chosen` is the name of the share that the charts show. Of many, the others are folded.
 export function Bars({ shares, chosen }) {
-  return shares.map((share) => (
-    <Bar key={share.name} name={share.name} value={share.value} chosen={share.name === chosen} />
-  ));
+  const isFolded = ({ name }, index) => index >= kBarsAtFirst && name !== chosen;
+  const bar = ({ name, value }) => <Bar key={name} name={name} value={value} chosen={name === chosen} />;
+  const folded = shares.filter(isFolded);
+  return (
+    <>
+      {shares.filter((share, index) => !isFolded(share, index)).map(bar)}
+      {folded.length > 0 && (
+        <details class="more">
+          <summary>{folded.length} more shares</summary>
+          {folded.map(bar)}
+        </details>
+      )}
+    </>
+  );
 }
 
 // A number of an event that takes turns is an estimate.
@@ -89,7 +102,7 @@ export function Counters({ counters }) {
   const [open, setOpen] = useState(false);
   if (counters.length === 0) return null;
   return (
-    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details class="counters" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{counters.length} counters</summary>
       {open && <CounterTable counters={counters} />}
     </details>
