@@ -60,7 +60,7 @@ function memoryText(memory) {
   return `${used}${bytesText(memory.total)}`;
 }
 
-// Nothing to mend: what an operator has set, and what boards in step do.
+// Reasons that call for no action: a limit that the operator has set, and boards that keep in step.
 const kIntended = ['SW power cap', 'sync boost'];
 
 function unintended(reasons) {
@@ -128,7 +128,7 @@ export function boardFacts(board, seconds = 0) {
   return facts.filter(({ text }) => isKnown(text)).map((fact) => ({ ...fact, bad: Boolean(fact.bad) }));
 }
 
-// What somebody has to do something about, as texts.
+// The problems of a board that call for action, as texts.
 export function boardProblems(board) {
   const slowed = unintended(board.throttling);
   const ecc = board.ecc?.filter(({ uncorrected }) => isAbove0(uncorrected)) ?? [];
@@ -148,7 +148,7 @@ export function boardSummary({ temperatures, powers, memory } = {}) {
   return [heat && `${tenths(heat.value)} °C`, power && wattsText(power), memoryText(memory)];
 }
 
-// How busy a board is as a whole: {name, value}; undefined if it does not tell.
+// The whole board's utilisation: {name, value}; undefined if it does not tell.
 export function boardRatio(board) {
   return board?.ratios?.find(({ name }) => name === 'SM activity') ?? board?.ratios?.[0];
 }

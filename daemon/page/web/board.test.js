@@ -53,7 +53,7 @@ test('a board is described by what is known of it', () => {
   });
 });
 
-test('problems of a board are what somebody can mend', () => {
+test('problems of a board call for action', () => {
   assert.deepEqual(boardProblems(kFull), [
     'slowed down: HW thermal',
     'uncorrected ECC errors: SRAM 1',

@@ -138,7 +138,7 @@ function tenantsText({ vms, board }) {
   return [countText(vms.length, 'VM'), countText(partitions, 'partition')].filter(Boolean).join(', ');
 }
 
-// What the row of the overview has beside the device's name and state. An open device has the values below it.
+// The row of the overview beside the device's name and state. An open device has the values below it.
 // `hasBoards`: whether any device has one.
 function Cells({ device, view, open, hasBoards }) {
   const ratio = boardRatio(device.board);
@@ -186,7 +186,7 @@ function Body({ device, view, matches, answeredMs }) {
   );
 }
 
-// `isAlone`: it is open unless the user has closed it. What is closed is not made.
+// `isAlone`: it is open unless the user has closed it. A closed device has no body.
 export function Device({ device, view, matches, isAlone, hasBoards, answers, answeredMs }) {
   const [asked, setAsked] = useState(undefined);
   const open = asked ?? isAlone;

@@ -20,7 +20,7 @@ const kFlagProblems = {
 const kFlagTexts = { ...kFlagProblems, confidential_excluded: 'without confidential VMs' };
 const kQuietFlags = ['partial', 'estimated'];
 
-// What is shown beside a row's name: {text, bad}.
+// The texts beside a row's name: {text, bad}.
 export function flagTexts(flags) {
   return flags
     .filter((flag) => !kQuietFlags.includes(flag))
@@ -229,7 +229,7 @@ function secondsBetween(before, after) {
   return Number(BigInt(after.referenceNs) - BigInt(before.referenceNs)) / 1e9;
 }
 
-// What a share's event could count at most: per second; of a row that takes turns (a context, a slice's hypervisor) per
+// The most that a share's event could count: per second; of a row that takes turns (a context, a slice's hypervisor) per
 // cycle of its turns; in a gate group per cycle in which it was counted. The answer has it for its own interval only.
 export function capacityOf(share, row) {
   const of = (event) => row.counters.find((counter) => counter.event === event);
@@ -304,7 +304,7 @@ export function shareNames(model) {
   return [...names];
 }
 
-// What somebody has to do something about, as texts.
+// The problems of a device that call for action, as texts.
 export function deviceProblems(device) {
   const { health, board } = device;
   const rows = rowsOf(device);
@@ -316,7 +316,7 @@ export function deviceProblems(device) {
     device.state !== 'fresh' && 'does not answer',
     health?.isBusBad && `${percent(health.failed / health.transfers)} of the bus transactions failed`,
     health?.isReadingBad && `${siNumber(health.errors)} of ${siNumber(health.snapshots)} snapshots failed`,
-    // What was found in the last snapshot says nothing about a device that does not answer.
+    // The last snapshot says nothing about a device that does not answer.
     health && device.hasCounters && device.state === 'fresh' && !health.conservation && 'counts do not add up',
     health?.faults > 0 && `${siNumber(health.faults)} memory faults of the pipeline`,
     ...(board ? boardProblems(board) : []),
@@ -336,7 +336,7 @@ export function countedInPart(device) {
   return notes.filter(({ events }) => events.length > 0);
 }
 
-// How busy the busiest of a device is, by the share that the charts show; -1 if that is not known.
+// The highest share of a device's rows, by the name that the charts show, or of its board; -1 without any.
 function activityOf(device, share) {
   const rows = [device.row, ...device.vms].filter(Boolean);
   const values = rows.flatMap((row) => row.shares).filter(({ name }) => name === share).map(({ value }) => value);

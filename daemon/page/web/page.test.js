@@ -181,7 +181,7 @@ function healthOf(counts) {
   ];
 }
 
-test('problems of a device are what somebody can mend', () => {
+test('problems of a device call for action', () => {
   const problemsOf = (counts, change = () => {}) => {
     const status = statusOf(1000, 0.5, { own_metrics: healthOf(counts) });
     change(status);

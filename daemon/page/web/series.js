@@ -121,8 +121,8 @@ function mayBeGated(perCycle) {
   return Math.abs(perCycle - Math.round(perCycle)) > 1e-6 * perCycle;
 }
 
-// What the event could count at most in `seconds` with so many resident cycles, in a part `covered` of which it was
-// counted. NaN where it is not known.
+// A function for the most that the event could count in `seconds` with so many resident cycles, in the part `covered` of
+// which it was counted. NaN where it is not known.
 function capacityOfPast(share, row, device) {
   const { perSecond, perResidentCycle, perCountedCycle } = capacityOf(share, row);
   if (perCountedCycle) return (_, cycles, covered) => perCountedCycle * cycles * covered;
