@@ -152,9 +152,11 @@ bool ParseSequence(const std::string& text, uint64_t& sequence) {
 
 constexpr int64_t kSecondsMax = 86400;
 constexpr int64_t kPointsMax = 300;
+constexpr int kHistoryEventsMax = 2;  // a share's, and the resident cycles
 
 absl::Status Malformed() {
-  return absl::InvalidArgumentError("the query of /page/history takes event=NAME and seconds=1 to 86400");
+  return absl::InvalidArgumentError(
+      "the query of /page/history takes event=NAME, once or twice, and seconds=1 to 86400");
 }
 
 }  // namespace
@@ -190,18 +192,16 @@ absl::StatusOr<uint64_t> ParseAuditQuery(absl::string_view target) {
 
 absl::StatusOr<sideband::v1::GetHistoryRequest> ParseHistoryQuery(absl::string_view target, absl::Time now) {
   SIDEBAND_ASSIGN_OR_RETURN(const QueryParameters parameters, ParseQuery(target));
-  std::string event;
+  sideband::v1::GetHistoryRequest request;
   int64_t seconds = 0;
   for (const auto& [key, value] : parameters) {
-    if (key == "event" && event.empty()) {
-      event = value;
+    if (key == "event" && !value.empty() && request.filter().events_size() < kHistoryEventsMax) {
+      request.mutable_filter()->add_events(value);
     } else if (key != "seconds" || seconds != 0 || !absl::SimpleAtoi(value, &seconds)) {
       return Malformed();
     }
   }
-  if (event.empty() || seconds < 1 || seconds > kSecondsMax) return Malformed();
-  sideband::v1::GetHistoryRequest request;
-  request.mutable_filter()->add_events(event);
+  if (request.filter().events().empty() || seconds < 1 || seconds > kSecondsMax) return Malformed();
   SetTime(now - absl::Seconds(seconds), *request.mutable_since());
   SetDuration(absl::Seconds(seconds) / kPointsMax, *request.mutable_step());
   return request;

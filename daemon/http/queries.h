@@ -46,8 +46,9 @@ inline constexpr size_t kScrapeEventsMax = 256;
 // with a message for the client, for any other query.
 absl::StatusOr<uint64_t> ParseAuditQuery(absl::string_view target);
 
-// /page/history: ?event=NAME&seconds=N, both required. The event's counters of the last `seconds`, 1 to 86400, before
-// `now`, in at most 300 points. INVALID_ARGUMENT, with a message for the client, for any other query.
+// /page/history: ?event=NAME&seconds=N, both required; a second event may follow. The events' counters of the last
+// `seconds`, 1 to 86400, before `now`, in at most 300 points. INVALID_ARGUMENT, with a message for the client, for any
+// other query.
 absl::StatusOr<sideband::v1::GetHistoryRequest> ParseHistoryQuery(absl::string_view target, absl::Time now);
 
 }  // namespace sideband::daemon

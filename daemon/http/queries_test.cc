@@ -97,10 +97,18 @@ TEST(HistoryQueryTest, AsksForTheLastSeconds) {
   EXPECT_EQ(request->step().seconds(), 1);
 }
 
+TEST(HistoryQueryTest, TakesASecondEvent) {
+  const auto request = ParseHistoryQuery("/page/history?event=a&event=resident_cycles&seconds=300", kNow);
+  ASSERT_TRUE(request.ok()) << request.status();
+  ASSERT_EQ(request->filter().events_size(), 2);
+  EXPECT_EQ(request->filter().events(1), "resident_cycles");
+}
+
 TEST(HistoryQueryTest, RefusesEverythingElse) {
-  for (const char* query : {"", "?event=a", "?seconds=1", "?event=&seconds=1", "?event=a&seconds=0",
-                            "?event=a&seconds=86401", "?event=a&seconds=x", "?event=a&seconds=1&seconds=2",
-                            "?event=a&event=b&seconds=1", "?event=a&seconds=1&x=1", "?event=%zz&seconds=1"}) {
+  for (const char* query :
+       {"", "?event=a", "?seconds=1", "?event=&seconds=1", "?event=a&seconds=0", "?event=a&seconds=86401",
+        "?event=a&seconds=x", "?event=a&seconds=1&seconds=2", "?event=a&event=b&event=c&seconds=1",
+        "?event=a&event=&seconds=1", "?event=a&seconds=1&x=1", "?event=%zz&seconds=1"}) {
     const auto request = ParseHistoryQuery(std::string("/page/history") + query, kNow);
     EXPECT_TRUE(absl::IsInvalidArgument(request.status())) << query;
   }

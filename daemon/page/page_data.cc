@@ -82,6 +82,17 @@ nlohmann::json AgesOf(const std::vector<VisibleDevice>& devices) {
   return ages;
 }
 
+size_t ContextsOf(const std::vector<VisibleDevice>& devices) {
+  size_t count = 0;
+  for (const VisibleDevice& device : devices) {
+    if (device.view == nullptr) continue;
+    for (const mailbox::ContextInfo& context : device.view->topology()->catalog().contexts) {
+      if (device.view->Events(context.vm, context.id) != nullptr) ++count;
+    }
+  }
+  return count;
+}
+
 // nullopt for callers that may not see them.
 std::optional<nlohmann::json> BoardsOf(const PageData::Sources& sources, const Caller& caller,
                                        const std::vector<VisibleDevice>& devices) {
@@ -137,7 +148,9 @@ Body PageData::Status(const Caller& caller) {
 
 absl::StatusOr<std::string> PageData::History(const Caller& caller,
                                               const sideband::v1::GetHistoryRequest& request) const {
-  SIDEBAND_ASSIGN_OR_RETURN(const auto response, sources_.history.Get(caller, request, HistoryRows::kWithoutContexts));
+  const bool has_few = ContextsOf(sources_.reader.Devices(caller)) <= kContextsWithHistory;
+  const HistoryRows rows = has_few ? HistoryRows::kAll : HistoryRows::kWithoutContexts;
+  SIDEBAND_ASSIGN_OR_RETURN(const auto response, sources_.history.Get(caller, request, rows));
   return MessageJson(response);
 }
 

@@ -59,6 +59,8 @@ class SharedRows {
   ViewGroups<Group> groups_;
 };
 
+inline constexpr size_t kContextsWithHistory = 64;
+
 // Thread-safe.
 class PageData {
  public:
@@ -78,7 +80,8 @@ class PageData {
   // "value"}, which is empty for others. For operators "boards" by the device's name (board_json.h), of those that
   // answer; others have the same answer with boards and without. The rows are shared by all answers from one snapshot.
   Body Status(const Caller& caller);
-  // GetHistory's response, without contexts. Errors are its own.
+  // GetHistory's response; without contexts where the caller sees more than kContextsWithHistory, so that the VMs'
+  // points stay close. Errors are its own.
   absl::StatusOr<std::string> History(const Caller& caller, const sideband::v1::GetHistoryRequest& request) const;
 
  private:

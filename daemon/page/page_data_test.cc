@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "daemon/board/board_store.h"
 #include "daemon/view/fake_past.h"
 #include "daemon/view/fake_world.h"
@@ -192,7 +194,28 @@ TEST_F(PageDataTest, HistoryIsTheCallersOwn) {
   EXPECT_EQ(device["points"].size(), 2u);
   EXPECT_THAT(*text, HasSubstr("vm0"));
   EXPECT_THAT(*text, Not(HasSubstr("vm1")));
-  EXPECT_THAT(*text, Not(HasSubstr("render"))) << "the charts of contexts have no history";
+  EXPECT_THAT(*text, HasSubstr("render")) << "its context";
+  EXPECT_THAT(*data_.History(As("ops"), request), Not(HasSubstr("render"))) << "as in the rows";
+}
+
+TEST_F(PageDataTest, ManyContextsHaveNoHistory) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  sideband::v1::GetHistoryRequest request;
+  request.mutable_filter()->add_events("cycles");
+  // vm0 has two already.
+  for (size_t more = kContextsWithHistory - 2; more <= kContextsWithHistory - 1; ++more) {
+    catalog.contexts.resize(FakeTopology()->catalog().contexts.size());
+    for (size_t i = 0; i < more; ++i) {
+      catalog.contexts.push_back({1, static_cast<uint16_t>(100 + i), absl::StrCat("more-", i), 0, 1});
+    }
+    world_.topology = std::make_shared<Topology>(catalog, 100 + more);
+    world_.clock.Advance(absl::Seconds(1));
+    world_.Publish(0, more);
+    const auto text = data_.History(As("tenant-a"), request);
+    ASSERT_TRUE(text.ok()) << text.status();
+    EXPECT_THAT(*text, HasSubstr("vm0"));
+    EXPECT_EQ(absl::StrContains(*text, "render"), more + 2 <= kContextsWithHistory) << more;
+  }
 }
 
 TEST_F(PageDataTest, AnAbsentEventIsNotFound) {

@@ -16,9 +16,9 @@ import site_layout
 FOREIGN = {"tenant-a": ("vm2", "vm3", "infer"), "tenant-b": ("vm1", "train")}
 
 
-# How much of the large chart's width the first line covers.
-DRAWN_SHARE = """(() => {
-  const canvas = document.querySelector('.chart.large canvas');
+# How much of a chart's width the first line covers; to be completed with its selector.
+DRAWN_SHARE = """(selector => {
+  const canvas = document.querySelector(selector + ' canvas');
   const { data, width, height } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
   const columns = [];
   for (let x = 0; x < width; x += 1) {
@@ -28,7 +28,7 @@ DRAWN_SHARE = """(() => {
     }
   }
   return columns.length === 0 ? 0 : (columns.at(-1) - columns[0]) / width;
-})()"""
+})('%s')"""
 
 
 def count_of(text):
@@ -70,10 +70,10 @@ class PageTest(unittest.TestCase):
 
     def counters(self, row):
         """{event: count} in the table of a row, which is opened."""
-        self.page.click(row + " > details:not(.contexts) > summary >> nth=-1")
-        self.page.wait(row + " > details:not(.contexts) table")
-        events = self.page.text(row + " > details:not(.contexts) td:nth-child(1)")
-        counts = self.page.text(row + " > details:not(.contexts) td:nth-child(2)")
+        self.page.click(row + " > .counters > summary")
+        self.page.wait(row + " > .counters table")
+        events = self.page.text(row + " > .counters td:nth-child(1)")
+        counts = self.page.text(row + " > .counters td:nth-child(2)")
         return dict(zip(events, map(count_of, counts)))
 
     def test_the_operator_sees_devices_with_their_bus(self):
@@ -92,9 +92,9 @@ class PageTest(unittest.TestCase):
         self.open("operator")
         self.page.click("button")
         self.page.wait("button[aria-pressed=true]")
-        self.page.click(".device > .total > summary")
-        device = self.counters(".device > .total")
-        vms = [self.counters("article:has(h3:text('%s'))" % vm) for vm in ("vm1", "vm2")]
+        self.page.click(".body > .total:has-text('whole device') > summary")
+        device = self.counters(".body > .total:has-text('whole device')")
+        vms = [self.counters(".own:has(h3:text('%s'))" % vm) for vm in ("vm1", "vm2")]
         self.assertGreater(device["sm_active_cycles"], 0)
         for event, count in device.items():
             if all(event in vm for vm in vms):
@@ -118,7 +118,7 @@ class PageTest(unittest.TestCase):
 
     def test_values_are_those_of_the_exposition(self):
         self.open("tenant-a")
-        shown = dict(zip(self.page.text("article > .bar .name"), self.page.text("article > .bar .value")))
+        shown = dict(zip(self.page.text(".own > .bar .name"), self.page.text(".own > .bar .value")))
         scrape = self.site.metrics("tenant-a")
         for name in ("sm_active", "tensor_active", "resident"):
             share = exposition.value(scrape, "sideband_vm_%s_ratio" % name, device="gpu0", slice="0", vm="vm1")
@@ -129,7 +129,7 @@ class PageTest(unittest.TestCase):
         self.open("tenant-a")
         self.page.select("select", "tensor_active")
         self.page.wait(".bar.chosen .name:text('tensor_active')")
-        self.assertIn("tensor_active of the VMs", self.body())
+        self.assertIn("tensor_active of each VM", self.body())
         drawn = ("[...document.querySelectorAll('canvas')].map(c => c.getContext('2d')"
                  ".getImageData(0, 0, c.width, c.height).data.some(v => v > 0))")
         programs.wait_until(lambda: all(self.page.evaluate(drawn)), "a line in every chart")
@@ -139,8 +139,26 @@ class PageTest(unittest.TestCase):
         def span_s():
             return exposition.value(self.site.metrics("operator"), "sideband_history_span_seconds", device="gpu0") or 0
         programs.wait_until(lambda: span_s() > 10, "some history")
+        for user, chart in (("operator", ".chart.large"), ("tenant-a", ".contexts .chart")):
+            self.open(user)
+            drawn = DRAWN_SHARE % chart
+            programs.wait_until(lambda: (self.page.evaluate(drawn) or 0) > 0.3, "a line of ten seconds", 5)
+
+    def test_the_legend_has_values(self):
+        def legend():
+            return self.page.text(".u-legend .u-series")
+        self.open("tenant-a")
+        programs.wait_until(lambda: re.fullmatch(r"vm1:?\s*[\d.]+ %", legend()[-1]), "the newest value")
+        newest = legend()[0]
+        self.page.evaluate("(over => over.dispatchEvent(new MouseEvent('mousemove', {bubbles: true, "
+                           "clientX: over.getBoundingClientRect().right - 200, clientY: "
+                           "over.getBoundingClientRect().top + 9})))(document.querySelector('.u-over'))")
+        programs.wait_until(lambda: legend()[0] < newest, "an earlier time under the pointer")
+
+    def test_how_a_row_was_counted_is_no_warning(self):
         self.open("operator")
-        programs.wait_until(lambda: (self.page.evaluate(DRAWN_SHARE) or 0) > 0.3, "a line of ten seconds", 5)
+        self.assertEqual(self.page.text(".flag"), [])
+        self.assertEqual(self.page.text(".row .problem"), [])
 
     def test_pause_freezes_the_page(self):
         self.open("operator")
@@ -168,21 +186,27 @@ class PageTest(unittest.TestCase):
             reached.append(self.page.evaluate("document.activeElement.tagName"))
         for element in ("SELECT", "INPUT", "BUTTON", "SUMMARY"):
             self.assertIn(element, reached)
-        self.page.evaluate("document.querySelector('article > details > summary').focus()")
+        self.page.evaluate("document.querySelector('.own > .counters > summary').focus()")
         self.page.press("Enter")
-        self.page.wait("article > details[open] table")
+        self.page.wait(".own > .counters[open] table")
+        self.page.evaluate("document.querySelector('summary.row').focus()")
+        self.page.press("Enter")
+        programs.wait_until(lambda: self.page.text(".body") == [], "a closed device")
 
     def test_focus_survives_new_values(self):
         self.open("tenant-a")
-        self.page.evaluate("document.querySelector('article > details > summary').focus()")
+        self.page.evaluate("document.querySelector('.own > .counters > summary').focus()")
         before = self.body()
         programs.wait_until(lambda: self.body() != before, "new values")
         self.assertEqual(self.page.evaluate("document.activeElement.tagName"), "SUMMARY")
 
     def test_a_phone_needs_no_scrolling_to_the_side(self):
-        self.open("tenant-a", width=360, height=740)
-        self.page.screenshot("phone")
-        self.assertLessEqual(self.page.evaluate("document.documentElement.scrollWidth"), 360)
+        for user in ("tenant-a", "operator"):
+            self.open(user, width=360, height=740)
+            self.page.click(".own > .counters > summary")
+            self.page.wait(".own > .counters table")
+            self.page.screenshot("phone-" + user)
+            self.assertLessEqual(self.page.evaluate("document.documentElement.scrollWidth"), 360)
 
     def test_dark_where_the_viewer_prefers_it(self):
         backgrounds = []
@@ -269,9 +293,14 @@ class BoardPageTest(unittest.TestCase):
         return json.loads(cls.site.get("operator", "/page/status")[1])["boards"].get("gpu1", {})
 
     def open(self, user, **options):
+        """The operator's two devices are folded at first."""
         self.page.open("https://127.0.0.1:%d" % self.site.http_port, self.site.path(user), **options)
         self.page.wait(".badge.fresh")
-        self.page.wait(".bar")
+        if user == "operator":
+            self.assertEqual(self.page.text(".body"), [])
+            for device in ("gpu0", "gpu1"):
+                self.page.click("summary.row:has(h2:text('%s'))" % device)
+        self.page.wait(".body .bar")
 
     def facts(self, device):
         """{name: text} of a device."""
@@ -297,9 +326,31 @@ class BoardPageTest(unittest.TestCase):
         self.assertEqual(board["remapped rows"], "0 corrected, 1 uncorrected, pending")
         self.assertRegex(board["NVLinks"], r"^3 of 4 up \(down: 2\)")
         self.assertRegex(board["PCIe"], r"^generation 4 × 16 lanes")
-        self.assertIn("gpu1: a row waits for its replacement, which needs a reset", self.page.text(".problem"))
+        self.assertEqual(self.page.text("section:has(h2:text('gpu0')) .problem"), [])
+        problems = self.page.text("section:has(h2:text('gpu1')) .problem")
+        for problem in ("a row waits for its replacement, which needs a reset", "uncorrected ECC errors: SRAM 1",
+                        "NVLinks down: 2"):
+            self.assertIn(problem, problems)
         self.assertEqual(self.page.text(".partitions tbody th"), ["1", "1, instance 0", "2", "2, instance 0"])
         self.assertEqual(self.page.complaints(), [])
+
+    def test_an_overview_has_a_row_for_each_device(self):
+        self.open("operator")
+        def names():
+            return self.page.text("h2")
+        self.assertEqual(names(), ["gpu0", "gpu1"])
+        self.page.select("select >> nth=1", "problems")
+        programs.wait_until(lambda: names() == ["gpu1", "gpu0"], "problems first")
+        self.page.click("input[type=checkbox]")
+        programs.wait_until(lambda: names() == ["gpu1"], "only problems")
+        self.page.click("summary.row")
+        programs.wait_until(lambda: self.page.text(".body") == [], "a folded device")
+        row = self.page.text("summary.row")[0]
+        self.assertRegex(row, r"\d °C")
+        self.assertRegex(row, r"[\d.]+ of 400 W")
+        self.assertRegex(row, r"[\d.]+ GiB used")
+        self.assertIn("2 partitions", row)
+        self.page.screenshot("overview")
 
     def test_a_text_of_the_board_is_shown_and_does_nothing(self):
         self.open("operator")

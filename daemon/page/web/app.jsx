@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: a bar with what concerns all devices, then the devices.
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Device } from './device.jsx';
 import { durationText } from './format.js';
-import { buildModel, daemonProblems, shareNames, takeMeans } from './model.js';
+import { arrange, buildModel, daemonProblems, kResidentEvent, rowsOf, shareNames, takeMeans } from './model.js';
 import { fetchHistory, useSecondsSince, useStatus } from './poll.js';
 import { SeriesStore, sharesOfHistory } from './series.js';
 
@@ -19,15 +19,13 @@ function lineOf(vm) {
   return lines.get(vm.uuid);
 }
 
-// Returns whether the daemon has answered.
-async function addHistory(model, share) {
-  const rows = model.devices.flatMap((device) => [device.row, ...device.vms]).filter(Boolean);
+// The counts behind the share, with the resident cycles. undefined: the daemon did not answer.
+function fetchPast(model, share) {
+  const rows = model.devices.flatMap(rowsOf);
   const event = rows.flatMap((row) => row.shares).find((candidate) => candidate.name === share)?.event;
-  if (!event) return true;
-  const history = await fetchHistory(event, kWindowSeconds);
-  if (!history) return false;
-  for (const past of sharesOfHistory(history, model, share)) series.prepend(past.key, share, past.times, past.values);
-  return true;
+  if (!event) return Promise.resolve({ devices: [] });
+  const hasResident = rows.some((row) => row.counters.some((counter) => counter.event === kResidentEvent));
+  return fetchHistory([...new Set(hasResident ? [event, kResidentEvent] : [event])], kWindowSeconds);
 }
 
 // The age is beside the alert, which is announced once.
@@ -54,14 +52,14 @@ function Problems({ model, error, answeredMs }) {
   );
 }
 
-function ShareChoice({ names, share, onShare }) {
+function Choice({ label, options, value, onValue }) {
   return (
     <label>
-      charts show{' '}
-      <select value={share} onChange={(event) => onShare(event.currentTarget.value)}>
-        {names.map((name) => (
-          <option key={name} value={name}>
-            {name}
+      {label}{' '}
+      <select value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
           </option>
         ))}
       </select>
@@ -69,14 +67,37 @@ function ShareChoice({ names, share, onShare }) {
   );
 }
 
-function Controls({ names, share, onShare, filter, onFilter, paused, onPause }) {
+const kOrders = [['name', 'name'], ['problems', 'problems first'], ['activity', 'busiest first']];
+
+// `overview`: {order, onlyProblems}; undefined for one device, which needs none.
+function Controls({ names, share, onShare, filter, onFilter, overview, onOverview, paused, onPause }) {
   return (
     <div class="controls">
-      {names.length > 0 && <ShareChoice names={names} share={share} onShare={onShare} />}
+      {names.length > 0 && (
+        <Choice label="charts of" options={names.map((name) => [name, name])} value={share} onValue={onShare} />
+      )}
       <label>
-        VMs with{' '}
+        find a VM{' '}
         <input type="search" size="10" value={filter} onInput={(event) => onFilter(event.currentTarget.value)} />
       </label>
+      {overview && (
+        <>
+          <Choice
+            label="sort by"
+            options={kOrders}
+            value={overview.order}
+            onValue={(order) => onOverview({ ...overview, order })}
+          />
+          <label>
+            <input
+              type="checkbox"
+              checked={overview.onlyProblems}
+              onChange={(event) => onOverview({ ...overview, onlyProblems: event.currentTarget.checked })}
+            />{' '}
+            only problems
+          </label>
+        </>
+      )}
       <button type="button" aria-pressed={paused} onClick={onPause}>
         pause
       </button>
@@ -95,28 +116,55 @@ function useShare(model) {
   return { names, share: names.includes(wanted) ? wanted : names[0], setShare: setChosen };
 }
 
-// Asks for the history of the chosen share until the daemon has answered.
+// Asks for the history of the chosen share until the daemon has answered. A row gets its past when it has the share:
+// a context that is idle has none.
 function useHistory(model, share) {
-  const answered = useRef(undefined);
-  const [, setAdded] = useState(undefined);
+  const asked = useRef(undefined);
+  const [past, setPast] = useState({});
   useEffect(() => {
-    if (!model || !share || answered.current === share) return;
-    answered.current = share;
-    addHistory(model, share).then((done) => {
-      if (done) setAdded(share);
-      else answered.current = undefined;
+    if (!model || !share || asked.current === share) return;
+    asked.current = share;
+    fetchPast(model, share).then((history) => {
+      if (history) setPast({ share, history, done: new Set() });
+      else asked.current = undefined;
     });
   }, [model, share]);
+  useMemo(() => {
+    if (!model || !past.history) return;
+    for (const { key, times, values } of sharesOfHistory(past.history, model, past.share, past.done)) {
+      series.prepend(key, past.share, times, values);
+      past.done.add(key);
+    }
+  }, [model, past]);
 }
 
-function Devices({ model, view, filter, answers, answeredMs }) {
+function Columns({ share, hasBoards }) {
+  const ofBoards = hasBoards ? ['temperature', 'power', 'memory'] : [];
+  const names = ['device', 'state', share ?? 'activity', 'VMs', ...ofBoards, 'problems'];
+  return (
+    <div class="row columns dim" aria-hidden="true">
+      {names.map((name, column) => (
+        <span key={column}>{name}</span>
+      ))}
+    </div>
+  );
+}
+
+function Devices({ model, view, filter, overview, answers, answeredMs }) {
   if (model.devices.length === 0) return <p>No device is visible to this identity now.</p>;
   const matches = (vm) => filter === '' || [vm, ...vm.contexts].some((row) => row.name.includes(filter));
+  const hasBoards = model.devices.some((device) => device.board);
+  const isAlone = model.devices.length === 1 || filter !== '';
+  const shown = arrange(model.devices, { ...overview, share: view.share }).filter(
+    (device) => filter === '' || device.vms.some(matches),
+  );
   return (
-    <main class={answers ? '' : 'stale'}>
-      {model.devices.map((device) => (
-        <Device key={device.name} {...{ device, view, matches, answers, answeredMs }} />
+    <main class={`${answers ? '' : 'stale'} ${hasBoards ? 'boards' : ''}`}>
+      {shown.length > 1 && <Columns share={view.share} hasBoards={hasBoards} />}
+      {shown.map((device) => (
+        <Device key={device.name} {...{ device, view, matches, isAlone, hasBoards, answers, answeredMs }} />
       ))}
+      {shown.length === 0 && <p class="dim">No device has {filter === '' ? 'a problem' : 'such a VM'}.</p>}
     </main>
   );
 }
@@ -129,6 +177,7 @@ function Who({ model }) {
 export function App() {
   const [paused, setPaused] = useState(false);
   const [filter, setFilter] = useState('');
+  const [overview, setOverview] = useState({ order: 'name', onlyProblems: false });
   const before = useRef(undefined);
   const { value: model, error, answeredMs } = useStatus(paused, (status, distance) => {
     const built = buildModel(status);
@@ -141,6 +190,7 @@ export function App() {
   const { names, share, setShare } = useShare(model);
   useHistory(model, share);
   const view = { series, share, window: kWindowSeconds, lineOf };
+  const several = model?.devices.length > 1 ? overview : undefined;
   return (
     <>
       <header>
@@ -148,6 +198,8 @@ export function App() {
         {model && <Who model={model} />}
         <Controls
           {...{ names, share, filter, paused }}
+          overview={several}
+          onOverview={setOverview}
           onShare={setShare}
           onFilter={setFilter}
           onPause={() => setPaused(!paused)}
@@ -155,9 +207,9 @@ export function App() {
       </header>
       <Problems {...{ model, error, answeredMs }} />
       {paused && <p class="problem">paused: nothing is requested</p>}
-      {model && <Devices {...{ model, view, filter, answeredMs }} answers={!error} />}
+      {model && <Devices {...{ model, view, filter, answeredMs }} overview={several} answers={!error} />}
       <footer class="dim">
-        Shares and rates are means since the answer before. · <a href="/metrics">/metrics</a> ·{' '}
+        Shares and rates are means since the page's last update. · <a href="/metrics">/metrics</a> ·{' '}
         <a href="/-/ready">/-/ready</a>
       </footer>
     </>

@@ -37,10 +37,8 @@ function marginText({ margin, margin_thresholds: thresholds }) {
     : joined([`${tenths(margin)} °C`, thresholds?.map(({ name, value }) => `${name} at ${tenths(value)}`).join(', ')], '; ');
 }
 
-function powerText(powers) {
-  return powers
-    ?.map(({ name, value, limit }) => `${name} ${tenths(value)}${limit === undefined ? '' : ` of ${tenths(limit)}`} W`)
-    .join(', ');
+function wattsText({ value, limit }) {
+  return `${tenths(value)}${limit === undefined ? '' : ` of ${tenths(limit)}`} W`;
 }
 
 function clockText({ clocks, performance_state: state }) {
@@ -60,6 +58,13 @@ function memoryText(memory) {
   if (memory?.total === undefined) return memory?.used === undefined ? undefined : `${bytesText(memory.used)} used`;
   const used = memory.used === undefined ? '' : `${bytesText(memory.used)} of `;
   return `${used}${bytesText(memory.total)}`;
+}
+
+// Reasons that call for no action: a limit that the operator has set, and boards that keep in step.
+const kIntended = ['SW power cap', 'sync boost'];
+
+function unintended(reasons) {
+  return reasons?.filter((reason) => !kIntended.includes(reason)) ?? [];
 }
 
 function errorsText({ corrected, uncorrected }) {
@@ -109,18 +114,43 @@ export function boardFacts(board, seconds = 0) {
     { name: 'temperature', text: namedDegrees(board.temperatures), bad: board.is_hot },
     { name: 'thresholds', text: namedDegrees(board.thresholds) },
     { name: 'margin', text: marginText(board), bad: board.is_hot },
-    { name: 'power', text: powerText(board.powers) },
+    { name: 'power', text: board.powers?.map((power) => `${power.name} ${wattsText(power)}`).join(', ') },
     { name: 'clocks', text: clockText(board) },
-    { name: 'throttled', text: throttlingText(board.throttling), bad: board.throttling?.length > 0 },
+    { name: 'throttled', text: throttlingText(board.throttling), bad: unintended(board.throttling).length > 0 },
     { name: 'memory', text: memoryText(board.memory) },
     { name: 'ECC errors', text: eccText(ecc), bad: ecc?.some(({ uncorrected }) => isAbove0(uncorrected)) },
     { name: 'remapped rows', text: remapText(rows), bad: rows?.is_pending || rows?.has_failed || rows?.has_excess },
     { name: 'retired pages', text: retiredText(board.retired_pages) },
     { name: 'NVLinks', text: nvlinksText(nvlinks), bad: nvlinks?.down?.length > 0 },
     { name: 'PCIe', text: pcieText(board.pcie) },
-    { name: 'oldest values', text: oldest && `${durationText(oldest.age + seconds)} (${oldest.name})` },
+    { name: 'oldest reading', text: oldest && `${oldest.name}, ${durationText(oldest.age + seconds)} ago` },
   ];
   return facts.filter(({ text }) => isKnown(text)).map((fact) => ({ ...fact, bad: Boolean(fact.bad) }));
+}
+
+// The problems of a board that call for action, as texts.
+export function boardProblems(board) {
+  const slowed = unintended(board.throttling);
+  const ecc = board.ecc?.filter(({ uncorrected }) => isAbove0(uncorrected)) ?? [];
+  const down = board.nvlinks?.down ?? [];
+  return [
+    ...(board.attention ?? []),
+    board.is_hot && slowed.length === 0 && 'hot enough to be slowed down',
+    slowed.length > 0 && `slowed down: ${slowed.join(', ')}`,
+    ecc.length > 0 && `uncorrected ECC errors: ${ecc.map((m) => `${m.name} ${exactCount(m.uncorrected)}`).join(', ')}`,
+    down.length > 0 && `NVLinks down: ${down.join(', ')}`,
+  ].filter(Boolean);
+}
+
+// The few values of a board that a row of the overview has; undefined where they are not known.
+export function boardSummary({ temperatures, powers, memory } = {}) {
+  const [heat, power] = [temperatures?.[0], powers?.[0]];
+  return [heat && `${tenths(heat.value)} °C`, power && wattsText(power), memoryText(memory)];
+}
+
+// The whole board's utilisation: {name, value}; undefined if it does not tell.
+export function boardRatio(board) {
+  return board?.ratios?.find(({ name }) => name === 'SM activity') ?? board?.ratios?.[0];
 }
 
 // {names, rows: [{name, values}]}: the partitions' ratios as a table, with the ratios that any of them has.

@@ -7,19 +7,11 @@ import { percent } from './format.js';
 import { useSecondsSince } from './poll.js';
 import { Bars } from './rows.jsx';
 
-function Attention({ device, texts }) {
-  return texts.map((text) => (
-    <p class="problem" role="alert" key={text}>
-      {device.name}: {text}
-    </p>
-  ));
-}
-
 function Messages({ messages, taken }) {
   return (
     <details class="messages" open>
       <summary>
-        the newest {messages.length} of {taken} messages of the driver
+        messages of the driver, the newest {messages.length} of {taken}
       </summary>
       <div class="scroll">
         <table>
@@ -95,7 +87,6 @@ export function Board({ device, answeredMs }) {
   const { board } = device;
   return (
     <div class="board">
-      <Attention device={device} texts={board.attention ?? []} />
       <dl class="facts">
         {boardFacts(board, seconds).map(({ name, text, bad }) => (
           <Fact key={name} name={name} bad={bad}>

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boardFacts, messageTime, partitionTable } from './board.js';
+import { boardFacts, boardProblems, boardRatio, boardSummary, messageTime, partitionTable } from './board.js';
 import { bytesText } from './format.js';
 import { buildModel } from './model.js';
 
@@ -49,8 +49,33 @@ test('a board is described by what is known of it', () => {
     'retired pages': ['4 for one bit', false],
     NVLinks: ['3 of 4 up (down: 2), 7 errors', true],
     PCIe: ['generation 4 × 16 lanes, 9 errors, 0 replays', false],
-    'oldest values': ['1 min 1 s (partitions)', false],
+    'oldest reading': ['partitions, 1 min 1 s ago', false],
   });
+});
+
+test('problems of a board call for action', () => {
+  assert.deepEqual(boardProblems(kFull), [
+    'slowed down: HW thermal',
+    'uncorrected ECC errors: SRAM 1',
+    'NVLinks down: 2',
+  ]);
+  const attention = ['a row waits for its replacement, which needs a reset'];
+  assert.deepEqual(boardProblems({ attention, is_hot: true }), [...attention, 'hot enough to be slowed down']);
+  assert.deepEqual(boardProblems({ throttling: ['HW thermal'], is_hot: true }), ['slowed down: HW thermal']);
+  const limited = { throttling: ['SW power cap', 'sync boost'] };
+  assert.deepEqual(boardProblems(limited), [], 'an operator has set these');
+  assert.deepEqual(factsOf(limited), { throttled: ['SW power cap, sync boost', false] });
+  assert.deepEqual(boardProblems({}), []);
+});
+
+test('a row of the overview has a few values of a board', () => {
+  assert.deepEqual(boardSummary(kFull), ['61.5 °C', '412.3 of 400 W', '40 GiB of 80 GiB']);
+  assert.deepEqual(boardSummary(undefined), [undefined, undefined, undefined]);
+  const [engine, sm] = [{ name: 'engine active', value: 0.5 }, { name: 'SM activity', value: 0.25 }];
+  assert.equal(boardRatio({ ratios: [engine, sm] }), sm);
+  assert.equal(boardRatio({ ratios: [engine] }), engine);
+  assert.equal(boardRatio({}), undefined);
+  assert.equal(boardRatio(undefined), undefined);
 });
 
 test('what is unknown of a board is left out', () => {

@@ -3,9 +3,10 @@
 
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import { percent } from './format.js';
 
 const kSmallHeight = 44;
-const kLargeHeight = 190;
+const kLargeHeight = 170;
 
 // The colours of the style sheet, which differ between light and dark.
 function colour(name) {
@@ -13,6 +14,14 @@ function colour(name) {
 }
 
 export const kLineColours = 8;
+
+// In the legend: the value under the pointer, else the newest.
+function shownText(text) {
+  return (plot, value, series, at) => {
+    const shown = at == null ? plot.data[series]?.findLast((candidate) => candidate !== undefined) : value;
+    return shown == null ? '–' : text(shown);
+  };
+}
 
 function lineOf({ label, line }) {
   return {
@@ -22,7 +31,7 @@ function lineOf({ label, line }) {
     dash: line < kLineColours ? undefined : [6, 3],
     width: 1.5,
     points: { show: false },
-    value: (_, value) => (value == null ? '–' : `${(100 * value).toFixed(1)} %`),
+    value: shownText(percent),
   };
 }
 
@@ -35,7 +44,7 @@ function axes() {
   const grid = { stroke: () => colour('--rule'), width: 1 };
   const common = { stroke: () => colour('--dim'), grid, ticks: { show: false } };
   return [
-    { ...common, space: 90, values: (_, splits) => splits.map(clockText) },
+    { ...common, space: 90, size: 30, values: (_, splits) => splits.map(clockText) },
     { ...common, size: 52, values: (_, splits) => splits.map((split) => `${Math.round(100 * split)} %`) },
   ];
 }
@@ -44,7 +53,7 @@ function optionsOf(lines, large, width) {
   return {
     width,
     height: large ? kLargeHeight : kSmallHeight,
-    series: [{ label: 'time', value: (_, time) => (time == null ? '–' : clockText(time)) }, ...lines.map(lineOf)],
+    series: [{ label: 'time', value: shownText(clockText) }, ...lines.map(lineOf)],
     scales: { y: { range: [0, 1] } },
     axes: large ? axes() : [{ show: false }, { show: false }],
     legend: { show: large },
@@ -97,6 +106,7 @@ export function Chart({ lines, from, to, large, label }) {
   useEffect(() => {
     plot.current.setData(aligned(lines), false);
     plot.current.setScale('x', { min: from, max: to });
+    plot.current.setLegend({ idx: plot.current.cursor.idx ?? null });
   }, [shape, large, from, to, pointsOf(lines)]);
 
   return <div class={large ? 'chart large' : 'chart'} ref={box} role="img" aria-label={label} />;

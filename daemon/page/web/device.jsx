@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device: its state, its bus, its VMs.
 
+import { useState } from 'preact/hooks';
 import { Board } from './board.jsx';
 import { Chart } from './chart.jsx';
 import { Fact } from './fact.jsx';
+import { boardRatio, boardSummary } from './board.js';
 import { bootText, durationText, percent, siNumber } from './format.js';
+import { countedInPart, deviceProblems } from './model.js';
 import { useSecondsSince } from './poll.js';
-import { Bars, Counters, Flags } from './rows.jsx';
+import { Bar, Bars, Counters, Flags } from './rows.jsx';
 import { Vm } from './vm.jsx';
 
 function BusFacts({ health, hasCounters }) {
-  const share = health.transfers > 0 ? health.failed / health.transfers : 0;
   return (
     <>
-      <Fact name="bus" bad={share > 0.01}>
+      <Fact name="bus" bad={health.isBusBad}>
         {siNumber(health.transfers)} transactions, {siNumber(health.failed)} failed
-        {health.failed > 0 && ` (${percent(share)}: ${health.outcomes.join(', ')})`}
+        {health.failed > 0 && ` (${percent(health.failed / health.transfers)}: ${health.outcomes.join(', ')})`}
       </Fact>
       {hasCounters && (
-        <Fact name="snapshots" bad={health.errors > 0.05 * health.snapshots}>
+        <Fact name="snapshots" bad={health.isReadingBad}>
           {siNumber(health.snapshots)} taken, {siNumber(health.errors)} failed
         </Fact>
       )}
@@ -75,17 +77,28 @@ function stateText(device, secondsSinceAnswer) {
   return `${device.state}, ${durationText(device.age + secondsSinceAnswer)} old`;
 }
 
-function VmsChart({ device, view }) {
-  const lines = device.vms
+function linesOf(device, view) {
+  return device.vms
     .map((vm) => ({ label: vm.name, line: view.lineOf(vm), ...view.series.get(vm.key, view.share) }))
     .filter((line) => line.times.length > 0);
+}
+
+function VmsChart({ device, view, large }) {
+  const lines = linesOf(device, view);
   if (lines.length === 0) return null;
-  return (
-    <figure>
-      <figcaption>{view.share} of the VMs, shares of their slices</figcaption>
-      <Chart lines={lines} from={view.from} to={view.to} large label={`${view.share} of the VMs of ${device.name}`} />
-    </figure>
-  );
+  const label = `${view.share} of the VMs of ${device.name}`;
+  return <Chart lines={lines} from={view.from} to={view.to} large={large} label={label} />;
+}
+
+function CountedInPart({ device }) {
+  return countedInPart(device).map(({ text, events }) => (
+    <details class="total" key={text}>
+      <summary>
+        {events.length} {events.length === 1 ? 'event is' : 'events are'} {text}
+      </summary>
+      <p class="dim">{events.join(', ')}</p>
+    </details>
+  ));
 }
 
 function Total({ name, row, view }) {
@@ -116,24 +129,84 @@ function shownTime(device, view) {
   return { from: Math.max(to - view.window, Math.min(oldest, to - kNarrowestSeconds)), to };
 }
 
-export function Device({ device, view, matches, answers, answeredMs }) {
-  const here = { ...view, ...shownTime(device, view) };
+function countText(count, what) {
+  return count > 0 && `${count} ${count === 1 ? what : `${what}s`}`;
+}
+
+function tenantsText({ vms, board }) {
+  const partitions = board?.partitions?.filter(({ instance }) => instance === undefined).length;
+  return [countText(vms.length, 'VM'), countText(partitions, 'partition')].filter(Boolean).join(', ');
+}
+
+// The row of the overview beside the device's name and state. An open device has the values below it.
+// `hasBoards`: whether any device has one.
+function Cells({ device, view, open, hasBoards }) {
+  const ratio = boardRatio(device.board);
+  const problems = deviceProblems(device);
   return (
-    <section class={`device ${device.state}`}>
-      <h2>
-        {device.name} <Badge device={device} answers={answers} answeredMs={answeredMs} />
-      </h2>
+    <>
+      <span class="busy">
+        {!open && <VmsChart device={device} view={view} />}
+        {!open && device.vms.length === 0 && ratio && <Bar {...ratio} />}
+      </span>
+      <span>{tenantsText(device)}</span>
+      {hasBoards && boardSummary(device.board).map((text, column) => <span key={column}>{!open && text}</span>)}
+      <span class="problems" role="alert">
+        {problems.map((problem) => (
+          <span class="problem" key={problem}>
+            {problem}
+          </span>
+        ))}
+      </span>
+    </>
+  );
+}
+
+function Body({ device, view, matches, answeredMs }) {
+  return (
+    <div class="body">
       <p class="dim">{device.uuid}</p>
       <Facts device={device} />
       {device.board && <Board device={device} answeredMs={answeredMs} />}
-      <VmsChart device={device} view={here} />
+      {linesOf(device, view).length > 0 && (
+        <figure>
+          <figcaption>{view.share} of each VM, of its slice</figcaption>
+          <VmsChart device={device} view={view} large />
+        </figure>
+      )}
       {device.row && <Total name="whole device" row={device.row} view={view} />}
       {device.hosts.map((row) => (
         <Total key={row.key} name={row.name} row={row} view={view} />
       ))}
+      <CountedInPart device={device} />
       <div class="vms">
-        {device.vms.map((vm) => matches(vm) && <Vm key={vm.key} vm={vm} line={view.lineOf(vm)} view={here} />)}
+        {device.vms.map((vm) => matches(vm) && <Vm key={vm.key} vm={vm} line={view.lineOf(vm)} view={view} />)}
       </div>
+    </div>
+  );
+}
+
+// `isAlone`: it is open unless the user has closed it. A closed device has no body.
+export function Device({ device, view, matches, isAlone, hasBoards, answers, answeredMs }) {
+  const [asked, setAsked] = useState(undefined);
+  const open = asked ?? isAlone;
+  const here = { ...view, ...shownTime(device, view) };
+  const toggle = (event) => {
+    event.preventDefault();
+    setAsked(!open);
+  };
+  return (
+    <section class={`device ${device.state}`}>
+      <details open={open}>
+        <summary class="row" onClick={toggle}>
+          <h2>{device.name}</h2>
+          <span>
+            <Badge device={device} answers={answers} answeredMs={answeredMs} />
+          </span>
+          <Cells {...{ device, open, hasBoards }} view={here} />
+        </summary>
+        {open && <Body {...{ device, matches, answeredMs }} view={here} />}
+      </details>
     </section>
   );
 }

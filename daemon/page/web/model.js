@@ -3,14 +3,32 @@
 //   const model = buildModel(await response.json());
 //   for (const device of model.devices) for (const vm of device.vms) show(vm.name, vm.shares, vm.contexts);
 
-import { secondsOf } from './format.js';
+import { boardProblems, boardRatio } from './board.js';
+import { percent, secondsOf, siNumber } from './format.js';
 
-const kResidentEvent = 'resident_cycles';
+export const kResidentEvent = 'resident_cycles';
 const kStates = { STATE_FRESH: 'fresh', STATE_STALE: 'stale', STATE_AWAY: 'away' };
 const kRowStates = { STATE_ACTIVE: '', STATE_IDLE: 'idle', STATE_RETIRED: 'ended' };
 
+// Flags of a row whose counts are wrong. The others tell how they were counted, as countedInPart() does.
+const kFlagProblems = {
+  overflow: 'a counter has saturated',
+  trigger_overrun: 'counts are late',
+  mmu_fault: 'counts were dropped',
+  rotation_inconsistent: 'bounds of estimates may be wrong: events contradict what the chip says of them',
+};
+const kFlagTexts = { ...kFlagProblems, confidential_excluded: 'without confidential VMs' };
+const kQuietFlags = ['partial', 'estimated'];
+
+// The texts beside a row's name: {text, bad}.
+export function flagTexts(flags) {
+  return flags
+    .filter((flag) => !kQuietFlags.includes(flag))
+    .map((flag) => ({ text: kFlagTexts[flag] ?? flag, bad: flag in kFlagProblems }));
+}
+
 // Equal for two rows exactly where the counters of one continue in the other.
-function keyOf(scope, bootId) {
+export function keyOf(scope, bootId) {
   const owner = scope.host ? `host ${scope.slice}` : scope.vm_uuid;
   return [scope.device, bootId, owner, scope.context, scope.generation].join('|');
 }
@@ -29,7 +47,7 @@ function estimateOf(counter) {
   return { estimate: { lower: estimate.lower, upper: estimate.upper, deviation: estimate.standard_error } };
 }
 
-function rowOf(scopeCounters, bootId) {
+function countedRow(scopeCounters, bootId) {
   const { scope } = scopeCounters;
   const shares = scopeCounters.ratios.map((ratio) => ({
     name: ratio.name,
@@ -44,6 +62,7 @@ function rowOf(scopeCounters, bootId) {
     slice: scope.slice,
     state: kRowStates[scopeCounters.state] ?? '',
     flags: scopeCounters.flags,
+    takesTurns: Boolean(scope.host || scope.context),
     shares,
     counters: scopeCounters.counters.map((counter) => ({
       event: counter.event,
@@ -95,7 +114,7 @@ class Vms {
 function addRows(device, snapshot, vms) {
   for (const scopeCounters of snapshot.scopes) {
     const { scope } = scopeCounters;
-    const row = rowOf(scopeCounters, snapshot.boot_id);
+    const row = countedRow(scopeCounters, snapshot.boot_id);
     if (scope.host) device.hosts.push(row);
     else if (scope.vm === '') device.row = row;
     else if (scope.context === '') vms.add(row);
@@ -137,13 +156,18 @@ function healthOf(device, own) {
   const all = (name) => own.filter((sample) => sample.name === name && sample.labels.device === device);
   const transfers = all('sideband_bus_transfers_total');
   if (transfers.length === 0) return undefined;
-  const failed = transfers.filter((sample) => sample.labels.outcome !== 'ok' && sample.value > 0);
+  const notOk = transfers.filter((sample) => sample.labels.outcome !== 'ok' && sample.value > 0);
+  const [count, failed] = [sumOf(transfers), sumOf(notOk)];
+  const snapshots = sumOf(all('sideband_snapshots_total'));
+  const errors = sumOf(all('sideband_collect_errors_total'));
   return {
-    transfers: sumOf(transfers),
-    failed: sumOf(failed),
-    outcomes: failed.map((sample) => sample.labels.outcome),
-    snapshots: sumOf(all('sideband_snapshots_total')),
-    errors: sumOf(all('sideband_collect_errors_total')),
+    transfers: count,
+    failed,
+    isBusBad: failed > 0.01 * count,
+    outcomes: notOk.map((sample) => sample.labels.outcome),
+    snapshots,
+    errors,
+    isReadingBad: errors > 0.05 * snapshots,
     conservation: all('sideband_conservation_ok')[0]?.value === 1,
     overruns: sumOf(all('sideband_pipeline_trigger_overruns_total')),
     faults: sumOf(all('sideband_pipeline_mmu_faults_total')),
@@ -205,13 +229,15 @@ function secondsBetween(before, after) {
   return Number(BigInt(after.referenceNs) - BigInt(before.referenceNs)) / 1e9;
 }
 
-// What a share's event could count at most per second, or, of who takes turns (a context, a slice's hypervisor), in a
-// cycle of its turns. The answer has it for its own interval only.
-function capacityOf(share, takesTurns, row) {
-  if (!takesTurns) return { perSecond: share.capacity };
-  const resident = row.counters.find((counter) => counter.event === kResidentEvent);
-  if (!resident?.rate || share.event === kResidentEvent) return { perSecond: share.capacity };
-  return { perResidentCycle: share.capacity / resident.rate };
+// The most that a share's event could count: per second; of a row that takes turns (a context, a slice's hypervisor) per
+// cycle of its turns; in a gate group per cycle in which it was counted. The answer has it for its own interval only.
+export function capacityOf(share, row) {
+  const of = (event) => row.counters.find((counter) => counter.event === event);
+  const residentRate = of(kResidentEvent)?.rate;
+  const { coverage, rateCoverage, estimate } = of(share.event) ?? {};
+  if (coverage !== undefined && !estimate) return { perCountedCycle: share.capacity / (rateCoverage * residentRate) };
+  if (!row.takesTurns || !residentRate || share.event === kResidentEvent) return { perSecond: share.capacity };
+  return { perResidentCycle: share.capacity / residentRate };
 }
 
 function increment(before, after, event) {
@@ -226,29 +252,26 @@ function runningCycles(row, event) {
   return counter && resident ? counter.coverage * Number(resident.count) : Number.NaN;
 }
 
-// What a gated event could count in the cycles in which it was counted.
-function gatedCapacity(before, after, share, rateCoverage) {
-  const resident = after.counters.find((counter) => counter.event === kResidentEvent);
-  const perCycle = share.capacity / (rateCoverage * resident?.rate);
-  return perCycle * (runningCycles(after, share.event) - runningCycles(before, share.event));
+// NaN where it is not known.
+function capacityBetween(before, after, share, seconds) {
+  const { perSecond, perResidentCycle, perCountedCycle } = capacityOf(share, after);
+  if (perSecond) return perSecond * seconds;
+  if (perResidentCycle) return perResidentCycle * (increment(before, after, kResidentEvent) ?? 0);
+  return perCountedCycle * (runningCycles(after, share.event) - runningCycles(before, share.event));
 }
 
-function meanShare(before, after, share, takesTurns, seconds) {
+function meanShare(before, after, share, seconds) {
   const counted = increment(before, after, share.event);
-  if (counted === undefined) return share.value;
-  const { coverage, rateCoverage } = after.counters.find((counter) => counter.event === share.event);
-  if (coverage !== undefined) {
-    const ofGate = gatedCapacity(before, after, share, rateCoverage);
-    return ofGate > 0 ? Math.min(1, counted / ofGate) : share.value;
-  }
-  const { perSecond, perResidentCycle } = capacityOf(share, takesTurns, after);
-  const capacity = perSecond ? perSecond * seconds : perResidentCycle * (increment(before, after, kResidentEvent) ?? 0);
+  // Of an estimate the daemon alone knows whether it is exact enough for a share.
+  const isEstimate = after.counters.some((counter) => counter.event === share.event && counter.estimate);
+  if (counted === undefined || isEstimate) return share.value;
+  const capacity = capacityBetween(before, after, share, seconds);
   return capacity > 0 ? Math.min(1, counted / capacity) : share.value;
 }
 
-function takeMeansOfRow(before, after, takesTurns, seconds) {
+function takeMeansOfRow(before, after, seconds) {
   for (const share of after.shares) {
-    if (share.event) share.value = meanShare(before, after, share, takesTurns, seconds);
+    if (share.event) share.value = meanShare(before, after, share, seconds);
   }
   for (const counter of after.counters) {
     const counted = increment(before, after, counter.event);
@@ -265,9 +288,8 @@ export function takeMeans(before, model) {
     const seconds = secondsBetween(earlier, device);
     if (seconds <= 0) continue;
     const known = new Map(rowsOf(earlier).map((row) => [row.key, row]));
-    const inTurns = new Set([...device.hosts, ...device.vms.flatMap((vm) => vm.contexts)]);
     for (const row of rowsOf(device)) {
-      if (known.has(row.key)) takeMeansOfRow(known.get(row.key), row, inTurns.has(row), seconds);
+      if (known.has(row.key)) takeMeansOfRow(known.get(row.key), row, seconds);
     }
   }
   return model;
@@ -280,4 +302,57 @@ export function shareNames(model) {
     for (const row of rowsOf(device)) for (const share of row.shares) names.add(share.name);
   }
   return [...names];
+}
+
+// The problems of a device that call for action, as texts.
+export function deviceProblems(device) {
+  const { health, board } = device;
+  const rows = rowsOf(device);
+  const ofRows = Object.entries(kFlagProblems).flatMap(([flag, text]) => {
+    const names = rows.filter(({ flags }) => flags.includes(flag)).map(({ name }) => name);
+    return names.length > 0 ? [`${text}: ${names.join(', ')}`] : [];
+  });
+  return [
+    device.state !== 'fresh' && 'does not answer',
+    health?.isBusBad && `${percent(health.failed / health.transfers)} of the bus transactions failed`,
+    health?.isReadingBad && `${siNumber(health.errors)} of ${siNumber(health.snapshots)} snapshots failed`,
+    // The last snapshot says nothing about a device that does not answer.
+    health && device.hasCounters && device.state === 'fresh' && !health.conservation && 'counts do not add up',
+    health?.faults > 0 && `${siNumber(health.faults)} memory faults of the pipeline`,
+    ...(board ? boardProblems(board) : []),
+    ...ofRows,
+  ].filter(Boolean);
+}
+
+// The events of a device that are not counted all the time: {text, events}.
+export function countedInPart(device) {
+  const counters = rowsOf(device).flatMap((row) => row.counters);
+  const namesOf = (chosen) => [...new Set(counters.filter(chosen).map(({ event }) => event))];
+  const isGated = ({ coverage, estimate }) => coverage < 1 && !estimate;
+  const notes = [
+    { text: 'multiplexed: numbers with ~ are estimates', events: namesOf(({ estimate }) => estimate) },
+    { text: 'counted only while a gate is open', events: namesOf(isGated) },
+  ];
+  return notes.filter(({ events }) => events.length > 0);
+}
+
+// The highest share of a device's rows, by the name that the charts show, or of its board; -1 without any.
+function activityOf(device, share) {
+  const rows = [device.row, ...device.vms].filter(Boolean);
+  const values = rows.flatMap((row) => row.shares).filter(({ name }) => name === share).map(({ value }) => value);
+  return Math.max(-1, ...values, boardRatio(device.board)?.value ?? -1);
+}
+
+// The devices that are shown, in the order 'name', 'problems' (most first) or 'activity' (busiest first).
+export function arrange(devices, { order = 'name', onlyProblems, share }) {
+  const rank = {
+    name: () => 0,
+    problems: (device) => -deviceProblems(device).length,
+    activity: (device) => -activityOf(device, share),
+  }[order];
+  return devices
+    .filter((device) => !onlyProblems || deviceProblems(device).length > 0)
+    .map((device) => ({ device, rank: rank(device) }))
+    .sort((a, b) => a.rank - b.rank || a.device.name.localeCompare(b.device.name, 'en', { numeric: true }))
+    .map(({ device }) => device);
 }

@@ -6,7 +6,9 @@ import { test } from 'node:test';
 import {
   bootText, boundsText, coverageText, durationText, exactCount, parseAnswer, percent, secondsOf, siNumber,
 } from './format.js';
-import { buildModel, daemonProblems, shareNames, takeMeans } from './model.js';
+import {
+  arrange, buildModel, countedInPart, daemonProblems, deviceProblems, flagTexts, shareNames, takeMeans,
+} from './model.js';
 import { SeriesStore, sharesOfHistory } from './series.js';
 
 test('numbers have three digits and a prefix', () => {
@@ -166,6 +168,78 @@ test('problems of the daemon are named', () => {
   ]);
 });
 
+function healthOf(counts) {
+  const sample = (name, labels, value) => ({ name: `sideband_${name}`, labels: { device: 'gpu0', ...labels }, value });
+  const { ok = 1000, failed = 0, snapshots = 100, errors = 0, conservation = 1, faults = 0 } = counts;
+  return [
+    sample('bus_transfers_total', { outcome: 'ok' }, ok),
+    sample('bus_transfers_total', { outcome: 'timeout' }, failed),
+    sample('snapshots_total', {}, snapshots),
+    sample('collect_errors_total', {}, errors),
+    sample('conservation_ok', {}, conservation),
+    sample('pipeline_mmu_faults_total', {}, faults),
+  ];
+}
+
+test('problems of a device call for action', () => {
+  const problemsOf = (counts, change = () => {}) => {
+    const status = statusOf(1000, 0.5, { own_metrics: healthOf(counts) });
+    change(status);
+    return deviceProblems(buildModel(status).devices[0]);
+  };
+  assert.deepEqual(problemsOf({ failed: 10, errors: 5 }), [], 'at their bounds');
+  assert.deepEqual(problemsOf({ ok: 980, failed: 20 }), ['2.0 % of the bus transactions failed']);
+  assert.deepEqual(problemsOf({ errors: 6 }), ['6 of 100 snapshots failed']);
+  assert.deepEqual(problemsOf({ faults: 2 }), ['2 memory faults of the pipeline']);
+  assert.deepEqual(problemsOf({ conservation: 0 }), ['counts do not add up']);
+  const stop = (status) => Object.assign(status.devices[0], { state: 'STATE_STALE' });
+  assert.deepEqual(problemsOf({ conservation: 0 }, stop), ['does not answer'], 'whatever was found before');
+  const flag = (status) => {
+    status.snapshots[0].scopes[0].flags = ['confidential_excluded', 'partial'];
+    status.snapshots[0].scopes[1].flags = ['estimated', 'overflow'];
+    status.snapshots[0].scopes[2].flags = ['overflow'];
+  };
+  assert.deepEqual(problemsOf({}, flag), ['a counter has saturated: vm1, train']);
+  const boards = { gpu0: { nvlinks: { count: 2, down: [1] } } };
+  assert.deepEqual(problemsOf({}, (status) => Object.assign(status, { boards })), ['NVLinks down: 1']);
+});
+
+test('how a row was counted is no warning', () => {
+  assert.deepEqual(flagTexts(['partial', 'estimated']), []);
+  assert.deepEqual(flagTexts(['mmu_fault', 'confidential_excluded', 'new_one']), [
+    { text: 'counts were dropped', bad: true },
+    { text: 'without confidential VMs', bad: false },
+    { text: 'new_one', bad: false },
+  ]);
+});
+
+test('the events that are not counted all the time are named once', () => {
+  const status = statusOf(1000, 0.5);
+  const [, vm, context] = status.snapshots[0].scopes;
+  assert.deepEqual(countedInPart(buildModel(status).devices[0]), []);
+  for (const row of [vm, context]) {
+    Object.assign(row.counters[0], { coverage: 0.25, estimate: { lower: '1' } });
+    row.counters.push({ event: 'tlb_hits', count: '1', coverage: 0.5 });
+    row.counters.push({ event: 'tlb_misses', count: '1', coverage: 1 });
+  }
+  assert.deepEqual(countedInPart(buildModel(status).devices[0]), [
+    { text: 'multiplexed: numbers with ~ are estimates', events: ['sm_active_cycles'] },
+    { text: 'counted only while a gate is open', events: ['tlb_hits'] },
+  ]);
+});
+
+test('devices are in the order of names, problems or work', () => {
+  const [first] = buildModel(statusOf(1000, 0.5)).devices;
+  const busy = { ...first, name: 'gpu10' };
+  const away = { ...first, name: 'gpu2', state: 'away', row: undefined, vms: [] };
+  const board = { ...away, name: 'gpu1', state: 'fresh', board: { ratios: [{ name: 'SM activity', value: 0.25 }] } };
+  const namesOf = (rest) => arrange([busy, away, board], { share: 'sm_active', ...rest }).map(({ name }) => name);
+  assert.deepEqual(namesOf({}), ['gpu1', 'gpu2', 'gpu10']);
+  assert.deepEqual(namesOf({ order: 'problems' }), ['gpu2', 'gpu1', 'gpu10']);
+  assert.deepEqual(namesOf({ order: 'activity' }), ['gpu10', 'gpu1', 'gpu2']);
+  assert.deepEqual(namesOf({ onlyProblems: true }), ['gpu2']);
+});
+
 test('series keep the window', () => {
   const store = new SeriesStore(10);
   let model;
@@ -286,30 +360,65 @@ const kHistory = {
   devices: [
     {
       device: 'gpu0',
-      events: ['sm_active_cycles'],
+      events: ['sm_active_cycles', 'resident_cycles'],
       points: [
         { host_time: '1970-01-01T00:16:30Z', reference_time_ns: '1000000000' },
         { host_time: '1970-01-01T00:16:32Z', reference_time_ns: '3000000000' },
+        { host_time: '1970-01-01T00:16:33Z', reference_time_ns: '4000000000' },
       ],
       series: [
         { scope: kVm1, boot_id: '5', first_point: 0, columns: [{ event: 0, counts: ['100', '150'] }] },
-        { scope: { ...kVm1, context: 'train' }, boot_id: '5', first_point: 0, columns: [] },
+        {
+          scope: { ...kVm1, context: 'train' },
+          boot_id: '5',
+          first_point: 0,
+          columns: [{ event: 0, counts: ['100', '150', '150'] }, { event: 1, counts: ['0', '40', '40'] }],
+        },
         { scope: kVm1, boot_id: '4', first_point: 0, columns: [{ event: 0, counts: ['1', '2'] }] },
       ],
     },
   ],
 };
 
-test('shares of the past need a count of all cycles', () => {
+test('the past of a context is of the time in which it was resident', () => {
   const model = buildModel(statusOf(1000, 0.5));
+  const [, train] = sharesOfHistory(kHistory, model, 'sm_active');
+  // In a resident cycle 100 / 50 could be counted.
+  const { key } = model.devices[0].vms[0].contexts[0];
+  assert.deepEqual(train, { key, times: [992, 993], values: [50 / 80, null] });
+  assert.deepEqual([...sharesOfHistory(kHistory, model, 'sm_active', new Set([key]))].length, 1, 'others are left out');
+});
+
+// The values of vm1, whose event has `counter` now and `coverage` in the past.
+function pastOf(counter, coverage, status = statusOf(1000, 0.5)) {
   const history = structuredClone(kHistory);
-  history.devices[0].series[0].columns[0].coverage = { of_counts: [1, 1], of_intervals: ['NaN', 1] };
-  assert.deepEqual([...sharesOfHistory(history, model, 'sm_active')][0].values, []);
+  Object.assign(status.snapshots[0].scopes[1].counters[0], counter);
+  history.devices[0].series[0].columns = [
+    { event: 0, counts: ['100', '120', '150'], coverage },
+    { event: 1, counts: ['0', '40', '80'] },
+  ];
+  return [...sharesOfHistory(history, buildModel(status), 'sm_active')][0].values;
+}
+
+test('the past of an event in a gate group is of the time in which it was counted', () => {
+  const coverage = { of_counts: [1, 1, 1], of_intervals: ['NaN', 0.25, 'NaN'] };
+  // In a counted cycle 100 / (0.5 · 50) could be counted; 0.25 · 40 of them have passed.
+  assert.deepEqual(pastOf({ coverage: 0.5, rate_coverage: 0.5 }, coverage), [0.5, null]);
+  assert.deepEqual(pastOf({ coverage: 0.5 }, coverage), [null, null], 'its capacity is not known');
+});
+
+test('the past of an estimate is of all cycles', () => {
+  const coverage = { of_counts: ['NaN', 'NaN', 'NaN'], of_intervals: [0, 'NaN', 0] };
+  const estimate = { coverage: 0.25, estimate: { lower: '1' } };
+  assert.deepEqual(pastOf(estimate, coverage), [0.1, null], '0: it was not counted');
+  const gated = statusOf(1000, 0.5);
+  gated.snapshots[0].scopes[1].ratios[0].denominator_per_second = 74.5;
+  assert.deepEqual(pastOf(estimate, coverage, gated), [null, null], 'a gate may have been closed');
 });
 
 test('shares of the past come before those of the present', () => {
   const model = buildModel(statusOf(1000, 0.5));
-  const past = [...sharesOfHistory(kHistory, model, 'sm_active')];
+  const past = [...sharesOfHistory(kHistory, model, 'sm_active')].slice(0, 1);
   assert.deepEqual(past, [{ key: model.devices[0].vms[0].key, times: [992], values: [0.25] }]);
   const store = new SeriesStore(60);
   store.addModel(model);

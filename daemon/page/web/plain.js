@@ -3,7 +3,7 @@
 
 import { boardFacts } from './board.js';
 import { durationText, exactCount, parseAnswer, percent, siNumber } from './format.js';
-import { buildModel, daemonProblems, rowsOf, takeMeans } from './model.js';
+import { buildModel, countedInPart, daemonProblems, deviceProblems, flagTexts, rowsOf, takeMeans } from './model.js';
 
 const kIntervalMs = 2000;
 // The daemon works for the page in a tenth of the time at most.
@@ -18,9 +18,9 @@ function element(tag, className, ...children) {
   return made;
 }
 
-function tableOf(names, rows) {
+function tableOf(names, rows, className = 'number') {
   const line = (tag, texts) =>
-    element('tr', '', ...texts.map((text, column) => element(tag, column > 0 ? 'number' : '', text)));
+    element('tr', '', ...texts.map((text, column) => element(tag, column > 0 ? className : '', text)));
   const body = rows.map((texts) => line('td', texts));
   return element('div', 'scroll', element('table', '', line('th', names), ...body));
 }
@@ -36,8 +36,8 @@ function counterTexts({ event, count, rate, share, estimate }) {
   ];
 }
 
-function rowOf(row) {
-  const flags = row.flags.map((flag) => element('span', 'flag', flag));
+function rowBlock(row) {
+  const flags = flagTexts(row.flags).map(({ text, bad }) => element('span', bad ? 'flag' : 'dim', text));
   const state = row.confidential ? 'confidential: its records are sealed' : row.state;
   const parts = [element('h3', '', row.name, ' ', element('span', 'dim', state), ...flags)];
   if (row.counters.length > 0) {
@@ -51,11 +51,13 @@ function deviceOf(device) {
   const parts = [
     element('h2', '', device.name, ' ', element('span', `badge ${device.state}`, device.state + age)),
     element('p', 'dim', device.uuid),
+    ...deviceProblems(device).map((problem) => element('p', 'problem', problem)),
+    ...countedInPart(device).map(({ text, events }) => element('p', 'dim', `${text}: ${events.join(', ')}`)),
   ];
   if (device.board) {
-    parts.push(tableOf(['sensor', 'value'], boardFacts(device.board).map(({ name, text }) => [name, text])));
+    parts.push(tableOf(['sensor', 'value'], boardFacts(device.board).map(({ name, text }) => [name, text]), 'text'));
   }
-  return element('section', `device ${device.state}`, ...parts, ...rowsOf(device).map(rowOf));
+  return element('section', `device ${device.state}`, ...parts, ...rowsOf(device).map(rowBlock));
 }
 
 function pageOf(model) {

@@ -2,6 +2,7 @@
 // The page of a build without npm, in a document of which only the texts are known.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 class Element {
@@ -112,6 +113,15 @@ test('the plain page has tables of every row, and says what is old', async () =>
     '<b>vm1</b> restarted',
     ...['event', 'count', 'per second', 'share', 'sm_active_cycles', '207', '100', '100.0 %'],
   ]);
+});
+
+test('the files that are joined to one script share no name', () => {
+  const names = ['format', 'board', 'model', 'plain'].flatMap((name) => {
+    const text = readFileSync(new URL(`${name}.js`, import.meta.url), 'utf8');
+    return [...text.matchAll(/^(?:export )?(?:async )?(?:function\*?|const|let|class) (\w+)/gm)].map(([, found]) => found);
+  });
+  assert.ok(names.includes('buildModel'));
+  assert.deepEqual(names.filter((name, index) => names.indexOf(name) !== index), []);
 });
 
 test('a caller who sees no device is told so', async () => {

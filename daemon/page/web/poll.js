@@ -22,11 +22,12 @@ async function fetchJson(path, timeoutMs) {
   throw error;
 }
 
-// The shares of an event over the past minutes. An empty history where the daemon keeps none, or none of the event;
+// The counts of events over the past minutes. An empty history where the daemon keeps none, or none of the events;
 // undefined where it did not answer.
-export async function fetchHistory(event, seconds) {
+export async function fetchHistory(events, seconds) {
+  const query = events.map((event) => `event=${encodeURIComponent(event)}`).join('&');
   try {
-    return await fetchJson(`/page/history?event=${encodeURIComponent(event)}&seconds=${seconds}`, 3 * kTimeoutMs);
+    return await fetchJson(`/page/history?${query}&seconds=${seconds}`, 3 * kTimeoutMs);
   } catch (error) {
     return error.status === 404 ? { devices: [] } : undefined;
   }

@@ -3,26 +3,17 @@
 
 import { useState } from 'preact/hooks';
 import { boundsText, coverageText, exactCount, percent, siNumber } from './format.js';
-
-const kFlagTexts = {
-  overflow: 'a counter has saturated',
-  trigger_overrun: 'counts are late',
-  mmu_fault: 'counts were dropped',
-  estimated: 'some counts are estimated',
-  confidential_excluded: 'without confidential VMs',
-  partial: 'some events were not counted all the time',
-  rotation_inconsistent: 'bounds of estimates may be wrong: events contradict what the chip says of them',
-};
+import { flagTexts } from './model.js';
 
 export function Flags({ flags }) {
-  return flags.map((flag) => (
-    <span class="flag" key={flag}>
-      {kFlagTexts[flag] ?? flag}
+  return flagTexts(flags).map(({ text, bad }) => (
+    <span class={bad ? 'flag' : 'dim'} key={text}>
+      {text}
     </span>
   ));
 }
 
-function Bar({ name, value, chosen }) {
+export function Bar({ name, value, chosen }) {
   return (
     <div class={chosen ? 'bar chosen' : 'bar'}>
       <span class="name">{name}</span>
@@ -41,11 +32,24 @@ function Bar({ name, value, chosen }) {
   );
 }
 
-// `chosen` is the name of the share that the charts show.
+const kBarsAtFirst = 20;
+
+// `chosen` is the name of the share that the charts show. Of many, the others are folded.
 export function Bars({ shares, chosen }) {
-  return shares.map((share) => (
-    <Bar key={share.name} name={share.name} value={share.value} chosen={share.name === chosen} />
-  ));
+  const isFolded = ({ name }, index) => index >= kBarsAtFirst && name !== chosen;
+  const bar = ({ name, value }) => <Bar key={name} name={name} value={value} chosen={name === chosen} />;
+  const folded = shares.filter(isFolded);
+  return (
+    <>
+      {shares.filter((share, index) => !isFolded(share, index)).map(bar)}
+      {folded.length > 0 && (
+        <details class="more">
+          <summary>{folded.length} more shares</summary>
+          {folded.map(bar)}
+        </details>
+      )}
+    </>
+  );
 }
 
 // A number of an event that takes turns is an estimate.
@@ -98,7 +102,7 @@ export function Counters({ counters }) {
   const [open, setOpen] = useState(false);
   if (counters.length === 0) return null;
   return (
-    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details class="counters" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{counters.length} counters</summary>
       {open && <CounterTable counters={counters} />}
     </details>

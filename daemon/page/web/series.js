@@ -4,7 +4,7 @@
 //   series.addModel(model);
 //   const { times, values } = series.get(row.key, 'sm_active');
 
-import { rowsOf } from './model.js';
+import { capacityOf, keyOf, kResidentEvent, rowsOf } from './model.js';
 
 // An answer may be late, and a device's snapshot old, before the line has a gap.
 const kGapFactor = 3;
@@ -101,41 +101,57 @@ export class SeriesStore {
   }
 }
 
-// Shares from the counts of a history (GetHistoryResponse), of devices and VMs: their capacity is that of all cycles,
-// and thus the same as now. What a context could have counted depends on when it was resident, and what an event in a
-// gate group could, on when its gate was open.
+// Shares from the counts of a history (GetHistoryResponse) that has the share's event and, for rows that take turns and
+// for gate groups, the resident cycles. `done` are the keys of rows that are left out.
 //   for (const { key, times, values } of sharesOfHistory(history, model, 'sm_active')) …
-export function* sharesOfHistory(history, model, name) {
+export function* sharesOfHistory(history, model, name, done = new Set()) {
   for (const past of history.devices) {
     const device = model.devices.find((candidate) => candidate.name === past.device);
+    const rows = new Map(device && rowsOf(device).map((row) => [row.key, row]));
     for (const series of past.series) {
-      const row = device && findRow(device, series);
+      const row = rows.get(keyOf(series.scope, series.boot_id));
       const share = row?.shares.find((candidate) => candidate.name === name);
-      if (share?.event) yield { key: row.key, ...sharesOf(past, series, share) };
+      if (share?.event && !done.has(row.key)) yield { key: row.key, ...sharesOf(past, series, share, row, device) };
     }
   }
 }
 
-function findRow(device, series) {
-  const { scope } = series;
-  if (scope.context !== '' || scope.host || series.boot_id !== device.bootId) return undefined;
-  const row = scope.vm === '' ? device.row : device.vms.find((vm) => vm.uuid === scope.vm_uuid);
-  return row?.key.endsWith(`|${scope.generation}`) ? row : undefined;
+// An estimate in a gate group has the capacity of some cycles, and the history does not tell of which.
+function mayBeGated(perCycle) {
+  return Math.abs(perCycle - Math.round(perCycle)) > 1e-6 * perCycle;
 }
 
-// Each is the mean since the point before, as takeMeans() has it.
-function sharesOf(past, series, share) {
-  const column = series.columns.find((candidate) => past.events[candidate.event] === share.event);
+// A function for the most that the event could count in `seconds` with so many resident cycles, in the part `covered` of
+// which it was counted. NaN where it is not known.
+function capacityOfPast(share, row, device) {
+  const { perSecond, perResidentCycle, perCountedCycle } = capacityOf(share, row);
+  if (perCountedCycle) return (_, cycles, covered) => perCountedCycle * cycles * covered;
+  const isEstimate = row.counters.some((counter) => counter.event === share.event && counter.estimate);
+  if (isEstimate && mayBeGated(perResidentCycle ?? perSecond / device.clockHertz)) return () => Number.NaN;
+  const capacity = perSecond ? (seconds) => perSecond * seconds : (_, cycles) => perResidentCycle * cycles;
+  // Its coverage tells only whether there is a number.
+  return (seconds, cycles, covered) => (isEstimate && covered === 0 ? Number.NaN : capacity(seconds, cycles));
+}
+
+function difference(numbers, i) {
+  return Number(BigInt(numbers[i]) - BigInt(numbers[i - 1]));
+}
+
+// Each is the mean since the point before, as takeMeans() has it; null where the row did not run, or it is not known.
+function sharesOf(past, series, share, row, device) {
+  const columnOf = (event) => series.columns.find((column) => past.events[column.event] === event);
+  const [column, resident] = [columnOf(share.event), columnOf(kResidentEvent)];
+  const capacityIn = capacityOfPast(share, row, device);
   const times = [];
   const values = [];
-  if (column?.coverage) return { times, values };
   for (let i = 1; column && i < column.counts.length; i += 1) {
     const [before, after] = [past.points[series.first_point + i - 1], past.points[series.first_point + i]];
-    const seconds = Number(BigInt(after.reference_time_ns) - BigInt(before.reference_time_ns)) / 1e9;
-    const counted = Number(BigInt(column.counts[i]) - BigInt(column.counts[i - 1]));
+    const seconds = difference([before.reference_time_ns, after.reference_time_ns], 1) / 1e9;
     if (seconds <= 0) continue;
+    const cycles = resident ? difference(resident.counts, i) : Number.NaN;
+    const capacity = capacityIn(seconds, cycles, Number(column.coverage?.of_intervals[i] ?? 1));
     times.push(Date.parse(after.host_time) / 1000);
-    values.push(Math.min(1, counted / seconds / share.capacity));
+    values.push(capacity > 0 ? Math.min(1, difference(column.counts, i) / capacity) : null);
   }
   return { times, values };
 }

@@ -66,18 +66,20 @@ function Contexts({ contexts, line, view }) {
 
 export function Vm({ vm, line, view }) {
   return (
-    <article class="vm">
-      <h3>
-        <span class={`chip line-${line % kLineColours}`} aria-hidden="true" /> {vm.name}{' '}
-        <small title={vm.uuid}>
-          {placeOf(vm)} {vm.state}
-        </small>{' '}
-        <Flags flags={vm.flags} />
-      </h3>
-      {vm.confidential && <p class="dim">Confidential: its counters exist in sealed records only.</p>}
-      {vm.counters.length > 0 && <RowChart row={vm} line={line} view={view} />}
-      <Bars shares={vm.shares} chosen={view.share} />
-      <Counters counters={vm.counters} />
+    <article class={vm.contexts.length > 0 ? 'vm wide' : 'vm'}>
+      <div class="own">
+        <h3>
+          <span class={`chip line-${line % kLineColours}`} aria-hidden="true" /> {vm.name}{' '}
+          <small title={vm.uuid}>
+            {placeOf(vm)} {vm.state}
+          </small>{' '}
+          <Flags flags={vm.flags} />
+        </h3>
+        {vm.confidential && <p class="dim">Confidential: its counters exist in sealed records only.</p>}
+        {vm.counters.length > 0 && <RowChart row={vm} line={line} view={view} />}
+        <Bars shares={vm.shares} chosen={view.share} />
+        <Counters counters={vm.counters} />
+      </div>
       <Contexts contexts={vm.contexts} line={line} view={view} />
     </article>
   );
