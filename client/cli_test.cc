@@ -1163,8 +1163,11 @@ TEST_F(CliTest, UsageMistakesEndWithTwo) {
             "unknown argument 'vm1': 'get' takes names with --device, --vm, --context, --event");
   EXPECT_EQ(Mistake({"--wide", "devices"}), "option '--wide' comes after 'devices'");
   EXPECT_EQ(Mistake({"get", "--event", "--config", "a.yaml"}), "--event has no value: '--config' follows it");
-  EXPECT_EQ(Mistake({"get", "--fromat", "json"}), "unknown option '--fromat' (did you mean '--format'?)");
-  EXPECT_EQ(Mistake({"get", "--adress", "h:1"}), "unknown option '--adress' (did you mean '--address'?)");
+  EXPECT_EQ(Mistake({"get", "--fromat", "json"}),
+            "unknown option '--fromat' (did you mean '--format'?); see sideband get --help");
+  EXPECT_EQ(Mistake({"get", "--adress", "h:1"}),
+            "unknown option '--adress' (did you mean '--address'?); see sideband get --help");
+  EXPECT_EQ(Mistake({"get", "--qqqqqq"}), "unknown option '--qqqqqq' (see sideband get --help)");
   EXPECT_NE(Mistake({"get", "--format", "xml"}).find("--format: xml not in {table,json,csv}"), std::string::npos);
   EXPECT_NE(Mistake({"watch", "--interval", "5x"}).find("'5x' is not a duration from 10ms to 24h"), std::string::npos);
   EXPECT_NE(Mistake({"watch", "--interval", "9ms"}).find("not a duration"), std::string::npos);
@@ -1181,9 +1184,11 @@ TEST_F(CliTest, UsageMistakesEndWithTwo) {
   EXPECT_EQ(Mistake({"bus"}), "A subcommand is required (see sideband bus --help)");
   EXPECT_EQ(Mistake({"bus", "trace"}), "bus trace: either --bus or a capture FILE is needed");
   EXPECT_EQ(Mistake({"bus", "trace", "--bus", "unix:x", "--adress", "1"}),
-            "unknown option '--adress' (did you mean '--address'?)");
+            "unknown option '--adress' (did you mean '--address'?); see sideband bus trace --help");
   EXPECT_EQ(Mistake({"bus", "trace", "--bus", "unix:x", "--address", "0x80"}),
             "--address: the address must be from 0x08 to 0x77");
+  EXPECT_EQ(Mistake({"bus", "trace", "--bus", "unix:x", "--address", "4f"}),
+            "--address: the address must be from 0x08 to 0x77: write 0x4f");
   EXPECT_NE(Mistake({"get", "--config", "/nonexistent.yaml"}).find("/nonexistent.yaml"), std::string::npos);
 }
 

@@ -18,7 +18,7 @@ namespace sideband::client {
 namespace {
 
 std::string OutcomeText(const v1::ReloadResponse& response) {
-  std::string text = absl::StrCat("policy version ", response.policy_version(), " is in force\n");
+  std::string text = absl::StrCat("policy generation ", response.policy_version(), " is in force\n");
   for (const std::string& setting : response.needs_restart()) {
     absl::StrAppend(&text, setting, " has changed; it takes effect only after a restart\n");
   }

@@ -58,10 +58,11 @@ std::string IssuerOf(const X509* certificate) {
 std::string TimeFault(const X509* own, const std::string& file, absl::Time now) {
   time_t at = absl::ToTimeT(now);
   if (X509_cmp_time(X509_get0_notAfter(own), &at) < 0) {
-    return absl::StrCat(file, ": the certificate has expired, at ", TextOf(X509_get0_notAfter(own)));
+    return absl::StrCat(file, ": the certificate has expired, at ", TextOf(X509_get0_notAfter(own)), ": renew it");
   }
   if (X509_cmp_time(X509_get0_notBefore(own), &at) > 0) {
-    return absl::StrCat(file, ": the certificate is not valid before ", TextOf(X509_get0_notBefore(own)));
+    return absl::StrCat(file, ": the certificate is not valid before ", TextOf(X509_get0_notBefore(own)),
+                        ": is this machine's clock right?");
   }
   return "";
 }
@@ -139,16 +140,17 @@ class Handshake {
         return absl::StrCat("the daemon's certificate is not for '", name,
                             "'; set server_name to a name that it is for");
       case X509_V_ERR_CERT_HAS_EXPIRED:
-        return "the daemon's certificate has expired";
+        return "the daemon's certificate has expired: its operator renews it";
       case X509_V_ERR_CERT_NOT_YET_VALID:
-        return "the daemon's certificate is not valid yet";
+        return "the daemon's certificate is not valid yet: is this machine's clock right?";
       case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
       case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
       case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
       case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
       case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
       case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-        return absl::StrCat(config_.ca_file, ": none of its CAs has issued the daemon's certificate");
+        return absl::StrCat(config_.ca_file,
+                            ": none of its CAs has issued the daemon's certificate; ca_file must name one that has");
       default:
         return absl::StrCat("the daemon's certificate: ", X509_verify_cert_error_string(verified));
     }

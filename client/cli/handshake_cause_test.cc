@@ -49,7 +49,8 @@ TEST_F(HandshakeCauseTest, NobodyThereIsNoneOfTheFiles) {
 
 TEST_F(HandshakeCauseTest, AForeignAuthorityIsNamed) {
   config_.ca_file = others_.ca_file;
-  EXPECT_EQ(Cause(), others_.ca_file + ": none of its CAs has issued the daemon's certificate");
+  EXPECT_EQ(Cause(),
+            others_.ca_file + ": none of its CAs has issued the daemon's certificate; ca_file must name one that has");
 }
 
 TEST_F(HandshakeCauseTest, ANameThatTheCertificateDoesNotHaveIsNamed) {

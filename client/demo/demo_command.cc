@@ -85,7 +85,8 @@ struct Scenario {
   Sums sums = Sums::kEqual;
   std::vector<DemoFile> files{};
   std::vector<DemoStep> more_steps{};
-  std::string board{};  // the device that is a board alone; empty: none is
+  std::string board{};    // the device that is a board alone; empty: none is
+  std::string closing{};  // what a reader of the page may wonder about; empty: nothing
 };
 
 // The devices' programs, by the names of their logs.
@@ -101,9 +102,37 @@ absl::Status CheckName(const DemoWaveform& waveform, const std::string& name) {
       waveform.schedule, ": the demonstration needs names of letters, digits, '_', '.' and '-', not '", name, "'"));
 }
 
+// Whether a VM or a context counts it. An event of the whole device does not show beside a confidential VM.
+bool IsCountedForVms(const nlohmann::json& blocks, const std::string& event) {
+  return std::any_of(blocks.begin() + 1, blocks.end(),
+                     [&](const auto& block) { return block["counters"][event] != 0; });
+}
+
+// The first events that have counts to show, at least one.
+absl::StatusOr<std::vector<std::string>> WaveformEvents(const DemoWaveform& waveform, const nlohmann::json& blocks) {
+  constexpr size_t kEvents = 2;
+  std::vector<std::string> events;
+  for (const auto& item : blocks[0]["counters"].items()) {
+    const std::string& event = item.key();
+    if (event.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos ||
+        event.find_first_of("0123456789") == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(waveform.signals, ": event '", event, "' must be made of a-z, 0-9 and '_' to be served"));
+    }
+    // Metrics of such events have other names (docs/metrics.md).
+    const bool is_renamed = absl::EndsWith(event, "_total") || absl::EndsWith(event, "_ratio");
+    const bool is_shown = !is_renamed && IsCountedForVms(blocks, event);
+    if (is_shown && events.size() < kEvents) events.push_back(event);
+  }
+  if (!events.empty()) return events;
+  return absl::InvalidArgumentError(absl::StrCat(waveform.signals,
+                                                 ": the demonstration needs an event that happens while a VM is "
+                                                 "resident, without \"scope\": \"device\" and with a "
+                                                 "name that does not end in _total or _ratio"));
+}
+
 // Replays the waveform once, which finds mistakes in its files and lists its VMs and events.
 absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const std::string& mcu, Output& out) {
-  constexpr size_t kEvents = 2;
   // Standard error, including warnings, is printed before the JSON.
   SIDEBAND_ASSIGN_OR_RETURN(
       const ShellResult replay,
@@ -136,17 +165,12 @@ absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const st
   Scenario scenario{.vms = WaveformVms(vms), .sums = Sums::kAtMost};
   const bool seals = std::ranges::any_of(scenario.vms, &DemoVm::confidential);
   scenario.devices = {{.name = "gpu0", .chip_file = WaveformChipFile(waveform, scenario.vms), .seals = seals}};
-  for (const auto& [event, count] : result["blocks"][0]["counters"].items()) {
-    if (event.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos ||
-        event.find_first_of("0123456789") == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(waveform.signals, ": event '", event, "' must be made of a-z, 0-9 and '_' to be served"));
-    }
-    // Metrics of such events have other names (docs/metrics.md).
-    const bool is_renamed = absl::EndsWith(event, "_total") || absl::EndsWith(event, "_ratio");
-    if (count != 0 && !is_renamed && scenario.events.size() < kEvents) scenario.events.push_back(event);
+  SIDEBAND_ASSIGN_OR_RETURN(scenario.events, WaveformEvents(waveform, result["blocks"]));
+  if (seals) {
+    SIDEBAND_RETURN_IF_ERROR(out.Write(absl::StrCat(scenario.vms.back().name,
+                                                    ", the last VM of the schedule to appear, is confidential here: "
+                                                    "the demo shows what is hidden of such a VM.\n")));
   }
-  if (scenario.events.empty()) return absl::InvalidArgumentError(absl::StrCat(waveform.signals, ": no event occurs"));
   return scenario;
 }
 
@@ -159,7 +183,10 @@ Scenario BuiltInScenario() {
           .events = {"tensor_active_cycles", "dram_read_cycles"},
           .files = {{"compare.awk", kCompareScript}},
           .more_steps = RotationSteps("gpu1", "gpu2"),
-          .board = "gpu3"};
+          .board = "gpu3",
+          .closing =
+              "gpu1 and gpu2 stand still at 0 %: their contexts have ended after a second, so that both devices "
+              "have counted the same work.\n"};
 }
 
 class DemoCommand final : public Command {
@@ -225,7 +252,10 @@ class DemoCommand final : public Command {
       SIDEBAND_RETURN_IF_ERROR(step.counts_of.empty() ? Take(context, step, folder)
                                                       : Search(context, step, folder, daemon->pid()));
     }
-    return once_ ? context.out().Write("\nEverything was as expected.\n") : StayUp(context, devices, *daemon);
+    if (once_) return context.out().Write("\nEverything was as expected.\n");
+    SIDEBAND_RETURN_IF_ERROR(context.out().Write(absl::StrCat("\nThe demo runs until Ctrl-C. In another terminal:\n\n",
+                                                              OtherTerminal(folder), WaysIn(ports), scenario.closing)));
+    return StayUp(context, devices, *daemon);
   }
 
   static std::vector<DemoStep> StepsOf(const Scenario& scenario, const DemoPorts& ports) {
@@ -261,11 +291,14 @@ class DemoCommand final : public Command {
   // For repeating the commands. With --once the folder is removed before they could be repeated.
   std::string HowToRepeat(const std::string& folder) const {
     if (once_) return "Without --once the demo keeps running, and you can repeat what follows in another terminal.\n";
-    return absl::StrCat("To repeat what follows in another terminal:\n\n  cd ", folder, "\n  PATH=", OwnFolder(),
-                        ":$PATH\n");
+    return absl::StrCat("To repeat what follows in another terminal:\n\n", OtherTerminal(folder));
   }
 
-  // Waits until the daemon is ready and has published two snapshots, so that rates are available.
+  static std::string OtherTerminal(const std::string& folder) {
+    return absl::StrCat("  cd ", folder, "\n  PATH=", OwnFolder(), ":$PATH\n");
+  }
+
+  // Waits until the daemon is ready and has published two snapshots of gpu0, so that rates are available.
   static absl::Status AwaitStart(CommandContext& context, Programs& devices, ChildProcess& daemon,
                                  const std::string& folder) {
     const auto probe = [&]() -> absl::StatusOr<std::string> {
@@ -292,7 +325,7 @@ class DemoCommand final : public Command {
   static std::string ReadyProbe(const DemoPorts& ports) {
     return absl::StrCat(
         "curl -sSf --max-time 5 --cacert ca.pem --cert operator.pem --key operator.key https://127.0.0.1:", ports.http,
-        "/-/ready && sideband --config operator.yaml watch --count 2");
+        "/-/ready && sideband --config operator.yaml watch --device gpu0 --count 2");
   }
 
   static absl::Status CheckAlive(ChildProcess& program, const std::string& name, const std::string& folder) {
@@ -361,7 +394,6 @@ class DemoCommand final : public Command {
   }
 
   static absl::Status StayUp(CommandContext& context, Programs& devices, ChildProcess& daemon) {
-    SIDEBAND_RETURN_IF_ERROR(context.out().Write("\nThe demo runs until Ctrl-C.\n"));
     while (!context.cancellation().cancelled()) {
       bool has_ended = daemon.ExitStatus().has_value();
       for (const auto& [name, device] : devices) has_ended |= device->ExitStatus().has_value();

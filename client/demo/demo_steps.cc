@@ -210,6 +210,16 @@ std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPo
   return steps;
 }
 
+std::string WaysIn(const DemoPorts& ports) {
+  return absl::StrCat(
+      "  ", Sideband("operator", "top"), "\n  ", ScrapeCommand("operator", ports),
+      "\n  openssl pkcs12 -export -passout pass:demo -in operator.pem -inkey operator.key -out "
+      "operator.p12\n\nThe status page is https://127.0.0.1:",
+      ports.http,
+      "/ for a browser that has imported operator.p12 (password: demo) as its certificate and ca.pem as "
+      "an authority.\n");
+}
+
 std::string CheckStep(const DemoStep& step, int exit_status, const std::string& output) {
   if (exit_status != step.exit_status) return absl::StrCat("exit status ", exit_status, ", not ", step.exit_status);
   for (const std::string& text : step.present) {

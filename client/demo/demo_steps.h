@@ -39,6 +39,10 @@ std::string Repeated(const std::string& command);
 std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports,
                                     const std::vector<std::string>& events, Sums sums);
 
+// What a reader of the steps does next, in a shell in the demonstration's folder: `top`, a scrape, and the status page
+// in a browser.
+std::string WaysIn(const DemoPorts& ports);
+
 // Describes the mismatch between `step` and its result; empty if they match.
 std::string CheckStep(const DemoStep& step, int exit_status, const std::string& output);
 

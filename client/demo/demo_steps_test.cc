@@ -43,6 +43,16 @@ TEST(DemoStepsTest, ATenantChoosesWhatIsNotGrantedToAnother) {
   EXPECT_EQ(status_of("sideband --config operator.yaml counting explain --device gpu0 --vm vm2 --event tlb_hits"), 0);
 }
 
+TEST(DemoStepsTest, WaysInAreReadyToCopy) {
+  EXPECT_EQ(WaysIn({.grpc = "1", .http = "2"}),
+            "  sideband --config operator.yaml top\n"
+            "  curl -sS --cacert ca.pem --cert operator.pem --key operator.key https://127.0.0.1:2/metrics\n"
+            "  openssl pkcs12 -export -passout pass:demo -in operator.pem -inkey operator.key -out operator.p12\n"
+            "\n"
+            "The status page is https://127.0.0.1:2/ for a browser that has imported operator.p12 (password: demo) as "
+            "its certificate and ca.pem as an authority.\n");
+}
+
 TEST(DemoStepsTest, CheckStepSaysWhatIsWrong) {
   const DemoStep step{.exit_status = 0, .present = {"mine"}, .absent = {"theirs"}};
   EXPECT_EQ(CheckStep(step, 0, "mine only"), "");

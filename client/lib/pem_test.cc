@@ -27,8 +27,16 @@ TEST_F(PemTest, NamesTheFileAtFault) {
   const auto& [ca, unused_cert, unused_key, cert, key] = files_;
   EXPECT_EQ(LoadTlsMaterial(junk, cert, key).status().message(), junk + ": no PEM certificate in it");
   EXPECT_EQ(LoadTlsMaterial(ca, junk, key).status().message(), junk + ": no PEM certificate in it");
-  EXPECT_EQ(LoadTlsMaterial(ca, cert, junk).status().message(),
-            junk + ": no PEM private key in it (or one with a password)");
+  EXPECT_EQ(LoadTlsMaterial(ca, cert, junk).status().message(), junk + ": no PEM private key in it");
+  EXPECT_EQ(LoadTlsMaterial(ca, key, cert).status().message(),
+            key + ": a private key, not a certificate: are cert_file and key_file swapped?");
+  for (const char* head :
+       {"-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n", "-----BEGIN EC PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"}) {
+    std::ofstream(junk) << head;
+    EXPECT_EQ(
+        LoadTlsMaterial(ca, cert, junk).status().message(),
+        junk + ": the private key has a passphrase: openssl pkey -in " + junk + " -out NEW.key writes it without");
+  }
   EXPECT_EQ(LoadTlsMaterial(ca, cert, files_.server_key_file).status().message(),
             files_.server_key_file + ": not the private key of " + cert);
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
@@ -26,6 +27,19 @@ constexpr char kNoAlpn[] = "missing selected ALPN property";
 // The system's messages, forwarded by gRPC, for a connection that the peer closed before its first use.
 constexpr const char* kClosed[] = {"Broken pipe", "Connection reset by peer", "Socket closed"};
 
+// gRPC's words for an address where no connection comes about, and ours. The first that are in a message hold.
+constexpr std::pair<const char*, const char*> kNoConnection[] = {
+    {"Could not contact DNS servers",
+     "the host's name cannot be looked up: no DNS server answers; an address in numbers needs none"},
+    {"DNS resolution failed", "the host's name is not known: is it misspelt, or has DNS no entry of it?"},
+    {"Connection refused", "no program listens there: is the daemon running, and is this its gRPC port or socket?"},
+    {"Failed to connect to remote host: No such file or directory",
+     "the socket is not there: is the daemon running, with this unix_socket?"},
+    {"Network is unreachable", "there is no route to the host: is the address right?"},
+    {"No route to host", "there is no route to the host: is the address right?"},
+    {"Connection timed out", "the host does not answer: is the address right, and does a firewall let it through?"},
+};
+
 bool IsClosedSocket(const grpc::Status& status, const std::string& peer) {
   const auto is_in = [&](const char* words) { return absl::StrContains(status.error_message(), words); };
   // The daemon closes local connections of users that are not local operators.
@@ -39,6 +53,11 @@ std::string Message(const grpc::Status& status, absl::StatusCode code, const std
   }
   if (absl::StrContains(status.error_message(), kNoAlpn)) {
     return "the server at this address speaks TLS, but not gRPC: is it the daemon's HTTPS port? gRPC has its own port";
+  }
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    for (const auto& [theirs, ours] : kNoConnection) {
+      if (absl::StrContains(status.error_message(), theirs)) return ours;
+    }
   }
   return status.error_message().empty() ? absl::StatusCodeToString(code) : status.error_message();
 }

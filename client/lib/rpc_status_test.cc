@@ -29,6 +29,33 @@ TEST(RpcStatusTest, TheHttpsPortIsGuessed) {
             "HTTPS port? gRPC has its own port");
 }
 
+TEST(RpcStatusTest, WhereNothingConnectsItSaysWhatToLookAt) {
+  const std::string failed =
+      "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect ";
+  const struct {
+    std::string theirs, ours;
+  } kCases[] = {
+      {failed + "to remote host: Connection refused",
+       "no program listens there: is the daemon running, and is this its gRPC port or socket?"},
+      {"DNS resolution failed for nohost:1: C-ares status is not ARES_SUCCESS qtype=A name=nohost is_balancer=0: "
+       "Domain "
+       "name not found",
+       "the host's name is not known: is it misspelt, or has DNS no entry of it?"},
+      {"DNS resolution failed for nohost:1: C-ares status is not ARES_SUCCESS qtype=A name=nohost is_balancer=0: Could "
+       "not contact DNS servers",
+       "the host's name cannot be looked up: no DNS server answers; an address in numbers needs none"},
+      {failed + "to remote host: No such file or directory",
+       "the socket is not there: is the daemon running, with this unix_socket?"},
+      {failed + "to remote host: No route to host", "there is no route to the host: is the address right?"},
+      {failed + "to remote host: Connection timed out",
+       "the host does not answer: is the address right, and does a firewall let it through?"},
+  };
+  for (const auto& test : kCases) {
+    EXPECT_EQ(Told(grpc::UNAVAILABLE, test.theirs, "h:1"), "UNAVAILABLE: h:1: " + test.ours);
+    EXPECT_EQ(Told(grpc::INTERNAL, test.theirs, "h:1"), "INTERNAL: h:1: " + test.theirs);
+  }
+}
+
 TEST(RpcStatusTest, ASocketThatIsClosedIsForOthers) {
   const grpc::Status closed(grpc::StatusCode::UNAVAILABLE, "Broken pipe");
   EXPECT_EQ(

@@ -7,8 +7,10 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 
@@ -17,7 +19,11 @@ namespace sideband::client {
 absl::StatusOr<std::string> LoadToken(const std::string& path) {
   constexpr size_t kSpaceAround = 64;
   SIDEBAND_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kTokenBytesMax + kSpaceAround));
-  std::string token(absl::StripAsciiWhitespace(text));
+  // Windows' editors and shells begin files with a byte order mark.
+  if (absl::StartsWith(text, "\xFF\xFE") || absl::StartsWith(text, "\xFE\xFF")) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": a text in UTF-16: save it as plain text (UTF-8)"));
+  }
+  std::string token(absl::StripAsciiWhitespace(absl::StripPrefix(text, "\xEF\xBB\xBF")));
   if (token.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": no token in it"));
   if (token.size() > kTokenBytesMax) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": longer than ", kTokenBytesMax, " bytes"));

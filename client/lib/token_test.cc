@@ -22,6 +22,16 @@ TEST(TokenTest, IsTheFilesOneWord) {
   EXPECT_EQ(LoadToken(TokenFile(std::string(kTokenBytesMax, 'a') + "\n"))->size(), kTokenBytesMax);
 }
 
+TEST(TokenTest, AByteOrderMarkIsNoPartOfIt) {
+  EXPECT_EQ(*LoadToken(TokenFile("\xEF\xBB\xBF"
+                                 "a.b.c\r\n")),
+            "a.b.c");
+  for (const char* mark : {"\xFF\xFE", "\xFE\xFF"}) {
+    const std::string path = TokenFile(std::string(mark) + std::string("a\0.\0", 4));
+    EXPECT_EQ(LoadToken(path).status().message(), path + ": a text in UTF-16: save it as plain text (UTF-8)");
+  }
+}
+
 TEST(TokenTest, AnythingElseNamesTheFile) {
   const std::string path = TokenFile("");
   EXPECT_EQ(LoadToken(path).status().message(), path + ": no token in it");

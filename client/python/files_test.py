@@ -40,12 +40,14 @@ class FilesTestCase(unittest.TestCase):
 class TokenTest(FilesTestCase):
     def test_white_space_around_it_is_not_part(self):
         self.assertEqual(_files.load_token(self.write("token", b" \r\na.b.c\n")), "a.b.c")
+        self.assertEqual(_files.load_token(self.write("token", b"\xef\xbb\xbfa.b.c\n")), "a.b.c")
 
     def test_the_longest(self):
         self.assertEqual(len(_files.load_token(self.write("token", b"x" * 8192 + b"\n"))), 8192)
 
     def test_what_is_refused(self):
         for content, words in ((b"", "no token in it"), (b" \n", "no token in it"), (b"a b", "more than one token, or none"),
+                               (b"\xff\xfea\0", "a text in UTF-16: save it as plain text (UTF-8)"),
                                (b"a\x00", "more than one token, or none"), (b"\xc3\xa4", "more than one token, or none"),
                                (b"x" * 8193, "longer than 8192 bytes"), (b"x" * 9000, "longer than 8256 bytes")):
             path = self.write("token", content)

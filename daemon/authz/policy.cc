@@ -22,7 +22,8 @@ constexpr char kVersion[] = "1";
 absl::Status CheckVersion(const YamlMap& map) {
   SIDEBAND_ASSIGN_OR_RETURN(const std::string version, map.String("version"));
   if (version == kVersion) return absl::OkStatus();
-  return map.Find("version")->Error(absl::StrCat("unknown version ", version, ", must be ", kVersion));
+  return map.Find("version")->Error(absl::StrCat("unknown version ", version, ", must be ", kVersion,
+                                                 ": it is that of the format, not of the policy's content"));
 }
 
 std::vector<std::string> RightNames() {
@@ -248,7 +249,10 @@ absl::Status PolicyReader::Identity(const YamlNode& node, Principal principal) {
 }
 
 absl::StatusOr<Uuid> PolicyReader::NewVm(const YamlMap& map) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, map.Get("uuid"));
+  if (!map.Find("uuid")) {
+    return map.node().Error("key 'uuid' is missing: 'sideband scopes --wide' shows the VMs' UUIDs");
+  }
+  const YamlNode node = *map.Find("uuid");
   SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
   const auto uuid = Uuid::Parse(text);
   if (!uuid.ok()) return node.Locate(uuid.status());

@@ -190,8 +190,10 @@ TEST(PolicyTest, EveryMistakeHasItsLine) {
     const char* message;
   };
   for (const Case& c : {
-           Case{"version: 1", "version: 2", "p.yaml:1: unknown version 2, must be 1"},
-           Case{"version: 1", "version: one", "p.yaml:1: unknown version one, must be 1"},
+           Case{"version: 1", "version: 2",
+                "p.yaml:1: unknown version 2, must be 1: it is that of the format, not of the policy's content"},
+           Case{"version: 1", "version: one",
+                "p.yaml:1: unknown version one, must be 1: it is that of the format, not of the policy's content"},
            Case{"version: 1\n", "\n", "p.yaml:2: key 'version' is missing"},
            Case{"tenants:", "tenant:", "p.yaml:5: unknown key 'tenant' (did you mean 'tenants'?)"},
            Case{"name: b", "name: a", "p.yaml:12: name 'a' is given twice"},
@@ -311,7 +313,7 @@ TEST(PolicyTest, AllErrorsAreReportedAtOnce) {
   EXPECT_EQ(messages[6].substr(0, 10), "p.yaml:9: ");
   EXPECT_EQ(messages[7].substr(0, 36), "p.yaml:9: unknown event group '@k' (");
   EXPECT_EQ(messages[8], "p.yaml:9: unknown right 'seel', must be read, mark, peek, seal, configure or rotate");
-  EXPECT_EQ(messages[9], "p.yaml:10: key 'uuid' is missing");
+  EXPECT_EQ(messages[9], "p.yaml:10: key 'uuid' is missing: 'sideband scopes --wide' shows the VMs' UUIDs");
   EXPECT_EQ(messages[10], "p.yaml:10: expected a list");
 }
 

@@ -98,10 +98,11 @@ TEST_F(ConfigTest, EveryMistakeHasItsLine) {
            Case{"  - name: gpu0", "  - name: gpu 0",
                 "c.yaml:2: device name 'gpu 0' may hold letters, digits, _ . - only"},
            Case{"name: gpu1", "name: gpu0", "c.yaml:6: device 'gpu0' is given twice"},
-           Case{"250ms", "9ms", "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s"},
+           Case{"250ms", "9ms", "c.yaml:4: interval is 9ms, must be a duration from 10ms to 1h, such as 250ms or 1s"},
            Case{"interval: 250ms", "bus_hz: 9999", "c.yaml:4: expected a whole number from 10000 to 5000000"},
-           Case{"250ms", "61m", "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s"},
-           Case{"250ms", "1", "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s"},
+           Case{"250ms", "61m", "c.yaml:4: interval is 61m, must be a duration from 10ms to 1h, such as 250ms or 1s"},
+           Case{"250ms", "1", "c.yaml:4: interval is 1, must be a duration from 10ms to 1h, such as 250ms or 1s"},
+           Case{"250ms", "[]", "c.yaml:4: interval must be a duration from 10ms to 1h, such as 250ms or 1s"},
            Case{"interval:", "intervall:", "c.yaml:4: unknown key 'intervall' (did you mean 'interval'?)"},
            Case{", bus: \"i2c:/dev/i2c-3@0x4f\"", "", "c.yaml:6: key 'bus' is missing"},
            Case{"127.0.0.1:0", "localhost:0",
@@ -149,7 +150,7 @@ TEST_F(ConfigTest, AllErrorsAreReportedAtOnce) {
   EXPECT_EQ(messages, (std::vector<std::string>{
                           "c.yaml:14: unknown key 'policy_fil' (did you mean 'policy_file'?)",
                           "c.yaml:2: device name 'gpu 0' may hold letters, digits, _ . - only",
-                          "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s",
+                          "c.yaml:4: interval is 1, must be a duration from 10ms to 1h, such as 250ms or 1s",
                           "c.yaml:6: unknown key 'nmae' (did you mean 'name'?)",
                           "c.yaml:6: key 'name' is missing",
                           "c.yaml:10: expected true or false",
@@ -180,6 +181,20 @@ TEST_F(ConfigTest, FilesThatOthersMayChangeAreRefused) {
   chmod((folder_ + "c.yaml").c_str(), 0666);
   EXPECT_EQ(LoadConfig(folder_ + "c.yaml").status().message(),
             folder_ + "c.yaml: everybody may write it (chmod o-w it)");
+}
+
+TEST_F(ConfigTest, ASwappedKeyIsNotToldToBeOpenToOthers) {
+  std::ofstream(folder_ + "s.crt") << "-----BEGIN PRIVATE KEY-----\n";
+  std::ofstream(folder_ + "s.key") << "-----BEGIN CERTIFICATE-----\n";
+  chmod((folder_ + "s.key").c_str(), 0644);
+  EXPECT_EQ(absl::StrReplaceAll(std::string(Load(kGood).status().message()), {{folder_, ""}}),
+            "c.yaml:9: s.crt: a private key, not a certificate: are cert_file and key_file swapped?");
+}
+
+TEST_F(ConfigTest, ALikelyNameOfTheTlsSectionIsUnderstood) {
+  EXPECT_EQ(Error("  tls_server_config: {cert_file: s.crt, key_file: s.key, client_ca_file: ca.crt, min",
+                  "  tls_config: {cert_file: s.crt, key_file: s.key, client_ca_file: ca.crt, min"),
+            "c.yaml:9: unknown key 'tls_config' (did you mean 'tls_server_config'?)");
 }
 
 TEST_F(ConfigTest, AFifoIsRefusedAtTheKeyThatNamesIt) {

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "daemon/config/config_context.h"
+#include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -55,6 +56,8 @@ absl::Status Unknown(const char* kind, const std::string& name) {
   return absl::InvalidArgumentError(absl::StrCat(kind, " '", name, "' is unknown"));
 }
 
+constexpr size_t kPemBytesMax = 1 << 20;
+
 // The capacity of sockaddr_un without the terminating zero.
 constexpr size_t kUnixPathBytesMax = 107;
 constexpr absl::Duration kAgeMin = absl::Seconds(1), kAgeMax = absl::Hours(24 * 30);
@@ -83,6 +86,17 @@ std::string ClientCa(const YamlMap& map, const TlsServerConfig& tls, const Confi
   return "";
 }
 
+// Said before the modes are looked at: a certificate is open to others, and would be told to be a key that is. The file
+// that is named as the key is not read here, since a key is only ever in the secure heap.
+absl::Status CheckNotSwapped(const YamlMap& map, const std::string& cert_file) {
+  const auto pem = ReadFile(cert_file, kPemBytesMax);
+  const bool is_key = pem.ok() && absl::StrContains(*pem, "PRIVATE KEY-----") &&
+                      !absl::StrContains(*pem, "-----BEGIN CERTIFICATE-----");
+  if (!is_key) return absl::OkStatus();
+  return map.Find("cert_file")
+      ->Error(absl::StrCat(cert_file, ": a private key, not a certificate: are cert_file and key_file swapped?"));
+}
+
 TlsServerConfig Tls(const YamlNode& node, bool has_tokens, const ConfigContext& context) {
   TlsServerConfig tls;
   const auto map =
@@ -90,6 +104,7 @@ TlsServerConfig Tls(const YamlNode& node, bool has_tokens, const ConfigContext& 
   if (!map) return tls;
   context.errors.Take(ClientAuthOf(*map, has_tokens), tls.client_auth);
   tls.cert_file = context.ReadableFile(*map, "cert_file", FileTrust::kNotWritable);
+  if (!tls.cert_file.empty() && !context.errors.Add(CheckNotSwapped(*map, tls.cert_file))) return tls;
   tls.key_file = context.ReadableFile(*map, "key_file", FileTrust::kPrivate);
   tls.client_ca_file = ClientCa(*map, tls, context);
   context.errors.Take(

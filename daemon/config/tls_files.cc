@@ -19,7 +19,9 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/base/file.h"
 #include "proto/base/openssl_handle.h"
@@ -126,6 +128,10 @@ absl::StatusOr<PrivateKey> ReadKey(const std::string& path) {
   const size_t read_bytes = ReadInto(file->get(), pem);
   KeyPtr key = ReadPrivateKey(MemoryReader({pem.data(), read_bytes}).get());
   ERR_clear_error();
+  if (key == nullptr && absl::StrContains(absl::string_view(pem.data(), read_bytes), "ENCRYPTED")) {
+    return FileError(path, absl::StrCat("the private key has a passphrase: openssl pkey -in ", path,
+                                        " -out NEW.key writes it without"));
+  }
   if (key == nullptr) return FileError(path, "not an unencrypted private key in PEM form");
   return PrivateKey(std::move(key));
 }

@@ -157,6 +157,9 @@ TEST_F(PrivateKeyTest, WhatHoldsNoKeyIsRefused) {
   std::ofstream(file) << "";
   ASSERT_EQ(chmod(file.c_str(), 0600), 0);
   EXPECT_EQ(Error(file), file + ": not an unencrypted private key in PEM form");
+  std::ofstream(file) << "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
+  EXPECT_EQ(Error(file),
+            file + ": the private key has a passphrase: openssl pkey -in " + file + " -out NEW.key writes it without");
   std::ofstream(file) << std::string((64 << 10) + 1, 'x');
   EXPECT_EQ(Error(file), file + ": larger than 65536 bytes");
 }

@@ -221,7 +221,8 @@ TEST_F(GrpcListenerTest, ABusyPortIsSaidPlainly) {
   const absl::Status status = GrpcServer::Start(options_, world_.reader, *metrics_).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(status.message(),
-            absl::StrCat("grpc: cannot listen on 127.0.0.1:", server_->port(), ": Address already in use"));
+            absl::StrCat("grpc: cannot listen on 127.0.0.1:", server_->port(),
+                         ": Address already in use: another program has the port (ss -ltnp names it)"));
 }
 
 TEST_F(GrpcListenerTest, ABadFileIsNamed) {

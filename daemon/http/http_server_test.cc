@@ -183,8 +183,8 @@ TEST_F(HttpServerTest, ABusyPortIsSaidPlainly) {
   options_.listener.listen.port = server_->port();
   const absl::Status status = HttpServer::Start(options_, Echo, *metrics_).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(status.message(),
-            "http: cannot listen on " + options_.listener.listen.ToString() + ": Address already in use");
+  EXPECT_EQ(status.message(), "http: cannot listen on " + options_.listener.listen.ToString() +
+                                  ": Address already in use: another program has the port (ss -ltnp names it)");
 }
 
 TEST_F(HttpServerTest, ABadFileIsNamed) {

@@ -259,7 +259,8 @@ TEST(KeySetTest, AllOrNothingWithItsLine) {
   EXPECT_EQ(KeySetError(""), "jwks.json:1: not a JSON object");
   EXPECT_EQ(KeySetError("{\"keys\": {}}"), "jwks.json:1: expected a list");
   EXPECT_EQ(KeySetError("{\"keys\": [1]}"), "jwks.json:1: expected a mapping (key: value)");
-  EXPECT_EQ(KeySetError("{\"keys\": [\n"), "jwks.json:2: a ']' is missing, or a text with brackets needs quotes");
+  EXPECT_EQ(KeySetError("{\"keys\": [\n"),
+            "jwks.json:1: this '[' is not closed, a ',' is missing in it, or a text with brackets needs quotes");
 }
 
 TEST(KeySetTest, WhatIsTooDeepOrTooLargeIsRefusedBeforeItIsParsed) {

@@ -135,7 +135,8 @@ absl::StatusOr<NetworkListener> NetworkListener::Open(absl::string_view name, co
                                                       int inherited) {
   const auto fail = [&](int error) {
     return absl::UnavailableError(
-        absl::StrCat(name, ": cannot listen on ", address.ToString(), ": ", std::strerror(error)));
+        absl::StrCat(name, ": cannot listen on ", address.ToString(), ": ", std::strerror(error),
+                     error == EADDRINUSE ? ": another program has the port (ss -ltnp names it)" : ""));
   };
   SocketAddress at;
   if (inherited < 0 && !at.Set(address)) return fail(EINVAL);

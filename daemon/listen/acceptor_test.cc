@@ -63,8 +63,10 @@ TEST(NetworkListenerTest, ATakenPortIsNamed) {
   ASSERT_TRUE(first.ok()) << first.status();
   const auto second = NetworkListener::Open("grpc", {.host = "127.0.0.1", .port = first->port});
   EXPECT_TRUE(absl::IsUnavailable(second.status()));
-  EXPECT_THAT(std::string(second.status().message()),
-              testing::MatchesRegex("grpc: cannot listen on 127.0.0.1:[0-9]+: Address already in use"));
+  EXPECT_THAT(
+      std::string(second.status().message()),
+      testing::MatchesRegex("grpc: cannot listen on 127.0.0.1:[0-9]+: Address already in use: another program has "
+                            "the port .ss -ltnp names it."));
 }
 
 TEST(NetworkListenerTest, ADescriptorThatIsNotOpenIsAnError) {

@@ -191,7 +191,7 @@ ReloadOutcome Reloader::Reload() {
     return outcome;
   }
   RecordPolicy(absl::OkStatus());
-  spdlog::info("reload: policy version {} is in force", parts_.policy.Current().version);
+  spdlog::info("reload: policy generation {} is in force", parts_.policy.Current().version);
   return outcome;
 }
 

@@ -42,13 +42,20 @@ fs::path Choose(const std::string& configured, const Variable& variable) {
   return users.empty() ? users : users / "sideband";
 }
 
+// By errno.
+absl::Status Unusable(const fs::path& folder) {
+  const absl::Status status = ErrnoStatus(errno, folder.string());
+  return absl::Status(status.code(), absl::StrCat(status.message(),
+                                                  ": state_dir must be a folder that the daemon's user may write to"));
+}
+
 // Creates the folder and its missing parents, accessible by their owner only.
 absl::Status Make(const fs::path& folder) {
   std::error_code error;
   if (fs::is_directory(folder, error)) return absl::OkStatus();
   if (folder.has_parent_path() && folder.parent_path() != folder) SIDEBAND_RETURN_IF_ERROR(Make(folder.parent_path()));
   if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return absl::OkStatus();
-  return ErrnoStatus(errno, folder.string());
+  return Unusable(folder);
 }
 
 }  // namespace
@@ -58,12 +65,12 @@ absl::StatusOr<std::string> OpenStateFolder(const std::string& configured, const
   if (folder.empty()) return absl::NotFoundError("there is no folder for state: no state_dir, and no home");
   SIDEBAND_RETURN_IF_ERROR(Make(folder));
   struct stat status = {};
-  if (stat(folder.c_str(), &status) != 0) return ErrnoStatus(errno, folder.string());
+  if (stat(folder.c_str(), &status) != 0) return Unusable(folder);
   // Others could take the place of a file of the daemon, also where the folder is sticky.
   if ((status.st_mode & S_IWOTH) != 0) {
     return absl::PermissionDeniedError(absl::StrCat(folder.string(), ": other users may write to it (chmod o-w)"));
   }
-  if (access(folder.c_str(), W_OK | X_OK) != 0) return ErrnoStatus(errno, folder.string());
+  if (access(folder.c_str(), W_OK | X_OK) != 0) return Unusable(folder);
   return folder.string();
 }
 

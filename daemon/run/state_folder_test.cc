@@ -67,7 +67,8 @@ TEST_F(StateFolderTest, AHomeIsNotMade) {
 
 TEST_F(StateFolderTest, WhatIsNoFolderIsAnError) {
   std::ofstream(root_ + "/file") << "text";
-  EXPECT_FALSE(Open(root_ + "/file/state").ok());
+  const std::string must = ": Not a directory: state_dir must be a folder that the daemon's user may write to";
+  EXPECT_EQ(Open(root_ + "/file/state").status().message(), root_ + "/file/state" + must);
 }
 
 }  // namespace

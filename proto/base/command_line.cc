@@ -61,7 +61,11 @@ std::string HintAt(const std::string& word, const CLI::App& app) {
   std::string hint = DidYouMean(word, KnownWords(app));
   const CLI::App& inner = Innermost(app);
   const std::vector<std::string> options = &inner == &app ? std::vector<std::string>() : NameOptions(inner);
-  if (!hint.empty() || word.starts_with('-')) return hint;
+  if (word.starts_with('-')) {
+    const std::string help = absl::StrCat("see ", PathOf(app), " --help");
+    return hint.empty() ? absl::StrCat(" (", help, ")") : absl::StrCat(hint, "; ", help);
+  }
+  if (!hint.empty()) return hint;
   if (options.empty()) return absl::StrCat(" (see ", PathOf(app), " --help)");
   return absl::StrCat(": '", inner.get_name(), "' takes names with ", absl::StrJoin(options, ", "));
 }

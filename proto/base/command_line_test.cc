@@ -47,15 +47,15 @@ std::string MessageFor(const std::string& line) {
 }
 
 TEST(CommandLineTest, AnUnknownWordIsNamedWithWhatMayHaveBeenMeant) {
-  EXPECT_EQ(MessageFor("--confg x show"), "unknown option '--confg' (did you mean '--config'?)");
+  EXPECT_EQ(MessageFor("--confg x show"), "unknown option '--confg' (did you mean '--config'?); see tool --help");
   EXPECT_EQ(MessageFor("shwo"), "unknown argument 'shwo' (did you mean 'show'?)");
   EXPECT_EQ(MessageFor("frobnicate"), "unknown argument 'frobnicate' (see tool --help)");
-  EXPECT_EQ(MessageFor("--qqq show"), "unknown option '--qqq'");
+  EXPECT_EQ(MessageFor("--qqq show"), "unknown option '--qqq' (see tool --help)");
 }
 
 TEST(CommandLineTest, TheOptionsOfACommandAreKnownOnceItIsChosen) {
-  EXPECT_EQ(MessageFor("show --cuont 1"), "unknown option '--cuont' (did you mean '--count'?)");
-  EXPECT_EQ(MessageFor("--cuont 1"), "unknown option '--cuont'");
+  EXPECT_EQ(MessageFor("show --cuont 1"), "unknown option '--cuont' (did you mean '--count'?); see tool show --help");
+  EXPECT_EQ(MessageFor("--cuont 1"), "unknown option '--cuont' (see tool --help)");
 }
 
 TEST(CommandLineTest, AnOptionOfACommandComesAfterIt) {

@@ -28,6 +28,17 @@ size_t EditDistance(absl::string_view a, absl::string_view b) {
   return row.back();
 }
 
+// Whether `word` is `whole` with some letters left out, as tls_config is tls_server_config.
+bool IsShortFor(absl::string_view word, absl::string_view whole) {
+  constexpr size_t kLettersMin = 4;
+  if (word.size() < kLettersMin || whole.size() > 2 * word.size()) return false;
+  size_t found = 0;
+  for (const char letter : whole) {
+    if (found < word.size() && letter == word[found]) ++found;
+  }
+  return found == word.size();
+}
+
 bool IsInputError(absl::StatusCode code) {
   switch (code) {
     case absl::StatusCode::kInvalidArgument:
@@ -55,7 +66,10 @@ std::string NearestMatch(absl::string_view word, std::span<const std::string> ca
       nearest = candidate;
     }
   }
-  return nearest;
+  if (!nearest.empty()) return nearest;
+  const auto longer =
+      std::ranges::find_if(candidates, [&](const std::string& candidate) { return IsShortFor(word, candidate); });
+  return longer == candidates.end() ? "" : *longer;
 }
 
 std::string MustBeOneOf(std::span<const std::string> words) {

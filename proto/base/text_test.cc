@@ -17,6 +17,14 @@ TEST(TextTest, NearestMatchHasTheFewestEdits) {
   EXPECT_EQ(NearestMatch("anything", {}), "");
 }
 
+TEST(TextTest, AWordMayLackLettersOfAnother) {
+  const std::vector<std::string> names = {"listen", "tls_server_config", "unix_socket"};
+  EXPECT_EQ(NearestMatch("tls_config", names), "tls_server_config");
+  EXPECT_EQ(NearestMatch("config_tls", names), "") << "in another order";
+  EXPECT_EQ(NearestMatch("tls", names), "") << "too little of it";
+  EXPECT_EQ(NearestMatch("lisen", names), "listen") << "the fewest edits are nearer";
+}
+
 TEST(TextTest, MustBeOneOfListsThem) {
   EXPECT_EQ(MustBeOneOf({}), "");
   EXPECT_EQ(MustBeOneOf(std::vector<std::string>{"a"}), ", must be a");

@@ -25,10 +25,17 @@
 namespace sideband {
 namespace {
 
+struct OpenBracket {
+  size_t line;
+  char bracket;
+};
+
 // A scanner that knows enough YAML syntax to distinguish structure from text.
 class Scan {
  public:
-  Scan(absl::string_view text, const YamlBounds& bounds) : text_(text), bounds_(bounds) {}
+  // `open`: receives the brackets that are open at the end of the text, the innermost last.
+  Scan(absl::string_view text, const YamlBounds& bounds, std::vector<OpenBracket>* open = nullptr)
+      : text_(text), bounds_(bounds), open_(open) {}
 
   // Returns whether the text is within the bounds.
   bool Run() {
@@ -81,10 +88,13 @@ class Scan {
   void Open() {
     if (depth_ == 0 && !IsAtStartOfValue()) return;
     ++depth_;
+    if (open_ != nullptr) open_->push_back({line_, text_[at_]});
     ++nodes_;
   }
   void Close() {
-    if (depth_ > 0) --depth_;
+    if (depth_ == 0) return;
+    --depth_;
+    if (open_ != nullptr) open_->pop_back();
   }
   void AddEntry() {
     ++entries_in_line_;
@@ -93,6 +103,7 @@ class Scan {
 
   const absl::string_view text_;
   const YamlBounds bounds_;
+  std::vector<OpenBracket>* const open_;
   size_t at_ = 0;
   size_t line_ = 1;
   size_t depth_ = 0;
@@ -134,19 +145,67 @@ class DocumentStart : public YAML::EventHandler {
   YAML::Mark mark_;
 };
 
-// The library's message, in other words where these alone do not tell what to mend.
-std::string ReasonOf(const YAML::Exception& error, const std::string& text) {
-  const std::vector<std::string> lines = absl::StrSplit(text, '\n');
-  const auto line = static_cast<size_t>(error.mark.line);
-  if (!error.mark.is_null() && line < lines.size()) {
-    const size_t begin = lines[line].find_first_not_of(' ');
-    if (begin != std::string::npos && lines[line][begin] == '\t') return "a tab: YAML indents with blanks";
+// The library's messages, and what to mend in other words.
+constexpr char kMisaligned[] =
+    "this line is indented unlike those that it belongs to, or has text after a closing quote or bracket";
+constexpr std::pair<absl::string_view, absl::string_view> kReasons[] = {
+    {"illegal block entry", "an entry '- ' where a list cannot begin: it needs a line of its own, below its key"},
+    {"illegal map value",
+     "a ': ' inside a value: give each key its own line, indented like its neighbours, or put the text in quotes"},
+    {"end of map not found", kMisaligned},
+    {"end of sequence not found", kMisaligned},
+    {"illegal flow end", "a bracket is closed that is not open, or a text with brackets needs quotes"},
+    {"unknown token", "a text that begins with a special character needs quotes"},
+    {"the referenced anchor is not defined", "a text that begins with '*' needs quotes"},
+    {"alias not found after *", "a text that begins with '*' needs quotes"},
+};
+
+// `msg` in our words. A later release of the library adds a name to some.
+absl::string_view ReasonOf(absl::string_view msg) {
+  for (const auto& [theirs, ours] : kReasons) {
+    if (absl::StartsWith(msg, theirs)) return ours;
   }
-  for (const auto& [what, missing] : {std::pair("map", '}'), std::pair("sequence", ']')}) {
-    if (error.msg != absl::StrCat("end of ", what, " flow not found")) continue;
-    return absl::StrCat("a '", std::string(1, missing), "' is missing, or a text with brackets needs quotes");
+  return msg;
+}
+
+absl::string_view TextBefore(const YAML::Mark& mark, absl::string_view text) {
+  size_t begin = 0;  // of the line
+  for (int line = 0; line < mark.line && begin < text.size(); ++line) {
+    begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
   }
-  return error.msg;
+  return text.substr(0, begin + static_cast<size_t>(mark.column));
+}
+
+// Whether the line of the mark begins with blanks and a tab.
+bool IsAfterTab(const YAML::Mark& mark, absl::string_view text) {
+  const absl::string_view before = TextBefore(mark, text);
+  const absl::string_view line = text.substr(before.rfind('\n') + 1);  // from 0 in the first line
+  const size_t begin = line.find_first_not_of(' ');
+  return begin != absl::string_view::npos && line[begin] == '\t';
+}
+
+// In our words, at the line of the cause: the library notices late that a bracket is not closed.
+absl::Status ParseError(const YAML::Exception& error, const std::string& text, const std::string& path,
+                        const YamlBounds& bounds) {
+  if (error.mark.is_null()) return LineError(path, 0, ReasonOf(error.msg));
+  const size_t line = static_cast<size_t>(error.mark.line) + 1;  // marks count from 0
+  std::vector<OpenBracket> open;
+  Scan before(TextBefore(error.mark, text), bounds, &open);
+  before.Run();
+  const bool is_of_bracket = absl::StrContains(error.msg, "flow");
+  if (!open.empty() && (is_of_bracket || open.back().line < line)) {
+    return LineError(path, open.back().line,
+                     absl::StrCat("this '", std::string(1, open.back().bracket),
+                                  "' is not closed, a ',' is missing in it, or a text with brackets needs quotes"));
+  }
+  if (open.empty() && IsAfterTab(error.mark, text)) return LineError(path, line, "a tab: YAML indents with blanks");
+  return LineError(path, line, ReasonOf(error.msg));
+}
+
+// Whether a document begins with `---`, and not by a line that does not belong to the one before.
+bool IsMarked(const YAML::Mark& document, absl::string_view text) {
+  const absl::string_view before = TextBefore(document, text);
+  return absl::StartsWith(text.substr(before.rfind('\n') + 1), "---");
 }
 
 // The start of the second document, if the text has one. YAML::LoadAll is not usable: after a document it takes text
@@ -176,14 +235,24 @@ absl::StatusOr<YamlNode> YamlNode::Parse(const std::string& text, const std::str
   }
   try {
     if (const auto second = FindSecondDocument(text)) {
-      return LineError(path, second->line + 1, "a second document: a file has one");
+      return LineError(path, second->line + 1,
+                       IsMarked(*second, text) ? "a second document: a file has one"
+                                               : "this line belongs to none of the keys and entries above");
     }
     return YamlNode(YAML::Load(text), std::make_shared<const std::string>(path));
   } catch (const YAML::Exception& error) {
-    // Marks count lines from 0.
-    return LineError(path, error.mark.is_null() ? 0 : error.mark.line + 1, ReasonOf(error, text));
+    return ParseError(error, text, path, bounds);
   }
 }
+
+namespace {
+
+std::string DurationRange(absl::Duration low, absl::Duration high) {
+  return absl::StrCat("a duration from ", absl::FormatDuration(low), " to ", absl::FormatDuration(high),
+                      ", such as 250ms or 1s");
+}
+
+}  // namespace
 
 size_t YamlNode::line() const {
   const YAML::Mark mark = node_.Mark();
@@ -228,8 +297,7 @@ absl::StatusOr<bool> YamlNode::Bool() const {
 absl::StatusOr<absl::Duration> YamlNode::Duration(absl::Duration low, absl::Duration high) const {
   absl::Duration value;
   if (!node_.IsScalar() || !absl::ParseDuration(node_.Scalar(), &value) || value < low || value > high) {
-    return Error(absl::StrCat("expected a duration from ", absl::FormatDuration(low), " to ",
-                              absl::FormatDuration(high), ", such as 250ms or 1s"));
+    return Error(absl::StrCat("expected ", DurationRange(low, high)));
   }
   return value;
 }
@@ -341,7 +409,13 @@ absl::StatusOr<bool> YamlMap::BoolOr(const std::string& key, bool otherwise) con
 absl::StatusOr<absl::Duration> YamlMap::DurationOr(const std::string& key, absl::Duration otherwise, absl::Duration low,
                                                    absl::Duration high) const {
   const auto value = Find(key);
-  return value ? value->Duration(low, high) : otherwise;
+  if (!value) return otherwise;
+  const auto duration = value->Duration(low, high);
+  if (duration.ok()) return duration;
+  // A line may have several durations.
+  const auto text = value->String();
+  return value->Error(absl::StrCat(key, text.ok() ? absl::StrCat(" is ", *text, ",") : std::string(), " must be ",
+                                   DurationRange(low, high)));
 }
 
 absl::StatusOr<std::vector<YamlNode>> YamlMap::ListOrEmpty(const std::string& key) const {

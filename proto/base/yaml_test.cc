@@ -95,7 +95,11 @@ TEST(YamlTest, RangesHoldAtBothEnds) {
 
 TEST(YamlTest, DurationsNeedAUnit) {
   EXPECT_EQ(*Parsed("250ms").Duration(absl::ZeroDuration(), absl::Hours(1)), absl::Milliseconds(250));
-  EXPECT_FALSE(Parsed("250").Duration(absl::ZeroDuration(), absl::Hours(1)).ok());
+  EXPECT_EQ(Parsed("250").Duration(absl::ZeroDuration(), absl::Hours(1)).status().message(),
+            "f.yaml:1: expected a duration from 0 to 1h, such as 250ms or 1s");
+  const auto map = Parsed("{name: 1s, period: 1}").Map({"name", "period"});
+  EXPECT_EQ(map->DurationOr("period", absl::Seconds(1), absl::Seconds(1), absl::Hours(1)).status().message(),
+            "f.yaml:1: period is 1, must be a duration from 1s to 1h, such as 250ms or 1s");
 }
 
 TEST(YamlTest, SyntaxErrorHasItsLine) {
@@ -115,9 +119,33 @@ TEST(YamlTest, JsonIsReadAsYaml) {
 TEST(YamlTest, WhatIsMissingIsNamed) {
   EXPECT_EQ(YamlNode::Parse("a:\n\tb: 1\n", "f.yaml").status().message(), "f.yaml:2: a tab: YAML indents with blanks");
   EXPECT_EQ(YamlNode::Parse("a: {b: 1\n", "f.yaml").status().message(),
-            "f.yaml:2: a '}' is missing, or a text with brackets needs quotes");
+            "f.yaml:1: this '{' is not closed, a ',' is missing in it, or a text with brackets needs quotes");
   EXPECT_EQ(YamlNode::Parse("a: [b\n", "f.yaml").status().message(),
-            "f.yaml:2: a ']' is missing, or a text with brackets needs quotes");
+            "f.yaml:1: this '[' is not closed, a ',' is missing in it, or a text with brackets needs quotes");
+}
+
+// In our words, at the line of the cause.
+TEST(YamlTest, TheParsersErrorsSayWhatToMend) {
+  const struct {
+    const char* text;
+    const char* message;
+  } kCases[] = {
+      {"a: - b\n", "f.yaml:1: an entry '- ' where a list cannot begin: it needs a line of its own, below its key"},
+      {"a: b: c\n",
+       "f.yaml:1: a ': ' inside a value: give each key its own line, indented like its neighbours, or put the text in "
+       "quotes"},
+      {"- a\nb: 1\n", "f.yaml:2: this line belongs to none of the keys and entries above"},
+      {"a: [b]]\n", "f.yaml:1: a bracket is closed that is not open, or a text with brackets needs quotes"},
+      {"a:\n  - {b: 1\nc:\n  - d\n",
+       "f.yaml:2: this '{' is not closed, a ',' is missing in it, or a text with brackets needs quotes"},
+      {"{\n\t\"a\": [1,\n\t\t2\n}\n",
+       "f.yaml:2: this '[' is not closed, a ',' is missing in it, or a text with brackets needs quotes"},
+      {"a: *b\n", "f.yaml:1: a text that begins with '*' needs quotes"},
+      {"a: @b\n", "f.yaml:1: a text that begins with a special character needs quotes"},
+      {"a:\n  b: 1\n c: 2\n",
+       "f.yaml:3: this line is indented unlike those that it belongs to, or has text after a closing quote or bracket"},
+  };
+  for (const auto& test : kCases) EXPECT_EQ(YamlNode::Parse(test.text, "f.yaml").status().message(), test.message);
 }
 
 TEST(YamlTest, AFileIsOneDocument) {

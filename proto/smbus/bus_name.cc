@@ -13,6 +13,8 @@ namespace {
 constexpr uint32_t kAddressFirst = 0x08;
 constexpr uint32_t kAddressLast = 0x77;
 
+bool IsAddress(uint32_t number) { return number >= kAddressFirst && number <= kAddressLast; }
+
 // A suggestion for a path without a scheme.
 std::string Hint(absl::string_view name) {
   // A colon before the first slash belongs to a scheme.
@@ -25,12 +27,13 @@ std::string Hint(absl::string_view name) {
 
 absl::StatusOr<uint8_t> ParseAddress(absl::string_view text) {
   uint32_t address = 0;
-  const bool parsed =
-      absl::ConsumePrefix(&text, "0x") ? absl::SimpleHexAtoi(text, &address) : absl::SimpleAtoi(text, &address);
-  if (!parsed || address < kAddressFirst || address > kAddressLast) {
-    return absl::InvalidArgumentError("the address must be from 0x08 to 0x77");
-  }
-  return static_cast<uint8_t>(address);
+  const bool is_hex = absl::ConsumePrefix(&text, "0x");
+  const bool parsed = is_hex ? absl::SimpleHexAtoi(text, &address) : absl::SimpleAtoi(text, &address);
+  if (parsed && IsAddress(address)) return static_cast<uint8_t>(address);
+  // Data sheets have addresses in hexadecimal digits.
+  const bool lacks_prefix = !is_hex && absl::SimpleHexAtoi(text, &address) && IsAddress(address);
+  return absl::InvalidArgumentError(absl::StrCat("the address must be from 0x08 to 0x77",
+                                                 lacks_prefix ? absl::StrCat(": write 0x", text) : std::string()));
 }
 
 absl::StatusOr<BusName> ParseBusName(absl::string_view name) {

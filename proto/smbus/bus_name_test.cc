@@ -26,6 +26,8 @@ TEST(BusNameTest, RefusesWhatIsNoPlaceOnABus) {
       {"i2c:/dev/i2c-3@", "bus 'i2c:/dev/i2c-3@': the address must be from 0x08 to 0x77"},
       {"i2c:/dev/i2c-3@0x07", "bus 'i2c:/dev/i2c-3@0x07': the address must be from 0x08 to 0x77"},
       {"i2c:/dev/i2c-3@0x78", "bus 'i2c:/dev/i2c-3@0x78': the address must be from 0x08 to 0x77"},
+      {"i2c:/dev/i2c-3@4f", "bus 'i2c:/dev/i2c-3@4f': the address must be from 0x08 to 0x77: write 0x4f"},
+      {"i2c:/dev/i2c-3@7f", "bus 'i2c:/dev/i2c-3@7f': the address must be from 0x08 to 0x77"},
       {"i2c:/dev/i2c-3@x", "bus 'i2c:/dev/i2c-3@x': the address must be from 0x08 to 0x77"},
   };
   for (const auto& test : kCases) EXPECT_EQ(ParseBusName(test.name).status().message(), test.message);

@@ -78,7 +78,8 @@ absl::StatusOr<bool> BoolField(const YamlMap& map, const std::string& key, bool 
 }
 
 absl::StatusOr<Uuid> ReadUuid(const YamlMap& map) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, map.Get("uuid"));
+  if (!map.Find("uuid")) return map.node().Error("key 'uuid' is missing: uuidgen makes one");
+  const YamlNode node = *map.Find("uuid");
   SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
   const auto uuid = Uuid::Parse(text);
   if (!uuid.ok()) return node.Locate(uuid.status());

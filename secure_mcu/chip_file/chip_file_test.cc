@@ -383,7 +383,7 @@ TEST(ChipFileTest, AMistakeInTheDeviceHasItsLine) {
       kChip,
       {
           {"device:", "devices:", ":2: unknown key 'devices' (did you mean 'device'?)"},
-          {"uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10", "serial: A", ":2: key 'uuid' is missing"},
+          {"uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10", "serial: A", ":2: key 'uuid' is missing: uuidgen makes one"},
           {"6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10", "2", ":2: '2' is not a UUID"},
           {"clock_hz: 1000000", "serial: ABCDEFGHIJKLMNOPQ",
            ":3: serial must be from 1 to 16 printable ASCII characters"},

@@ -36,7 +36,7 @@ class AdminTest(unittest.TestCase):
         return result.stderr
 
     def test_a_reload_is_answered_with_its_outcome(self):
-        self.assertEqual(self.out("reload"), "policy version 2 is in force\n")
+        self.assertEqual(self.out("reload"), "policy generation 2 is in force\n")
         policy = self.site.read("policy.yaml").decode()
         site_layout.write(self.site.folder, "policy.yaml", policy.replace("operators", "operaters"))
         self.assertIn("nothing was changed; policy.yaml:3: unknown key 'operaters'", self.refusal("reload"))
@@ -44,7 +44,7 @@ class AdminTest(unittest.TestCase):
         config = self.site.read("sidebandd.yaml").decode()
         site_layout.write(self.site.folder, "sidebandd.yaml", config + "quotas: {calls_per_second: 7}\n")
         self.assertEqual(self.out("reload").splitlines(),
-                         ["policy version 3 is in force", "quotas has changed; it takes effect only after a restart"])
+                         ["policy generation 3 is in force", "quotas has changed; it takes effect only after a restart"])
 
     def snapshot(self):
         with tenant_client.Client(self.site, "tenant-a", patient=True) as client:

@@ -15,6 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 _VALID = datetime.timedelta(days=1)
+# Since an hour ago, to tolerate clock steps.
+_START = -datetime.timedelta(hours=1)
 
 
 def key_usage(*usages):
@@ -40,9 +42,9 @@ class Authority:
         certificate = self._sign(self._subject, self._key.public_key(), (x509.BasicConstraints(True, 0), True))
         self._write(ca_file, certificate.public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, name, uri=None, valid=_VALID, extensions=()):
+    def issue(self, name, uri=None, valid=_VALID, extensions=(), start=_START):
         """Writes NAME.pem and NAME.key: a client's certificate with that URI, or a server's for localhost. `valid` is
-        the period of validity, which began an hour ago; `extensions` are further ones, each with its criticality."""
+        the period of validity, which begins `start` from now; `extensions` are further ones, each with its criticality."""
         key = ec.generate_private_key(ec.SECP256R1())
         if uri is not None:
             names = [x509.UniformResourceIdentifier(uri)]
@@ -51,14 +53,13 @@ class Authority:
             names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
             usage = ExtendedKeyUsageOID.SERVER_AUTH
         certificate = self._sign(_name(name), key.public_key(), (x509.SubjectAlternativeName(names), False),
-                                 (x509.ExtendedKeyUsage([usage]), False), *extensions, valid=valid)
+                                 (x509.ExtendedKeyUsage([usage]), False), *extensions, valid=valid, start=start)
         self._write(name + ".pem", certificate.public_bytes(serialization.Encoding.PEM))
         self._write(name + ".key", key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
                                                      serialization.NoEncryption()))
 
-    def _sign(self, subject, public_key, *extensions, valid=_VALID):
-        # Valid since an hour ago, to tolerate clock steps.
-        start = datetime.datetime.utcnow() - datetime.timedelta(hours=1)
+    def _sign(self, subject, public_key, *extensions, valid=_VALID, start=_START):
+        start = datetime.datetime.utcnow() + start
         builder = (x509.CertificateBuilder().subject_name(subject).issuer_name(self._subject).public_key(public_key)
                    .serial_number(x509.random_serial_number()).not_valid_before(start).not_valid_after(start + valid))
         for extension, critical in extensions:

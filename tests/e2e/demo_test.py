@@ -10,6 +10,12 @@ import unittest
 import programs
 
 
+# 2000 cycles.
+BUSY_VCD = ("$timescale 1ns $end $scope module t $end $var wire 1 c clk $end $var wire 1 b busy $end "
+            "$upscope $end $enddefinitions $end\n#0 0c 1b\n" +
+            "".join("#%d %dc\n" % (10 * half, half % 2) for half in range(1, 4001)))
+
+
 class DemoTest(programs.ProgramTestCase):
     """The demonstration's temporary folder is inside the test's, whose path identifies all of its processes."""
 
@@ -49,6 +55,9 @@ class DemoTest(programs.ProgramTestCase):
                       "selected           0  the VM's selection 0 ('tensor') does not have it"):
             self.assertIn(words, result.stdout)
         self.assertTrue(result.stdout.endswith("\nEverything was as expected.\n"), result.stdout[-200:])
+        # From the second snapshot on there are rates and utilisations.
+        self.assertRegex(result.stdout, r"rates over [\d.]+ s\n    VM +CONTEXT +EVENT +COUNT +RATE +UTIL [^\n]*\n"
+                         r"    vm1 +- +tensor_active_cycles +[\d,]+ +[\d.]+ [kMG]?/s +[\d.]+ %")
         self.assertNotRegex(result.stdout, r"\bcd ", "the folder is gone when it can be read")
         self.assertNotIn("localhost", result.stdout, "a name that not every machine resolves")
         self.assert_nothing_left()
@@ -124,15 +133,30 @@ esac
 
     def test_once_on_a_waveform_of_one_vm(self):
         """A design may have no VMs: all of its cycles are of one, which may have no context."""
-        self.write("busy.vcd", "$timescale 1ns $end $scope module t $end $var wire 1 c clk $end $var wire 1 b busy $end "
-                   "$upscope $end $enddefinitions $end\n#0 0c 1b\n" +
-                   "".join("#%d %dc\n" % (10 * half, half % 2) for half in range(1, 4001)))
+        self.write("busy.vcd", BUSY_VCD)
         self.write("map.yaml", "clock: t.clk\nevents:\n  - {name: busy_cycles, signal: t.busy, op: high}\n")
         for row in ("0,2000,vm1,", "0,2000,vm1,job"):
             self.write("schedule.csv", "start_cycle,end_cycle,vm,context\n%s\n" % row)
             result = self.demo("--once", "--trace", "busy.vcd", "--signals", "map.yaml", "--schedule", "schedule.csv")
             self.assertEqual(result.returncode, 0, (row, result))
             self.assertIn("Everything was as expected.", result.stdout)
+
+    def test_once_on_a_waveform_with_a_device_event(self):
+        """Beside a confidential VM such an event does not show: the demo takes another, or says what is missing."""
+        self.write("busy.vcd", BUSY_VCD)
+        self.write("schedule.csv", "start_cycle,end_cycle,vm,context\n0,1000,vm1,job\n1000,2000,vm2,job\n")
+        device = "clock: t.clk\nevents:\n  - {name: all_busy_cycles, signal: t.busy, op: high, scope: device}\n"
+        waveform = ("--trace", "busy.vcd", "--signals", "map.yaml", "--schedule", "schedule.csv")
+        self.write("map.yaml", device + "  - {name: busy_cycles, signal: t.busy, op: high}\n")
+        result = self.demo("--once", *waveform)
+        self.assertEqual(result.returncode, 0, result)
+        self.assertIn("vm2, the last VM of the schedule to appear, is confidential here: ", result.stdout)
+        self.assertIn("not searched: no count is above 2^32 yet", result.stdout, "no search for nothing")
+        self.assertNotIn("0 of 0", result.stdout)
+        self.write("map.yaml", device)
+        result = self.demo("--once", *waveform)
+        self.assertEqual(result.returncode, 2, result)
+        self.assertRegex(result.stderr, r"\Asideband: map.yaml: the demonstration needs an event that happens [^\n]*\n\Z")
 
     def test_missing_trace(self):
         self.write("s.json", '{"clock": "top.clk", "events": [{"name": "a", "signal": "top.a", "op": "high"}]}')
@@ -145,11 +169,27 @@ esac
         self.assert_refused(self.demo("--once", "--trace", "t.vcd", "--signals", "s.json"), 2, "sideband: ",
                             "--schedule")
 
+    def check_ways_in(self, log):
+        """What is printed at the end can be copied: all but `top`, which needs a terminal."""
+        end = log[log.index("The demo runs until Ctrl-C."):]
+        commands = re.findall(r"^  (.*)\n", end, re.MULTILINE)
+        self.assertEqual([re.split("[ =]", command)[0] for command in commands],
+                         ["cd", "PATH", "sideband", "curl", "openssl"])
+        self.assertTrue(commands.pop(2).endswith(" top"), commands)
+        (page,) = re.findall(r"https://127\.0\.0\.1:\d+/ ", end)
+        commands.append("curl -sSf --cacert ca.pem --cert-type P12 --cert operator.p12:demo " + page)
+        result = programs.run("/bin/sh", "-ec", "\n".join(commands), cwd=self.folder)
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout[-400:])
+        self.assertIn("sideband_device_up", result.stdout)
+        self.assertIn("<html", result.stdout.lower())
+        self.assertIn("\ngpu1 and gpu2 stand still at 0 %: ", end)
+
     def check_stays_until(self, number):
         demo = self.stay()
         programs.wait_until(lambda: "until Ctrl-C" in demo.log() or demo.ended(), "the demo is ready")
         self.assertFalse(demo.ended(), demo.log())
         self.assertGreaterEqual(len(self.processes()), 2)
+        self.check_ways_in(demo.log())
         demo.signal(number)
         self.assertEqual(demo.wait(), 0, demo.log())
         self.assert_nothing_left()

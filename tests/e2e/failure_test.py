@@ -228,7 +228,8 @@ class StartTest(FailureTest):
         starts = self.starts_s()
         self.assertTrue(all(RESTART_S <= later - earlier for earlier, later in zip(starts, starts[1:])), starts)
         self.assertEqual(set(self.lines("^sidebandd: ")),
-                         {"sidebandd: http: cannot listen on 127.0.0.1:9877: Address already in use"})
+                         {"sidebandd: http: cannot listen on 127.0.0.1:9877: Address already in use: another program "
+                          "has the port (ss -ltnp names it)"})
         self.machine.checked("systemctl", "stop", "other")
         self.wait_for_recovery()
 

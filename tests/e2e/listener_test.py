@@ -167,7 +167,7 @@ class RotationTest(ListenerTestCase):
         self.replace("server.pem", "renewed.pem")
         self.replace("server.key", "renewed.key")
         self.site.daemon.signal(signal.SIGHUP)
-        programs.wait_until(lambda: "reload: policy version 2" in self.site.daemon.log(), "the policy is read, too")
+        programs.wait_until(lambda: "reload: policy generation 2" in self.site.daemon.log(), "the policy is read, too")
         programs.wait_until(lambda: self.serials()[0] not in old and self.serials()[1] not in old, "new certificates")
 
     def test_client_authority(self):

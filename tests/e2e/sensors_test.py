@@ -268,7 +268,7 @@ class ReloadTest(unittest.TestCase):
 
     def reload(self):
         self.site.daemon.signal(signal.SIGHUP)
-        programs.wait_until(lambda: "policy version 2 is in force" in self.site.daemon.log(), "the reload")
+        programs.wait_until(lambda: "policy generation 2 is in force" in self.site.daemon.log(), "the reload")
 
     def times(self, user):
         """When the readings were whose DRAM usages of partitions the user sees, in nanoseconds since 1970."""

@@ -36,7 +36,10 @@ def read_file(path, size_max):
 
 def load_token(path):
     """The file's content without white space around it. The daemon verifies it; here only its form is checked."""
-    token = read_file(path, TOKEN_BYTES_MAX + _SPACE_AROUND).strip()
+    content = read_file(path, TOKEN_BYTES_MAX + _SPACE_AROUND)
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ConfigError("%s: a text in UTF-16: save it as plain text (UTF-8)" % path)
+    token = content.removeprefix(b"\xef\xbb\xbf").strip()
     if not token:
         raise ConfigError("%s: no token in it" % path)
     if len(token) > TOKEN_BYTES_MAX:
