@@ -99,7 +99,7 @@ MISTAKES = {
          "ADDRESS: foreign.pem: none of its CAs has issued the daemon's certificate; ca_file must name one that has"),
     "another host's name":
         (sideband("devices", "--server-name", "elsewhere"), None, 1, 1,
-         "ADDRESS: the daemon's certificate is not for 'elsewhere'; server_name can name whom it is for"),
+         "ADDRESS: the daemon's certificate is not for 'elsewhere'; set server_name to a name that it is for"),
     "no daemon":
         (sideband("devices", address="127.0.0.1:1"), None, 1, 1,
          "127.0.0.1:1: no program listens there: is the daemon running, and is this its gRPC port or socket?"),
