@@ -16,9 +16,11 @@ namespace {
 RedfishDocument Versions() { return DocumentOf({{"v1", kServiceRootUri}}); }
 
 nlohmann::json Features() {
-  const nlohmann::json no_expand = {{"ExpandAll", false}, {"Levels", false}, {"Links", false}, {"NoLinks", false}};
-  return {{"ExcerptQuery", false},    {"ExpandQuery", no_expand}, {"FilterQuery", false},
-          {"OnlyMemberQuery", false}, {"SelectQuery", false},     {"TopSkipQuery", true}};
+  // Of collections.
+  const nlohmann::json expand = {
+      {"ExpandAll", true}, {"Levels", true}, {"Links", true}, {"NoLinks", true}, {"MaxLevels", 1}};
+  return {{"ExcerptQuery", false},    {"ExpandQuery", expand}, {"FilterQuery", false},
+          {"OnlyMemberQuery", false}, {"SelectQuery", false},  {"TopSkipQuery", true}};
 }
 
 RedfishDocument ServiceRoot() {

@@ -35,7 +35,12 @@ TEST(PublicDocumentsTest, TheRootHasWhatItsSchemaDemands) {
   for (const char* name : {"@odata.type", "Id", "Name", "RedfishVersion"}) EXPECT_TRUE(root[name].is_string()) << name;
   EXPECT_EQ(root["Links"]["Sessions"]["@odata.id"], "/redfish/v1/SessionService/Sessions");
   EXPECT_EQ(root["ProtocolFeaturesSupported"]["TopSkipQuery"], true);
-  EXPECT_EQ(root["ProtocolFeaturesSupported"]["ExpandQuery"]["ExpandAll"], false);
+  EXPECT_EQ(
+      root["ProtocolFeaturesSupported"]["ExpandQuery"],
+      nlohmann::json({{"ExpandAll", true}, {"Levels", true}, {"Links", true}, {"NoLinks", true}, {"MaxLevels", 1}}));
+  for (const char* name : {"ExcerptQuery", "FilterQuery", "OnlyMemberQuery", "SelectQuery"}) {
+    EXPECT_EQ(root["ProtocolFeaturesSupported"][name], false) << name;
+  }
 }
 
 TEST(PublicDocumentsTest, TheServiceDocumentListsTheRootsLinks) {

@@ -277,9 +277,9 @@ nlohmann::json ReportDefinitionJson(const ReportRow& row) {
 }
 
 absl::Status MetricReport::Add(nlohmann::json value) {
-  if (values_.size() >= kMetricValuesMax) {
+  if (values_.size() >= values_max_) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("The report has more than ", kMetricValuesMax, " values; read /metrics or gRPC instead."));
+        absl::StrCat("The answer has more than ", kMetricValuesMax, " values; read /metrics or gRPC instead."));
   }
   values_.push_back(std::move(value));
   return absl::OkStatus();
@@ -381,26 +381,43 @@ std::map<std::string, std::string> RedfishService::IdentityOf(const Caller& call
 }
 
 RedfishService::Answer RedfishService::ChassisCollection(const Request& request) const {
+  const std::vector<VisibleDevice> devices = reader_.Devices(request.caller);
   std::vector<std::string> names;
-  for (const VisibleDevice& device : reader_.Devices(request.caller)) names.push_back(device.info->name);
-  return CollectionJson({"ChassisCollection", "Chassis Collection", kChassisUri}, names, request.page);
+  for (const VisibleDevice& device : devices) names.push_back(device.info->name);
+  nlohmann::json collection =
+      CollectionJson({"ChassisCollection", "Chassis Collection", kChassisUri}, names, request.page);
+  SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
+      request.page, [&](size_t i) { return ChassisOf(request.caller, devices[i]); }, collection));
+  return collection;
+}
+
+nlohmann::json RedfishService::ChassisOf(const Caller& caller, const VisibleDevice& device) const {
+  const std::string& name = device.info->name;
+  const bool has_sensors = sensors_.Get(caller, SensorsRequest(name)).ok();
+  return ChassisJson(DeviceMessage(device), {has_sensors, IdentityOf(caller, name)});
 }
 
 RedfishService::Answer RedfishService::Chassis(const Request& request) const {
   const auto device = FindDevice(request.caller, request.names[0]);
   if (!device) return NotFound();
-  const std::string& name = device->info->name;
-  const bool has_sensors = sensors_.Get(request.caller, SensorsRequest(name)).ok();
-  return ChassisJson(DeviceMessage(*device), {has_sensors, IdentityOf(request.caller, name)});
+  return ChassisOf(request.caller, *device);
 }
 
 RedfishService::Answer RedfishService::SensorCollection(const Request& request) const {
   SIDEBAND_ASSIGN_OR_RETURN(const DeviceSensors device, SensorsOf(request.caller, request.names[0]));
   std::vector<std::string> ids;
+  std::vector<std::pair<const sideband::v1::Sensor*, RedfishReading>> sensors;  // parallel to `ids`
   for (const auto& sensor : device.sensors()) {
-    if (auto reading = RedfishReadingOf(sensor)) ids.push_back(std::move(reading->id));
+    const auto reading = RedfishReadingOf(sensor);
+    if (!reading) continue;
+    ids.push_back(reading->id);
+    sensors.emplace_back(&sensor, *reading);
   }
-  return CollectionJson({"SensorCollection", "Sensor Collection", SensorsUri(device.device())}, ids, request.page);
+  nlohmann::json collection =
+      CollectionJson({"SensorCollection", "Sensor Collection", SensorsUri(device.device())}, ids, request.page);
+  SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
+      request.page, [&](size_t i) { return SensorJson(device, *sensors[i].first, sensors[i].second); }, collection));
+  return collection;
 }
 
 RedfishService::Answer RedfishService::Sensor(const Request& request) const {
@@ -441,8 +458,12 @@ absl::StatusOr<MetricDefinitions> RedfishService::Definitions(const Caller& call
 
 RedfishService::Answer RedfishService::MetricDefinitionCollection(const Request& request) const {
   SIDEBAND_ASSIGN_OR_RETURN(const MetricDefinitions definitions, Definitions(request.caller));
-  return CollectionJson({"MetricDefinitionCollection", "Metric Definition Collection", kMetricDefinitionsUri},
-                        definitions.Ids(), request.page);
+  const std::vector<std::string> ids = definitions.Ids();
+  nlohmann::json collection = CollectionJson(
+      {"MetricDefinitionCollection", "Metric Definition Collection", kMetricDefinitionsUri}, ids, request.page);
+  SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
+      request.page, [&](size_t i) { return *definitions.Find(ids[i]); }, collection));
+  return collection;
 }
 
 RedfishService::Answer RedfishService::MetricDefinition(const Request& request) const {
@@ -453,9 +474,12 @@ RedfishService::Answer RedfishService::MetricDefinition(const Request& request) 
 }
 
 RedfishService::Answer RedfishService::ReportDefinitionCollection(const Request& request) const {
-  return CollectionJson(
+  nlohmann::json collection = CollectionJson(
       {"MetricReportDefinitionCollection", "Metric Report Definition Collection", kMetricReportDefinitionsUri},
       ReportIds(), request.page);
+  SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
+      request.page, [](size_t i) { return ReportDefinitionJson(kReports[i]); }, collection));
+  return collection;
 }
 
 RedfishService::Answer RedfishService::ReportDefinition(const Request& request) const {
@@ -465,8 +489,12 @@ RedfishService::Answer RedfishService::ReportDefinition(const Request& request) 
 }
 
 RedfishService::Answer RedfishService::ReportCollection(const Request& request) const {
-  return CollectionJson({"MetricReportCollection", "Metric Report Collection", kMetricReportsUri}, ReportIds(),
-                        request.page);
+  nlohmann::json collection = CollectionJson({"MetricReportCollection", "Metric Report Collection", kMetricReportsUri},
+                                             ReportIds(), request.page);
+  size_t room = kMetricValuesMax;
+  SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
+      request.page, [&](size_t i) { return ReportOf(request.caller, kReports[i], room); }, collection));
+  return collection;
 }
 
 absl::Status RedfishService::AddSensors(const Caller& caller, bool of_partitions, MetricReport& report) const {
@@ -489,22 +517,28 @@ absl::Status RedfishService::AddCounters(const Caller& caller, MetricReport& rep
   return absl::OkStatus();
 }
 
+RedfishService::Answer RedfishService::ReportOf(const Caller& caller, const ReportRow& row, size_t& room) const {
+  MetricReport report(row, room);
+  switch (row.kind) {
+    case ReportKind::kBoardSensors:
+      SIDEBAND_RETURN_IF_ERROR(AddSensors(caller, /*of_partitions=*/false, report));
+      break;
+    case ReportKind::kCounters:
+      SIDEBAND_RETURN_IF_ERROR(AddCounters(caller, report));
+      break;
+    case ReportKind::kPartitions:
+      SIDEBAND_RETURN_IF_ERROR(AddSensors(caller, /*of_partitions=*/true, report));
+      break;
+  }
+  room -= report.size();
+  return std::move(report).Json(reader_.clock().Now());
+}
+
 RedfishService::Answer RedfishService::Report(const Request& request) const {
   const ReportRow* row = FindReport(request.names[0]);
   if (row == nullptr) return NotFound();
-  MetricReport report(*row);
-  switch (row->kind) {
-    case ReportKind::kBoardSensors:
-      SIDEBAND_RETURN_IF_ERROR(AddSensors(request.caller, /*of_partitions=*/false, report));
-      break;
-    case ReportKind::kCounters:
-      SIDEBAND_RETURN_IF_ERROR(AddCounters(request.caller, report));
-      break;
-    case ReportKind::kPartitions:
-      SIDEBAND_RETURN_IF_ERROR(AddSensors(request.caller, /*of_partitions=*/true, report));
-      break;
-  }
-  return std::move(report).Json(reader_.clock().Now());
+  size_t room = kMetricValuesMax;
+  return ReportOf(request.caller, *row, room);
 }
 
 }  // namespace sideband::daemon

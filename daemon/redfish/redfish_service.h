@@ -79,15 +79,18 @@ nlohmann::json ReportDefinitionJson(const ReportRow& row);
 // A report as it grows. Not thread-safe.
 class MetricReport {
  public:
-  // `row` is one of kReports.
-  explicit MetricReport(const ReportRow& row) : row_(row) {}
+  // `row` is one of kReports; `values_max` is smaller where the answer has the values of other reports, too.
+  explicit MetricReport(const ReportRow& row, size_t values_max = kMetricValuesMax)
+      : row_(row), values_max_(values_max) {}
 
-  // RESOURCE_EXHAUSTED where the report has kMetricValuesMax values: a part of them would look like all.
+  // RESOURCE_EXHAUSTED where the report has `values_max` values: a part of them would look like all.
   absl::Status Add(nlohmann::json value);
+  size_t size() const { return values_.size(); }
   nlohmann::json Json(absl::Time now) &&;
 
  private:
   const ReportRow& row_;
+  const size_t values_max_;
   nlohmann::json values_ = nlohmann::json::array();
 };
 
@@ -146,6 +149,7 @@ class RedfishService {
   Answer ReportCollection(const Request& request) const;
   Answer Report(const Request& request) const;
 
+  nlohmann::json ChassisOf(const Caller& caller, const VisibleDevice& device) const;
   // The device with this Id; nullopt if the caller sees none.
   std::optional<VisibleDevice> FindDevice(const Caller& caller, absl::string_view id) const;
   // Of a device by its Id. NotFound() as SensorQueries::Get.
@@ -155,6 +159,8 @@ class RedfishService {
   absl::StatusOr<MetricDefinitions> Definitions(const Caller& caller) const;
   absl::Status AddSensors(const Caller& caller, bool of_partitions, MetricReport& report) const;
   absl::Status AddCounters(const Caller& caller, MetricReport& report) const;
+  // Reduces `room`, the values that the answer may still have, by those of the report.
+  Answer ReportOf(const Caller& caller, const ReportRow& row, size_t& room) const;
 
   const SensorQueries& sensors_;
   Reader& reader_;

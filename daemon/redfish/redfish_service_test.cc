@@ -577,9 +577,34 @@ TEST_F(RedfishServiceTest, PagesAndQueries) {
   EXPECT_THAT(Members("ops", "/redfish/v1/Chassis?$top=1"), ElementsAre("gpu0"));
   EXPECT_THAT(Members("ops", "/redfish/v1/Chassis?$skip=1"), ElementsAre("gpu1"));
   EXPECT_THAT(Members("ops", "/redfish/v1/Chassis/?only"), ElementsAre("gpu0", "gpu1"));
-  EXPECT_TRUE(absl::IsUnimplemented(Document("ops", "/redfish/v1/Chassis?$expand=.").status()));
+  EXPECT_TRUE(absl::IsUnimplemented(Document("ops", "/redfish/v1/Chassis?$filter=x").status()));
+  EXPECT_TRUE(absl::IsUnimplemented(Document("ops", "/redfish/v1/Chassis/gpu0?$expand=.").status()));
+  EXPECT_TRUE(absl::IsOutOfRange(Document("ops", "/redfish/v1/Chassis?$expand=.($levels=2)").status()));
   EXPECT_TRUE(absl::IsInvalidArgument(Document("ops", "/redfish/v1/Chassis/gpu0?$top=1").status()));
   EXPECT_EQ(Document("tenant-a", "/redfish/v1/nothing?$expand=.").status(), NotFound());
+}
+
+// So a tenant gets by $expand what it gets one by one.
+TEST_F(RedfishServiceTest, AnExpandedMemberIsWhatItsLinkLeadsTo) {
+  size_t members = 0;
+  for (const char* who : kCallers) {
+    for (const auto& [uri, text] : Crawl(who)) {
+      const nlohmann::json plain = nlohmann::json::parse(text);
+      if (!plain.contains("Members")) continue;
+      nlohmann::json expected = plain;
+      for (nlohmann::json& member : expected["Members"]) {
+        member = Get(who, member["@odata.id"]);
+        ++members;
+      }
+      for (const char* option : {".", "*", ".($levels=1)"}) {
+        EXPECT_EQ(Get(who, absl::StrCat(uri, "?$expand=", option)), expected) << who << " " << uri;
+      }
+      EXPECT_EQ(Get(who, uri + "?$expand=~"), plain) << who << " " << uri;
+    }
+  }
+  EXPECT_GT(members, 50u);
+  EXPECT_EQ(Document("tenant-a", "/redfish/v1/Chassis/gpu0/Sensors?$expand=.").status(), NotFound());
+  EXPECT_EQ(Document("tenant-a", "/redfish/v1/Chassis/gpu1/Sensors?$expand=.").status(), NotFound());
 }
 
 TEST_F(RedfishServiceTest, DocumentsHaveTheirSchemas) {
@@ -633,6 +658,20 @@ TEST_F(RedfishServiceTest, AReportThatIsTooLargeIsRefused) {
   EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
   EXPECT_THAT(refused.message(), HasSubstr("20000"));
   EXPECT_EQ(Values("tenant-b", "Counters").size(), 1u) << "others are not affected";
+}
+
+TEST_F(RedfishServiceTest, ReportsOfOneAnswerShareTheBound) {
+  const std::string expanded = "/redfish/v1/TelemetryService/MetricReports?$expand=.";
+  const size_t others = Values("ops", "BoardSensors").size() + Values("ops", "Partitions").size();
+  const size_t per_vm = 2, own = Values("ops", "Counters").size();
+  const auto vms = static_cast<uint16_t>((kMetricValuesMax - own - others) / per_vm);
+  PublishVms(world_, vms, "many");
+  EXPECT_TRUE(Document("ops", expanded).ok());
+  world_.Publish(0, 1);
+  PublishVms(world_, vms + 1, "more");
+  EXPECT_TRUE(Document("ops", absl::StrCat(kReportUris, "Counters")).ok()) << "alone it is small enough";
+  EXPECT_TRUE(absl::IsResourceExhausted(Document("ops", expanded).status()));
+  EXPECT_TRUE(Document("ops", expanded + "&$top=1").ok());
 }
 
 }  // namespace

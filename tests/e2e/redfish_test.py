@@ -140,6 +140,17 @@ class ResourcesTest(BoardTestCase):
         self.assertEqual(fields["Allow"], "GET, HEAD")
         self.assertEqual(fields["Link"], "<http://redfish.dmtf.org/schemas/v1/Sensor.v1_7_0.json>; rel=describedby")
 
+    def test_thresholds_are_the_limits_of_the_board(self):
+        def thresholds(name):
+            return {severity: threshold["Reading"] for severity, threshold in
+                    self.site.json("operator", SENSORS + "/" + name).get("Thresholds", {}).items()}
+        programs.wait_until(lambda: thresholds("temperature_gpu"), "the board's limits")
+        self.assertEqual(thresholds("temperature_gpu"), {"UpperCaution": 82, "UpperCritical": 90, "UpperFatal": 97})
+        self.assertEqual(thresholds("temperature_memory"), {"UpperCritical": 95})
+        programs.wait_until(lambda: thresholds("power_total") == {"UpperCaution": 400}, "the limit of the power")
+        for member in self.site.json("tenant-a", SENSORS + "?$expand=.")["Members"]:
+            self.assertNotIn("Thresholds", member)
+
     def test_reports_have_what_grpc_has(self):
         """Names and labels, for each user; and each value has a definition."""
         for user in ("operator", "tenant-a", "tenant-b"):
@@ -178,11 +189,31 @@ class ResourcesTest(BoardTestCase):
             page = self.site.json("operator", page["Members@odata.nextLink"])
             everything += page["Members"]
         self.assertEqual([member["@odata.id"] for member in everything], self.site.members("operator", SENSORS))
-        for query, status in (("?$expand=.", 501), ("?$filter=x", 501), ("?$top=x", 400), ("?$skip=-1", 400), ("?only", 200)):
+        for query, status, code, word in (
+                ("?$filter=x", 501, "QueryNotSupported", "$filter"), ("?$select=Id", 501, "QueryNotSupported", "$select"),
+                ("?$top=x", 400, "QueryParameterValueError", "$top"), ("?$skip=-1", 400, "QueryParameterValueError", "$skip"),
+                ("?$expand=x", 400, "QueryParameterValueError", "$expand"),
+                ("?$expand=.($levels=2)", 400, "QueryParameterOutOfRange", "$levels"),
+                ("/gpu0?$expand=.", 501, "QueryNotSupported", "$expand")):
             got, _, body = self.site.request("operator", CHASSIS + query)
-            self.assertEqual(got, status, query)
-            if status != 200:
-                self.check_error(body)
+            self.assertEqual((got, self.check_error(body)), (status, "Base.1.16." + code), query)
+            self.assertIn(word, body, query)
+        self.site.json("operator", CHASSIS + "?only")
+
+    def test_expanded_members(self):
+        """Members are those that their links lead to; values change from one request to the next."""
+        def shape(member):
+            return {name: value for name, value in member.items() if name not in ("Reading", "ReadingTime")}
+        for user in ("operator", "tenant-a"):
+            links = self.site.members(user, SENSORS)
+            for option in (".", "*", ".($levels=1)"):
+                expanded = self.site.json(user, SENSORS + "?$expand=" + option)
+                self.assertEqual([member["@odata.id"] for member in expanded["Members"]], links)
+                self.assertEqual(shape(expanded["Members"][0]), shape(self.site.json(user, links[0])))
+            self.assertEqual(self.site.members(user, SENSORS + "?$expand=~"), links)
+        page = self.site.json("operator", SENSORS + "?$expand=.&$top=1")
+        self.assertIn("Reading", self.site.json("operator", page["Members@odata.nextLink"])["Members"][0])
+        self.assertEqual(self.site.request("auditor", SENSORS + "?$expand=.")[0], 404)
 
     def check_error(self, body):
         error = json.loads(body)["error"]

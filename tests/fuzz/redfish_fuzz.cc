@@ -81,7 +81,8 @@ std::vector<Bytes> Seeds() {
        {"", "/", "/odata", "/$metadata", "/SessionService/Sessions?$top=1", "/Chassis?$skip=1&$top=1", "/Chassis/gpu0",
         "/Chassis/gpu0/Sensors", "/Chassis/gpu0/Sensors/power_total", "/TelemetryService/MetricDefinitions/vm.cycles",
         "/TelemetryService/MetricReportDefinitions/Counters", "/TelemetryService/MetricReports/Counters?only",
-        "/Chassis?$expand=.", "/Chassis/%67pu%30/%2e%2e"}) {
+        "/Chassis?$expand=.", "/Chassis/gpu0/Sensors?$expand=*($levels=1)&$top=1", "/Chassis?$expand=~($levels=2)",
+        "/Chassis/%67pu%30/%2e%2e"}) {
     for (uint8_t asker = 0; asker < std::size(kAskers); ++asker) {
       seeds.push_back(Seed(asker, absl::StrCat("/redfish/v1", path)));
     }
