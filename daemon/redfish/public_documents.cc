@@ -33,6 +33,7 @@ RedfishDocument ServiceRoot() {
                      {"ProtocolFeaturesSupported", Features()},
                      {"Chassis", LinkTo(kChassisUri)},
                      {"SessionService", LinkTo(kSessionServiceUri)},
+                     {"Systems", LinkTo(kSystemsUri)},
                      {"TelemetryService", LinkTo(kTelemetryServiceUri)},
                      {"Links", {{"Sessions", LinkTo(kSessionsUri)}}}});
 }
@@ -46,6 +47,7 @@ RedfishDocument ServiceDocument() {
   add("Service", kServiceRootUri);
   add("Chassis", kChassisUri);
   add("SessionService", kSessionServiceUri);
+  add("Systems", kSystemsUri);
   add("TelemetryService", kTelemetryServiceUri);
   add("Sessions", kSessionsUri);
   return DocumentOf({{"@odata.context", "/redfish/v1/$metadata"}, {"value", std::move(entries)}});
@@ -60,9 +62,15 @@ struct SchemaRow {
 constexpr SchemaRow kSchemas[] = {
     {"ServiceRoot", "v1_17_0"},
     {"ChassisCollection", nullptr},
-    {"Chassis", "v1_14_0"},
+    {"Chassis", "v1_15_0"},
+    {"EnvironmentMetrics", "v1_3_0"},
     {"SensorCollection", nullptr},
     {"Sensor", "v1_7_0"},
+    {"ComputerSystemCollection", nullptr},
+    {"ComputerSystem", "v1_17_0"},
+    {"ProcessorCollection", nullptr},
+    {"Processor", "v1_16_0"},
+    {"ProcessorMetrics", "v1_4_0"},
     {"SessionService", "v1_1_8"},
     {"SessionCollection", nullptr},
     {"TelemetryService", "v1_3_0"},

@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "daemon/redfish/collection.h"
+#include "daemon/redfish/device_resources.h"
 #include "daemon/redfish/identifiers.h"
 #include "daemon/redfish/sensor_resource.h"
 #include "daemon/sensors/sensor_families.h"
@@ -25,7 +26,6 @@ namespace sideband::daemon {
 namespace {
 
 using sideband::v1::Counter;
-using sideband::v1::Device;
 using sideband::v1::DeviceSensors;
 using sideband::v1::Event;
 using sideband::v1::Scope;
@@ -114,17 +114,6 @@ nlohmann::json CounterMetricValue(const sideband::v1::Snapshot& snapshot, const 
 
 namespace {
 
-struct IdentityRow {
-  const char* label;
-  const char* property;
-};
-constexpr IdentityRow kIdentity[] = {{"name", "Model"}, {"part_number", "PartNumber"}, {"serial", "SerialNumber"}};
-
-// No health: the daemon judges none.
-const char* StateOf(const Device& device) {
-  return device.state() == Device::STATE_FRESH ? "Enabled" : "UnavailableOffline";
-}
-
 nlohmann::json DefinitionJson(const std::string& id, const std::string& description) {
   return {{"@odata.id", MemberUri(kMetricDefinitionsUri, id)},
           {"@odata.type", "#MetricDefinition.v1_3_0.MetricDefinition"},
@@ -155,8 +144,6 @@ nlohmann::json SensorDefinition(const std::string& id, const Sensor& sensor) {
 // UCUM has bytes; for what it has no unit for, it has annotations.
 std::string UcumOf(const std::string& unit) { return unit == "bytes" ? "By" : absl::StrCat("{", unit, "}"); }
 
-constexpr char kIdentityFamily[] = "sideband_board_info";
-
 // The names in the place of the asterisks of `path`; nullopt where the target is not of this form.
 std::optional<std::vector<std::string>> Match(absl::string_view path, const RedfishTarget& target) {
   const std::vector<absl::string_view> pattern = absl::StrSplit(path, '/');
@@ -173,13 +160,6 @@ std::optional<std::vector<std::string>> Match(absl::string_view path, const Redf
     }
   }
   return names;
-}
-
-sideband::v1::GetSensorsRequest SensorsRequest(const std::string& device, const std::string& name = "") {
-  sideband::v1::GetSensorsRequest request;
-  request.mutable_filter()->set_device(device);
-  if (!name.empty()) request.mutable_filter()->add_names(name);
-  return request;
 }
 
 bool IsOfPartitions(const sideband::v1::Sensor& sensor) {
@@ -222,22 +202,6 @@ absl::Status AddSnapshot(const sideband::v1::Snapshot& snapshot, MetricReport& r
 }
 
 }  // namespace
-
-nlohmann::json ChassisJson(const Device& device, const ChassisDetails& details) {
-  nlohmann::json chassis = {{"@odata.id", MemberUri(kChassisUri, device.name())},
-                            {"@odata.type", "#Chassis.v1_14_0.Chassis"},
-                            {"Id", RedfishId(device.name())},
-                            {"Name", device.name()},
-                            {"ChassisType", "Card"},
-                            {"Status", {{"State", StateOf(device)}}}};
-  if (!device.uuid().empty()) chassis["UUID"] = device.uuid();
-  for (const auto& [label, property] : kIdentity) {
-    const auto found = details.identity.find(label);
-    if (found != details.identity.end()) chassis[property] = found->second;
-  }
-  if (details.has_sensors) chassis["Sensors"] = LinkTo(SensorsUri(device.name()));
-  return chassis;
-}
 
 const ReportRow* FindReport(absl::string_view id) {
   const auto found = std::ranges::find(kReports, id, &ReportRow::id);
@@ -331,10 +295,16 @@ std::optional<nlohmann::json> MetricDefinitions::Find(const std::string& id) con
 const RedfishService::Route RedfishService::kRoutes[] = {
     {"Chassis", true, &RedfishService::ChassisCollection},
     {"Chassis/*", false, &RedfishService::Chassis},
+    {"Chassis/*/EnvironmentMetrics", false, &RedfishService::EnvironmentMetrics},
     {"Chassis/*/Sensors", true, &RedfishService::SensorCollection},
     {"Chassis/*/Sensors/*", false, &RedfishService::Sensor},
     {"SessionService", false, &RedfishService::SessionService},
     {"SessionService/Sessions", true, &RedfishService::Sessions},
+    {"Systems", true, &RedfishService::Systems},
+    {"Systems/Host", false, &RedfishService::System},
+    {"Systems/Host/Processors", true, &RedfishService::ProcessorCollection},
+    {"Systems/Host/Processors/*", false, &RedfishService::Processor},
+    {"Systems/Host/Processors/*/ProcessorMetrics", false, &RedfishService::ProcessorMetrics},
     {"TelemetryService", false, &RedfishService::TelemetryService},
     {"TelemetryService/MetricDefinitions", true, &RedfishService::MetricDefinitionCollection},
     {"TelemetryService/MetricDefinitions/*", false, &RedfishService::MetricDefinition},
@@ -362,39 +332,43 @@ std::optional<VisibleDevice> RedfishService::FindDevice(const Caller& caller, ab
   return std::nullopt;
 }
 
-absl::StatusOr<DeviceSensors> RedfishService::SensorsOf(const Caller& caller, absl::string_view id) const {
-  const auto device = FindDevice(caller, id);
-  if (!device) return NotFound();
-  SIDEBAND_ASSIGN_OR_RETURN(const auto response, sensors_.Get(caller, SensorsRequest(device->info->name)));
+absl::StatusOr<DeviceSensors> RedfishService::SensorsOf(const Caller& caller, const VisibleDevice& device) const {
+  sideband::v1::GetSensorsRequest request;
+  request.mutable_filter()->set_device(device.info->name);
+  SIDEBAND_ASSIGN_OR_RETURN(const auto response, sensors_.Get(caller, request));
   // The board is silent, or not read, and an operator asks.
   DeviceSensors none;
-  none.set_device(device->info->name);
+  none.set_device(device.info->name);
   return response.devices().empty() ? none : response.devices(0);
 }
 
-std::map<std::string, std::string> RedfishService::IdentityOf(const Caller& caller, const std::string& device) const {
-  std::map<std::string, std::string> identity;
-  const auto response = sensors_.Get(caller, SensorsRequest(device, kIdentityFamily));
-  if (!response.ok()) return identity;
-  for (const auto& label : response->devices(0).sensors(0).labels()) identity[label.name()] = label.value();
-  return identity;
+absl::StatusOr<DeviceSensors> RedfishService::SensorsOf(const Caller& caller, absl::string_view id) const {
+  const auto device = FindDevice(caller, id);
+  if (!device) return NotFound();
+  return SensorsOf(caller, *device);
 }
 
-RedfishService::Answer RedfishService::ChassisCollection(const Request& request) const {
+RedfishService::Answer RedfishService::DeviceCollection(const Request& request, const CollectionInfo& info,
+                                                        nlohmann::json (RedfishService::*make)(const Caller&,
+                                                                                               const VisibleDevice&)
+                                                            const) const {
   const std::vector<VisibleDevice> devices = reader_.Devices(request.caller);
   std::vector<std::string> names;
   for (const VisibleDevice& device : devices) names.push_back(device.info->name);
-  nlohmann::json collection =
-      CollectionJson({"ChassisCollection", "Chassis Collection", kChassisUri}, names, request.page);
+  nlohmann::json collection = CollectionJson(info, names, request.page);
   SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
-      request.page, [&](size_t i) { return ChassisOf(request.caller, devices[i]); }, collection));
+      request.page, [&](size_t i) { return (this->*make)(request.caller, devices[i]); }, collection));
   return collection;
 }
 
+RedfishService::Answer RedfishService::ChassisCollection(const Request& request) const {
+  return DeviceCollection(request, {"ChassisCollection", "Chassis Collection", kChassisUri},
+                          &RedfishService::ChassisOf);
+}
+
 nlohmann::json RedfishService::ChassisOf(const Caller& caller, const VisibleDevice& device) const {
-  const std::string& name = device.info->name;
-  const bool has_sensors = sensors_.Get(caller, SensorsRequest(name)).ok();
-  return ChassisJson(DeviceMessage(device), {has_sensors, IdentityOf(caller, name)});
+  const auto sensors = SensorsOf(caller, device);
+  return ChassisJson(DeviceMessage(device), sensors.ok() ? std::optional(*sensors) : std::nullopt);
 }
 
 RedfishService::Answer RedfishService::Chassis(const Request& request) const {
@@ -427,6 +401,53 @@ RedfishService::Answer RedfishService::Sensor(const Request& request) const {
     if (reading && reading->id == request.names[1]) return SensorJson(device, sensor, *reading);
   }
   return NotFound();
+}
+
+RedfishService::Answer RedfishService::EnvironmentMetrics(const Request& request) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const DeviceSensors device, SensorsOf(request.caller, request.names[0]));
+  auto metrics = EnvironmentMetricsJson(device);
+  if (!metrics) return NotFound();
+  return *std::move(metrics);
+}
+
+RedfishService::Answer RedfishService::Systems(const Request& request) const {
+  nlohmann::json collection =
+      CollectionJson({"ComputerSystemCollection", "Computer System Collection", kSystemsUri}, {"Host"}, request.page);
+  SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
+      request.page, [&](size_t) { return System(request); }, collection));
+  return collection;
+}
+
+// Without power, boot and actions, which are not the daemon's to tell or to take.
+RedfishService::Answer RedfishService::System(const Request&) const {
+  return nlohmann::json{{"@odata.id", kHostUri},
+                        {"@odata.type", "#ComputerSystem.v1_17_0.ComputerSystem"},
+                        {"Id", "Host"},
+                        {"Name", "Host of the devices"},
+                        {"Status", {{"State", "Enabled"}}},
+                        {"Processors", LinkTo(kProcessorsUri)}};
+}
+
+RedfishService::Answer RedfishService::ProcessorCollection(const Request& request) const {
+  return DeviceCollection(request, {"ProcessorCollection", "Processor Collection", kProcessorsUri},
+                          &RedfishService::ProcessorOf);
+}
+
+nlohmann::json RedfishService::ProcessorOf(const Caller& caller, const VisibleDevice& device) const {
+  return ProcessorJson(DeviceMessage(device), SensorsOf(caller, device).value_or(DeviceSensors()));
+}
+
+RedfishService::Answer RedfishService::Processor(const Request& request) const {
+  const auto device = FindDevice(request.caller, request.names[0]);
+  if (!device) return NotFound();
+  return ProcessorOf(request.caller, *device);
+}
+
+RedfishService::Answer RedfishService::ProcessorMetrics(const Request& request) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const DeviceSensors device, SensorsOf(request.caller, request.names[0]));
+  auto metrics = ProcessorMetricsJson(device);
+  if (!metrics) return NotFound();
+  return *std::move(metrics);
 }
 
 // There are no sessions: clients have certificates or bearer tokens.

@@ -16,6 +16,7 @@ import redfish
 import sushy
 import sushy.auth
 import sushy.connector
+import sushy.resources.system.processor
 
 import programs
 import site_layout
@@ -36,6 +37,8 @@ tenants:
 """.format(trust=site_layout.TRUST)
 CHASSIS = "/redfish/v1/Chassis"
 SENSORS = CHASSIS + "/gpu0/Sensors"
+ENVIRONMENT = CHASSIS + "/gpu0/EnvironmentMetrics"
+PROCESSORS = "/redfish/v1/Systems/Host/Processors"
 TELEMETRY = "/redfish/v1/TelemetryService"
 REPORTS = TELEMETRY + "/MetricReports"
 TIME = re.compile(r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\Z")
@@ -151,6 +154,26 @@ class ResourcesTest(BoardTestCase):
         for member in self.site.json("tenant-a", SENSORS + "?$expand=.")["Members"]:
             self.assertNotIn("Thresholds", member)
 
+    def test_a_device_is_a_processor(self):
+        names = {"Metrics", "EnvironmentMetrics", "MemorySummary", "Model"}
+        uri = PROCESSORS + "/gpu0"
+        programs.wait_until(lambda: names <= set(self.site.json("operator", uri)), "the board's values")
+        processor = self.site.json("operator", uri)
+        self.assertEqual(processor["ProcessorType"], "GPU")
+        self.assertEqual(processor["Links"]["Chassis"]["@odata.id"], CHASSIS + "/gpu0")
+        self.assertEqual(processor["Model"], self.site.json("operator", CHASSIS + "/gpu0")["Model"])
+        self.assertEqual(processor["MemorySummary"]["TotalMemorySizeMiB"], 81920)
+        self.assertIn("OperatingSpeedMHz", self.site.json("operator", processor["Metrics"]["@odata.id"]))
+        names = ("TemperatureCelsius", "PowerWatts", "EnergyJoules")
+        programs.wait_until(lambda: set(names) <= set(self.site.json("operator", ENVIRONMENT)), "the energy")
+        environment = self.site.json("operator", processor["EnvironmentMetrics"]["@odata.id"])
+        for name in names:
+            source = self.site.json("operator", environment[name]["DataSourceUri"])
+            self.assertIsInstance(environment[name]["Reading"], (int, float))
+            self.assertIn(source["ReadingType"], ("Temperature", "Power", "EnergyJoules"))
+        joules = environment["EnergyJoules"]["Reading"]
+        self.assertAlmostEqual(environment["EnergykWh"]["Reading"] * 3.6e6, joules, places=3)
+
     def test_reports_have_what_grpc_has(self):
         """Names and labels, for each user; and each value has a definition."""
         for user in ("operator", "tenant-a", "tenant-b"):
@@ -190,8 +213,10 @@ class ResourcesTest(BoardTestCase):
             everything += page["Members"]
         self.assertEqual([member["@odata.id"] for member in everything], self.site.members("operator", SENSORS))
         for query, status, code, word in (
-                ("?$filter=x", 501, "QueryNotSupported", "$filter"), ("?$select=Id", 501, "QueryNotSupported", "$select"),
-                ("?$top=x", 400, "QueryParameterValueError", "$top"), ("?$skip=-1", 400, "QueryParameterValueError", "$skip"),
+                ("?$filter=x", 501, "QueryNotSupported", "$filter"),
+                ("?$select=Id", 501, "QueryNotSupported", "$select"),
+                ("?$top=x", 400, "QueryParameterValueError", "$top"),
+                ("?$skip=-1", 400, "QueryParameterValueError", "$skip"),
                 ("?$expand=x", 400, "QueryParameterValueError", "$expand"),
                 ("?$expand=.($levels=2)", 400, "QueryParameterOutOfRange", "$levels"),
                 ("/gpu0?$expand=.", 501, "QueryNotSupported", "$expand")):
@@ -264,6 +289,10 @@ class AccessTest(BoardTestCase):
         for user, denied, absent in (("tenant-a", SENSORS + "/power_total", SENSORS + "/power_nothing"),
                                      ("tenant-b", SENSORS + "/partition_dram_usage_2", SENSORS + "/partition_dram_usage_9"),
                                      ("auditor", CHASSIS + "/gpu0", CHASSIS + "/gpu9"),
+                                     ("tenant-a", ENVIRONMENT, CHASSIS + "/gpu9/EnvironmentMetrics"),
+                                     ("tenant-b", PROCESSORS + "/gpu0/ProcessorMetrics",
+                                      PROCESSORS + "/gpu9/ProcessorMetrics"),
+                                     ("auditor", PROCESSORS + "/gpu0", PROCESSORS + "/gpu9"),
                                      ("auditor", SENSORS, CHASSIS + "/gpu9/Sensors")):
             self.assertEqual(self.status("operator", denied), 200, denied)
             refused, missing = (self.site.request(user, path) for path in (denied, absent))
@@ -280,6 +309,11 @@ class AccessTest(BoardTestCase):
             self.assertRegex(name, r"\Apartition_\w+_2(_\d+)?\Z")
         for user in ("tenant-a", "tenant-b"):
             self.assertEqual(self.site.values(user, "BoardSensors"), [])
+            for collection in (CHASSIS, PROCESSORS):
+                device, = self.site.json(user, collection + "?$expand=.")["Members"]
+                for name in ("Model", "EnvironmentMetrics", "Metrics", "MemorySummary", "Throttled"):
+                    self.assertNotIn(name, device, user)
+        self.assertEqual(self.site.json("auditor", PROCESSORS + "?$expand=.")["Members"], [])
 
     def test_requests_are_audited(self):
         self.status("tenant-a", CHASSIS + "/gpu9")
@@ -312,6 +346,8 @@ class ClientsTest(BoardTestCase):
         self.assertEqual([member["@odata.id"] for member in chassis["Members"]], [CHASSIS + "/gpu0"])
         self.assertEqual(self.redfishtool("operator", "Chassis", "-I", "gpu0")["ChassisType"], "Card")
         self.assertEqual(self.redfishtool("auditor", "Chassis", "list")["Members@odata.count"], 0)
+        systems = self.redfishtool("operator", "Systems", "list")
+        self.assertEqual([member["@odata.id"] for member in systems["Members"]], ["/redfish/v1/Systems/Host"])
         report = self.redfishtool("tenant-b", "raw", "GET", REPORTS + "/Partitions")
         self.assertEqual({value["MetricId"] for value in report["MetricValues"]}, {"partition_dram_usage"})
 
@@ -361,6 +397,9 @@ class ClientsTest(BoardTestCase):
             self.assertEqual(chassis.chassis_type, sushy.CHASSIS_TYPE_CARD)
             self.assertEqual(chassis.status.state, sushy.STATE_ENABLED)
             self.assertTrue(chassis.model)
+            processors = sushy.resources.system.processor.ProcessorCollection(root._conn, PROCESSORS)
+            processor, = processors.get_members()
+            self.assertEqual((processor.identity, processor.processor_type), ("gpu0", sushy.PROCESSOR_TYPE_GPU))
         self.assertEqual(self.sushy("auditor").get_chassis_collection().get_members(), [])
         with self.assertRaises(sushy.exceptions.ResourceNotFoundError):
             self.sushy("auditor").get_chassis(CHASSIS + "/gpu0")

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/redfish/collection.h"
+#include "daemon/redfish/device_resources.h"
 #include "daemon/redfish/document.h"
 #include "daemon/redfish/error_document.h"
 #include "daemon/redfish/identifiers.h"
@@ -23,6 +24,7 @@ namespace sideband::daemon {
 namespace {
 
 using sideband::v1::Counter;
+using sideband::v1::Device;
 using sideband::v1::DeviceSensors;
 using sideband::v1::ScopeCounters;
 using sideband::v1::Sensor;
@@ -32,6 +34,10 @@ void Show(const nlohmann::json& json);
 
 void UseCollection(const PageOptions& page) {
   //@ daemon/redfish/collection.h
+}
+
+void UseDeviceResources(const Device& device, const DeviceSensors& sensors) {
+  //@ daemon/redfish/device_resources.h
 }
 
 void UseDocument() {
