@@ -19,6 +19,7 @@ inline constexpr char kServiceRootUri[] = "/redfish/v1/";
 inline constexpr char kChassisUri[] = "/redfish/v1/Chassis";
 inline constexpr char kSessionServiceUri[] = "/redfish/v1/SessionService";
 inline constexpr char kSessionsUri[] = "/redfish/v1/SessionService/Sessions";
+inline constexpr char kJsonSchemasUri[] = "/redfish/v1/JsonSchemas";
 inline constexpr char kSystemsUri[] = "/redfish/v1/Systems";
 // The one system: the host in which the devices are.
 inline constexpr char kHostUri[] = "/redfish/v1/Systems/Host";

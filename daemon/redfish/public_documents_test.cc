@@ -62,7 +62,10 @@ TEST(PublicDocumentsTest, MetadataIsXml) {
   EXPECT_EQ(document->schema, "");
   EXPECT_THAT(document->text, HasSubstr("Uri=\"http://redfish.dmtf.org/schemas/v1/Sensor_v1.xml\""));
   EXPECT_THAT(document->text, HasSubstr("<edmx:Include Namespace=\"Sensor.v1_7_0\"/>"));
-  EXPECT_THAT(document->text, HasSubstr("Uri=\"http://redfish.dmtf.org/schemas/v1/SensorCollection.xml\""));
+  EXPECT_THAT(document->text, HasSubstr("Uri=\"http://redfish.dmtf.org/schemas/v1/SensorCollection_v1.xml\""));
+  EXPECT_THAT(document->text, HasSubstr("<edmx:Include Namespace=\"RedfishExtensions.v1_0_0\" Alias=\"Redfish\"/>"));
+  EXPECT_THAT(document->text, HasSubstr("Uri=\"/redfish/v1/Schemas/SidebandTelemetry_v1.xml\""));
+  EXPECT_THAT(document->text, HasSubstr("<edmx:Include Namespace=\"SidebandTelemetry.v1_0_0\"/>"));
 }
 
 TEST(PublicDocumentsTest, TheRootHasNoQueries) {

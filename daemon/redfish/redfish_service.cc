@@ -14,6 +14,7 @@
 #include "daemon/redfish/collection.h"
 #include "daemon/redfish/device_resources.h"
 #include "daemon/redfish/identifiers.h"
+#include "daemon/redfish/oem_schema.h"
 #include "daemon/redfish/sensor_resource.h"
 #include "daemon/sensors/sensor_families.h"
 #include "daemon/view/queries.h"
@@ -298,6 +299,9 @@ const RedfishService::Route RedfishService::kRoutes[] = {
     {"Chassis/*/EnvironmentMetrics", false, &RedfishService::EnvironmentMetrics},
     {"Chassis/*/Sensors", true, &RedfishService::SensorCollection},
     {"Chassis/*/Sensors/*", false, &RedfishService::Sensor},
+    {"JsonSchemas", true, &RedfishService::JsonSchemas},
+    {"JsonSchemas/*", false, &RedfishService::JsonSchema},
+    {"Schemas/SidebandTelemetry.v1_0_0.json", false, &RedfishService::OemSchema},
     {"SessionService", false, &RedfishService::SessionService},
     {"SessionService/Sessions", true, &RedfishService::Sessions},
     {"Systems", true, &RedfishService::Systems},
@@ -315,6 +319,10 @@ const RedfishService::Route RedfishService::kRoutes[] = {
 };
 
 absl::StatusOr<RedfishDocument> RedfishService::Get(const Caller& caller, const RedfishTarget& target) const {
+  if (Match("Schemas/SidebandTelemetry_v1.xml", target)) {
+    SIDEBAND_RETURN_IF_ERROR(PageOf(target, /*is_collection=*/false).status());
+    return RedfishDocument{.content_type = kRedfishXmlType, .text = OemCsdl(), .schema = ""};
+  }
   for (const Route& route : kRoutes) {
     auto names = Match(route.path, target);
     if (!names) continue;
@@ -409,6 +417,21 @@ RedfishService::Answer RedfishService::EnvironmentMetrics(const Request& request
   if (!metrics) return NotFound();
   return *std::move(metrics);
 }
+
+RedfishService::Answer RedfishService::JsonSchemas(const Request& request) const {
+  nlohmann::json collection = CollectionJson(
+      {"JsonSchemaFileCollection", "JSON Schema File Collection", kJsonSchemasUri}, {kOemVersion}, request.page);
+  SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
+      request.page, [](size_t) { return JsonSchemaFileJson(); }, collection));
+  return collection;
+}
+
+RedfishService::Answer RedfishService::JsonSchema(const Request& request) const {
+  if (request.names[0] != kOemVersion) return NotFound();
+  return JsonSchemaFileJson();
+}
+
+RedfishService::Answer RedfishService::OemSchema(const Request&) const { return OemJsonSchema(); }
 
 RedfishService::Answer RedfishService::Systems(const Request& request) const {
   nlohmann::json collection =

@@ -133,6 +133,9 @@ class RedfishService {
   Answer SensorCollection(const Request& request) const;
   Answer Sensor(const Request& request) const;
   Answer EnvironmentMetrics(const Request& request) const;
+  Answer JsonSchemas(const Request& request) const;
+  Answer JsonSchema(const Request& request) const;
+  Answer OemSchema(const Request& request) const;
   Answer Systems(const Request& request) const;
   Answer System(const Request& request) const;
   Answer ProcessorCollection(const Request& request) const;

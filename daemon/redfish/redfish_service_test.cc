@@ -363,7 +363,8 @@ class RedfishServiceTest : public testing::Test {
   // Every resource that the caller can reach by links, by its URI.
   std::map<std::string, std::string> Crawl(const std::string& who) {
     std::map<std::string, std::string> found;
-    std::vector<std::string> to_visit = {kChassisUri, kSystemsUri, kTelemetryServiceUri, kSessionServiceUri};
+    std::vector<std::string> to_visit = {kChassisUri, kJsonSchemasUri, kSystemsUri, kTelemetryServiceUri,
+                                         kSessionServiceUri};
     std::set<std::string> known(to_visit.begin(), to_visit.end());
     while (!to_visit.empty()) {
       const std::string uri = to_visit.back();
@@ -577,6 +578,40 @@ TEST_F(RedfishServiceTest, CountersAreThoseOfTheApi) {
     EXPECT_EQ(found, expected) << who;
   }
   EXPECT_EQ(Values("tenant-b", "Counters").size(), 1u);
+}
+
+// The properties of "Oem": {"Sideband": …} that the schema does not have, in all of `json`.
+void CollectUnknown(const nlohmann::json& json, const nlohmann::json& definitions, std::set<std::string>& unknown,
+                    size_t& objects) {
+  if (!json.is_structured()) return;
+  for (const auto& child : json) CollectUnknown(child, definitions, unknown, objects);
+  if (!json.is_object() || !json.contains("Oem")) return;
+  const auto& oem = json["Oem"]["Sideband"];
+  const std::vector<std::string> type = absl::StrSplit(oem["@odata.type"].get<std::string>(), '.');
+  ++objects;
+  for (const auto& [name, value] : oem.items()) {
+    const auto& known = definitions[type.back()]["properties"];
+    if (name != "@odata.type" && !known.contains(name)) unknown.insert(name);
+  }
+}
+
+TEST_F(RedfishServiceTest, TheSchemaHasWhatIsOurOwn) {
+  const auto file = Get("tenant-a", Get("tenant-a", kJsonSchemasUri)["Members"][0]["@odata.id"]);
+  const auto schema = Get("tenant-a", file["Location"][0]["Uri"]);
+  std::set<std::string> unknown;
+  size_t objects = 0;
+  for (const char* collection : {"MetricReports", "MetricDefinitions"}) {
+    const auto all = Get("ops", absl::StrCat("/redfish/v1/TelemetryService/", collection, "?$expand=."));
+    CollectUnknown(all, schema["definitions"], unknown, objects);
+  }
+  EXPECT_THAT(unknown, IsEmpty());
+  EXPECT_GT(objects, 15u);
+  const auto csdl = Document("tenant-a", "/redfish/v1/Schemas/SidebandTelemetry_v1.xml");
+  ASSERT_TRUE(csdl.ok()) << csdl.status();
+  EXPECT_EQ(csdl->content_type, kRedfishXmlType);
+  EXPECT_EQ(Document("ops", "/redfish/v1/JsonSchemas/Chassis.v1_15_0").status(), NotFound());
+  EXPECT_TRUE(
+      absl::IsUnimplemented(Document("ops", "/redfish/v1/Schemas/SidebandTelemetry_v1.xml?$select=x").status()));
 }
 
 TEST_F(RedfishServiceTest, FlagsAreWithTheCounts) {

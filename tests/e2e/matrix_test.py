@@ -404,6 +404,7 @@ class MatrixTest(unittest.TestCase):
                  "/page/history?event=nothing&seconds=60", "/sd", "/audit", "/audit?after=1", "/-/healthy", "/-/ready",
                  "/redfish", REDFISH, REDFISH + "Chassis", REDFISH + "Chassis/" + DEVICE, REDFISH + "Chassis/gpu9",
                  REDFISH + "Chassis?$expand=.", REDFISH + "Chassis/" + DEVICE + "/EnvironmentMetrics",
+                 REDFISH + "JsonSchemas", REDFISH + "Schemas/SidebandTelemetry_v1.xml",
                  REDFISH + "Systems/Host", REDFISH + "Systems/Host/Processors?$expand=.",
                  *(REDFISH + "Systems/Host/Processors/" + name
                    for name in (DEVICE, "gpu9", DEVICE + "/ProcessorMetrics")),

@@ -134,6 +134,29 @@ class ResourcesTest(BoardTestCase):
         for uri, resource in self.site.crawl("operator").items():
             self.assertIn(resource["@odata.type"].lstrip("#").rpartition(".")[0], names, uri)
 
+    def test_the_schema_has_what_is_its_own(self):
+        """As validators look for it: from the metadata to the file, and from JsonSchemas to the other one."""
+        edmx, edm = ("{http://docs.oasis-open.org/odata/ns/%s}" % name for name in ("edmx", "edm"))
+        metadata = xml.etree.ElementTree.fromstring(self.site.request(None, "/redfish/v1/$metadata")[2])
+        own, = (reference for reference in metadata.iter(edmx + "Reference") if reference.get("Uri").startswith("/"))
+        status, fields, text = self.site.request("tenant-a", own.get("Uri"))
+        self.assertEqual((status, fields["Content-Type"]), (200, "application/xml; charset=utf-8"))
+        namespaces = {schema.get("Namespace"): schema
+                      for schema in xml.etree.ElementTree.fromstring(text).iter(edm + "Schema")}
+        self.assertEqual({include.get("Namespace") for include in own.iter(edmx + "Include")}, set(namespaces))
+        file = self.site.json("tenant-a", self.site.members("tenant-a", "/redfish/v1/JsonSchemas")[0])
+        definitions = self.site.json("tenant-a", file["Location"][0]["Uri"])["definitions"]
+        values = self.site.values("operator", "BoardSensors") + self.site.values("operator", "Partitions")
+        self.assertTrue(values)
+        for value in values:
+            oem = value["Oem"]["Sideband"]
+            namespace, _, name = oem["@odata.type"].lstrip("#").rpartition(".")
+            kind, = (kind for kind in namespaces[namespace].iter(edm + "ComplexType") if kind.get("Name") == name)
+            properties = {known.get("Name") for known in kind.iter(edm + "Property")}
+            self.assertLessEqual(set(oem) - {"@odata.type"}, properties)
+            self.assertEqual(set(definitions[name]["properties"]), properties)
+        self.assertEqual(self.site.request(None, own.get("Uri"))[0], 401)
+
     def test_a_sensor(self):
         sensor = self.site.json("operator", SENSORS + "/temperature_gpu")
         self.assertEqual((sensor["ReadingType"], sensor["ReadingUnits"]), ("Temperature", "Cel"))

@@ -13,6 +13,7 @@
 #include "daemon/redfish/document.h"
 #include "daemon/redfish/error_document.h"
 #include "daemon/redfish/identifiers.h"
+#include "daemon/redfish/oem_schema.h"
 #include "daemon/redfish/public_documents.h"
 #include "daemon/redfish/redfish_service.h"
 #include "daemon/redfish/request_target.h"
@@ -50,6 +51,10 @@ void UseErrorDocument() {
 
 void UseIdentifiers(nlohmann::json& resource) {
   //@ daemon/redfish/identifiers.h
+}
+
+void UseOemSchema() {
+  //@ daemon/redfish/oem_schema.h
 }
 
 absl::StatusOr<RedfishDocument> UsePublicDocuments(const RedfishTarget& target) {
