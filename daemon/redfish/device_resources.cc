@@ -56,8 +56,9 @@ struct IdentityRow {
   absl::string_view label;  // of sideband_board_info
   const char* property;
 };
-constexpr IdentityRow kOfChassis[] = {{"name", "Model"}, {"part_number", "PartNumber"}, {"serial", "SerialNumber"}};
-constexpr IdentityRow kOfProcessor[] = {
+constexpr IdentityRow kChassisIdentity[] = {
+    {"name", "Model"}, {"part_number", "PartNumber"}, {"serial", "SerialNumber"}};
+constexpr IdentityRow kProcessorIdentity[] = {
     {"name", "Model"}, {"gpu_part_number", "PartNumber"}, {"firmware", "FirmwareVersion"}};
 
 template <size_t kRows>
@@ -116,7 +117,7 @@ std::optional<double> GraphicsClock(const DeviceSensors& sensors, absl::string_v
   return ValueOf(sensors, "sideband_clock_hertz", {"graphics", kind});
 }
 
-// What Redfish calls an excerpt of a Sensor.
+// An excerpt of a Sensor, in Redfish's words.
 std::optional<nlohmann::json> Excerpt(const DeviceSensors& sensors, absl::string_view family, absl::string_view word) {
   const Sensor* sensor = Find(sensors, family, {word});
   const auto reading = sensor == nullptr ? std::nullopt : RedfishReadingOf(*sensor);
@@ -129,7 +130,7 @@ void AddEnergy(const DeviceSensors& sensors, nlohmann::json& metrics) {
   const auto joules = Excerpt(sensors, kEnergy, "total");
   if (!joules) return;
   metrics["EnergyJoules"] = *joules;
-  // Of no Sensor: that one is in joules.
+  // Without a source: the Sensor is in joules.
   nlohmann::json& kwh = metrics["EnergykWh"];
   kwh["Reading"] = (*joules)["Reading"].get<double>() / kJoulesPerKwh;
   const Sensor& sensor = *Find(sensors, kEnergy, {"total"});
@@ -170,7 +171,7 @@ void AddCount(const DeviceSensors& sensors, absl::string_view family, const Word
   if (sensor != nullptr && sensor->has_count()) metrics["PCIeErrors"][property] = sensor->count();
 }
 
-// With what identifies a resource of this type below `parent`.
+// The resource with the properties that identify it.
 nlohmann::json Named(const std::string& uri, const char* id, const char* type, const std::string& device,
                      nlohmann::json resource) {
   resource["@odata.id"] = uri;
@@ -192,7 +193,7 @@ nlohmann::json ChassisJson(const Device& device, const std::optional<DeviceSenso
   chassis["Links"]["Processors"].push_back(LinkTo(MemberUri(kProcessorsUri, device.name())));
   if (!device.uuid().empty()) chassis["UUID"] = device.uuid();
   if (!sensors) return chassis;
-  AddIdentity(*sensors, kOfChassis, chassis);
+  AddIdentity(*sensors, kChassisIdentity, chassis);
   chassis["Sensors"] = LinkTo(SensorsUri(device.name()));
   if (EnvironmentMetricsJson(*sensors)) chassis["EnvironmentMetrics"] = LinkTo(EnvironmentMetricsUri(device.name()));
   return chassis;
@@ -207,7 +208,7 @@ nlohmann::json ProcessorJson(const Device& device, const DeviceSensors& sensors)
                               {"Status", {{"State", StateOf(device)}}}};
   processor["Links"]["Chassis"] = LinkTo(MemberUri(kChassisUri, device.name()));
   if (!device.uuid().empty()) processor["UUID"] = device.uuid();
-  AddIdentity(sensors, kOfProcessor, processor);
+  AddIdentity(sensors, kProcessorIdentity, processor);
   AddWhole(processor, "OperatingSpeedMHz", GraphicsClock(sensors, "current"), kMega);
   AddWhole(processor, "MinSpeedMHz", GraphicsClock(sensors, "minimum"), kMega);
   AddWhole(processor, "MaxSpeedMHz", GraphicsClock(sensors, "maximum"), kMega);

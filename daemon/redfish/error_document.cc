@@ -64,7 +64,7 @@ constexpr MessageRow kBusy = {429, "ServiceTemporarilyUnavailable",
 constexpr MessageRow kMethod = {405, "OperationNotAllowed", "The HTTP method is not allowed on this resource.",
                                 "Critical", "Use GET or HEAD: the service is read only."};
 
-// "%1" is the first argument. At once, since an argument may have one of them in it.
+// "%1" is the first argument. All are replaced at once, since an argument may look like one of them.
 std::string TextOf(const MessageRow& row, const nlohmann::json& arguments) {
   std::vector<std::pair<std::string, std::string>> replacements;
   for (size_t i = 0; i < arguments.size(); ++i) {

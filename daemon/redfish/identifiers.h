@@ -40,7 +40,7 @@ std::string SensorsUri(absl::string_view device);
 // `id` is an Id already.
 std::string SensorUri(absl::string_view device, absl::string_view id);
 
-// Of a device.
+// The metrics of a device.
 std::string EnvironmentMetricsUri(absl::string_view device);
 std::string ProcessorMetricsUri(absl::string_view device);
 

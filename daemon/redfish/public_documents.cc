@@ -17,7 +17,7 @@ namespace {
 RedfishDocument Versions() { return DocumentOf({{"v1", kServiceRootUri}}); }
 
 nlohmann::json Features() {
-  // Of collections.
+  // Collections alone can be expanded.
   const nlohmann::json expand = {
       {"ExpandAll", true}, {"Levels", true}, {"Links", true}, {"NoLinks", true}, {"MaxLevels", 1}};
   return {{"ExcerptQuery", false},    {"ExpandQuery", expand}, {"FilterQuery", false},
@@ -88,7 +88,7 @@ constexpr SchemaRow kSchemas[] = {
     {"Message", "v1_1_1"},
 };
 
-// With an empty `version`, to what has none.
+// `version` is empty for a schema that has none.
 std::string Reference(const std::string& uri, absl::string_view schema, absl::string_view version) {
   std::string text =
       absl::StrCat("  <edmx:Reference Uri=\"", uri, "\">\n    <edmx:Include Namespace=\"", schema, "\"/>\n");

@@ -158,7 +158,7 @@ class RedfishService {
                           nlohmann::json (RedfishService::*make)(const Caller&, const VisibleDevice&) const) const;
   // The device with this Id; nullopt if the caller sees none.
   std::optional<VisibleDevice> FindDevice(const Caller& caller, absl::string_view id) const;
-  // Of a device, or of the one with this Id. NotFound() as SensorQueries::Get.
+  // The sensors of a device, or of the one with this Id. NotFound() as SensorQueries::Get.
   absl::StatusOr<sideband::v1::DeviceSensors> SensorsOf(const Caller& caller, const VisibleDevice& device) const;
   absl::StatusOr<sideband::v1::DeviceSensors> SensorsOf(const Caller& caller, absl::string_view id) const;
   absl::StatusOr<MetricDefinitions> Definitions(const Caller& caller) const;

@@ -482,7 +482,6 @@ TEST_F(RedfishServiceTest, ProcessorsAreTheCallersDevices) {
   EXPECT_EQ(Get("ops", seen["EnvironmentMetrics"]["@odata.id"])["PowerWatts"]["Reading"], 250);
 }
 
-// Of a whole board, alone or expanded.
 TEST_F(RedfishServiceTest, ATenantSeesNoMoreOfAProcessorThanItsDevice) {
   PublishClocks();
   for (const char* who : {"tenant-a", "tenant-p", "tenant-q"}) {

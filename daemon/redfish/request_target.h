@@ -29,7 +29,7 @@ absl::StatusOr<RedfishTarget> ParseRedfishTarget(absl::string_view target);
 struct PageOptions {
   size_t skip = 0;
   std::optional<size_t> top;  // nullopt: all of the rest
-  // As in $expand: ".", "*" or "~"; empty without it. A collection has no Links, so that '~' expands nothing.
+  // The option of $expand: ".", "*" or "~"; empty without it. A collection has no Links, so that '~' expands nothing.
   std::string expand;
 
   bool expands_members() const { return expand == "." || expand == "*"; }

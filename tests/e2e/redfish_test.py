@@ -135,7 +135,7 @@ class ResourcesTest(BoardTestCase):
             self.assertIn(resource["@odata.type"].lstrip("#").rpartition(".")[0], names, uri)
 
     def test_the_schema_has_what_is_its_own(self):
-        """As validators look for it: from the metadata to the file, and from JsonSchemas to the other one."""
+        """Validators look for it in the file that the metadata names; others begin at JsonSchemas."""
         edmx, edm = ("{http://docs.oasis-open.org/odata/ns/%s}" % name for name in ("edmx", "edm"))
         metadata = xml.etree.ElementTree.fromstring(self.site.request(None, "/redfish/v1/$metadata")[2])
         own, = (reference for reference in metadata.iter(edmx + "Reference") if reference.get("Uri").startswith("/"))
