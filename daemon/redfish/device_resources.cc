@@ -24,9 +24,9 @@ using sideband::v1::Sensor;
 constexpr double kMega = 1e6, kMib = 1 << 20, kJoulesPerKwh = 3.6e6;
 
 // Sensors by the names of their families and the values of their labels, in the order in which they have them.
-using Words = std::vector<absl::string_view>;
+using LabelValues = std::vector<absl::string_view>;
 
-const Sensor* Find(const DeviceSensors& sensors, absl::string_view family, const Words& words) {
+const Sensor* Find(const DeviceSensors& sensors, absl::string_view family, const LabelValues& words) {
   const auto matches = [&](const Sensor& sensor) {
     return sensor.name() == family &&
            std::ranges::equal(sensor.labels(), words, {},
@@ -36,7 +36,7 @@ const Sensor* Find(const DeviceSensors& sensors, absl::string_view family, const
   return found == sensors.sensors().end() ? nullptr : &*found;
 }
 
-std::optional<double> ValueOf(const DeviceSensors& sensors, absl::string_view family, const Words& words) {
+std::optional<double> ValueOf(const DeviceSensors& sensors, absl::string_view family, const LabelValues& words) {
   const Sensor* sensor = Find(sensors, family, words);
   if (sensor == nullptr || !std::isfinite(sensor->value())) return std::nullopt;
   return ValueInRedfish(*sensor);
@@ -150,11 +150,11 @@ void AddPowerLimit(const DeviceSensors& sensors, nlohmann::json& metrics) {
   }
 }
 
-struct ErrorRow {
+struct PcieErrorRow {
   absl::string_view kind;  // of sideband_pcie_link_errors_total
   const char* property;
 };
-constexpr ErrorRow kPcieErrors[] = {
+constexpr PcieErrorRow kPcieErrors[] = {
     {"correctable", "CorrectableErrorCount"},
     {"non_fatal", "NonFatalErrorCount"},
     {"fatal", "FatalErrorCount"},
@@ -165,7 +165,7 @@ constexpr ErrorRow kPcieErrors[] = {
     {"nak_sent", "NAKSentCount"},
 };
 
-void AddCount(const DeviceSensors& sensors, absl::string_view family, const Words& words, const char* property,
+void AddCount(const DeviceSensors& sensors, absl::string_view family, const LabelValues& words, const char* property,
               nlohmann::json& metrics) {
   const Sensor* sensor = Find(sensors, family, words);
   if (sensor != nullptr && sensor->has_count()) metrics["PCIeErrors"][property] = sensor->count();
