@@ -137,7 +137,11 @@ TEST_F(SiteTest, MatrixOfStatuses) {
                          Row{"/redfish/v1/Chassis/gpu0/Sensors", 200, 404, 403},
                          Row{"/redfish/v1/Chassis/gpu9", 404, 404, 403},
                          Row{"/redfish/v1/?$expand=.", 501, 501, 501},
-                         Row{"/redfish/v1/Chassis?$expand=.", 501, 501, 403},
+                         Row{"/redfish/v1/Chassis?$expand=.", 200, 200, 403},
+                         Row{"/redfish/v1/Chassis/gpu0/Sensors?$expand=*", 200, 404, 403},
+                         Row{"/redfish/v1/Chassis?$expand=.($levels=2)", 400, 400, 403},
+                         Row{"/redfish/v1/Chassis?$expand=x", 400, 400, 403},
+                         Row{"/redfish/v1/Chassis?$select=Name", 501, 501, 403},
                          Row{"/redfish/v1/Chassis/gpu0?$top=1", 400, 400, 403},
                          Row{"/redfish/%zz", 400, 400, 403},
                          Row{"/redfishes", 404, 404, 404},
@@ -245,7 +249,8 @@ TEST_F(SiteTest, WhatIsRenderedHasALane) {
         Row{"ops", "/sd", std::nullopt}, Row{"tenant-a", "/metrics", Lane::kScrapes},
         Row{"tenant-a", "/metrics?event[]=cycles", Lane::kQueries}, Row{"tenant-a", "/page/status", Lane::kQueries},
         Row{"tenant-a", "/page/history?event=cycles&seconds=9", Lane::kHistories},
-        Row{"tenant-a", "/redfish/v1/Chassis", Lane::kQueries}, Row{"tenant-a", "/redfish/v1", std::nullopt},
+        Row{"tenant-a", "/redfish/v1/Chassis", Lane::kQueries},
+        Row{"tenant-a", "/redfish/v1/Chassis?$expand=.", Lane::kQueries}, Row{"tenant-a", "/redfish/v1", std::nullopt},
         Row{"tenant-a", "/-/healthy", std::nullopt}, Row{"stranger", "/metrics", std::nullopt}}) {
     const HttpResponse response =
         site_.Handle({.method = "GET", .target = row.target, .credentials = CredentialsOf(row.who)});
@@ -269,7 +274,7 @@ TEST_F(SiteTest, WhoIsRevokedMeanwhileGetsNothing) {
 
 TEST_F(SiteTest, WhatTheQueueRefusesMayBeAskedForLater) {
   const absl::Status why = WithRetryAfter(absl::ResourceExhaustedError("used up"), absl::Milliseconds(1200));
-  for (const char* target : {"/metrics", "/redfish/v1/Chassis"}) {
+  for (const char* target : {"/metrics", "/redfish/v1/Chassis", "/redfish/v1/Chassis?$expand=."}) {
     const HttpResponse response =
         site_.Handle({.method = "GET", .target = target, .credentials = CredentialsOf("tenant-a")}).work->make(why);
     EXPECT_EQ(response.status, 429);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/redfish/identifiers.h"
+#include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 
@@ -24,9 +25,20 @@ nlohmann::json CollectionJson(const CollectionInfo& info, const std::vector<std:
                                {"Members@odata.count", names.size()}};
   // A page of nothing would lead to itself.
   if (count > 0 && first + count < names.size()) {
-    collection["Members@odata.nextLink"] = absl::StrCat(info.uri, "?$skip=", first + count, "&$top=", count);
+    const std::string expand = page.expand.empty() ? "" : absl::StrCat("&$expand=", page.expand);
+    collection["Members@odata.nextLink"] = absl::StrCat(info.uri, "?$skip=", first + count, "&$top=", count, expand);
   }
   return collection;
+}
+
+absl::Status ExpandMembers(const PageOptions& page, const std::function<absl::StatusOr<nlohmann::json>(size_t)>& make,
+                           nlohmann::json& collection) {
+  if (!page.expands_members()) return absl::OkStatus();
+  size_t i = page.skip;
+  for (nlohmann::json& member : collection["Members"]) {
+    SIDEBAND_ASSIGN_OR_RETURN(member, make(i++));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace sideband::daemon

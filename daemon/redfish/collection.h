@@ -6,10 +6,14 @@
 #ifndef SIDEBAND_DAEMON_REDFISH_COLLECTION_H_
 #define SIDEBAND_DAEMON_REDFISH_COLLECTION_H_
 
+#include <cstddef>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "daemon/redfish/request_target.h"
 
 namespace sideband::daemon {
@@ -27,6 +31,11 @@ nlohmann::json LinkTo(const std::string& uri);
 // next one.
 nlohmann::json CollectionJson(const CollectionInfo& info, const std::vector<std::string>& names,
                               const PageOptions& page);
+
+// Where the request asks for the members themselves, replaces the links to those of the page. `make(i)` is the one of
+// names[i]; its error, if it has one, is the answer.
+absl::Status ExpandMembers(const PageOptions& page, const std::function<absl::StatusOr<nlohmann::json>(size_t)>& make,
+                           nlohmann::json& collection);
 
 }  // namespace sideband::daemon
 

@@ -7,7 +7,7 @@ namespace sideband::daemon {
 namespace {
 
 nlohmann::json Page(size_t skip, std::optional<size_t> top) {
-  return CollectionJson({"ChassisCollection", "Chassis Collection", "/c"}, {"a", "b", "c/d"}, {skip, top});
+  return CollectionJson({"ChassisCollection", "Chassis Collection", "/c"}, {"a", "b", "c/d"}, {skip, top, ""});
 }
 
 TEST(CollectionTest, AllMembers) {
@@ -26,6 +26,34 @@ TEST(CollectionTest, APageLeadsToTheNextOne) {
   const nlohmann::json second = Page(2, 2);
   EXPECT_EQ(second["Members"], nlohmann::json::array({LinkTo("/c/c~2Fd")}));
   EXPECT_FALSE(second.contains("Members@odata.nextLink"));
+}
+
+absl::Status Expand(const PageOptions& page, nlohmann::json& collection) {
+  const std::vector<std::string> names = {"a", "b", "c"};
+  collection = CollectionJson({"ChassisCollection", "Chassis Collection", "/c"}, names, page);
+  const auto make = [&](size_t i) -> absl::StatusOr<nlohmann::json> {
+    if (names[i] == "c") return absl::ResourceExhaustedError("c");
+    return nlohmann::json({{"Id", names[i]}});
+  };
+  return ExpandMembers(page, make, collection);
+}
+
+TEST(CollectionTest, MembersAreExpandedWhereTheyAreAskedFor) {
+  nlohmann::json collection;
+  ASSERT_TRUE(Expand({1, 1, "."}, collection).ok());
+  EXPECT_EQ(collection["Members"], nlohmann::json::array({{{"Id", "b"}}})) << "the page's";
+  EXPECT_EQ(collection["Members@odata.nextLink"], "/c?$skip=2&$top=1&$expand=.");
+  ASSERT_TRUE(Expand({0, 1, "*"}, collection).ok());
+  EXPECT_EQ(collection["Members"], nlohmann::json::array({{{"Id", "a"}}}));
+  for (const char* expand : {"", "~"}) {
+    ASSERT_TRUE(Expand({0, 3, expand}, collection).ok());
+    EXPECT_EQ(collection["Members"][2], LinkTo("/c/c"));
+  }
+}
+
+TEST(CollectionTest, TheErrorOfAMemberIsTheAnswer) {
+  nlohmann::json collection;
+  EXPECT_TRUE(absl::IsResourceExhausted(Expand({0, std::nullopt, "."}, collection)));
 }
 
 TEST(CollectionTest, PagesWithoutMembers) {

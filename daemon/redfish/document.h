@@ -12,6 +12,7 @@
 namespace sideband::daemon {
 
 inline constexpr char kRedfishJsonType[] = "application/json; charset=utf-8";
+inline constexpr char kRedfishXmlType[] = "application/xml; charset=utf-8";
 
 struct RedfishDocument {
   std::string content_type;

@@ -2,9 +2,11 @@
 #include "daemon/redfish/error_document.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
-#include <string>
+#include <utility>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 
@@ -43,6 +45,9 @@ constexpr ErrorRow kErrors[] = {
       "Place a valid resource at the URI or correct the URI and resubmit the request."}},
     {absl::StatusCode::kFailedPrecondition,
      {412, "GeneralError", kGeneralText, "Critical", "Send OData-Version: 4.0, or omit the field."}},
+    {absl::StatusCode::kOutOfRange,
+     {400, "QueryParameterOutOfRange", "The value '%1' for the query parameter %2 is out of range %3.", "Warning",
+      "Reduce the value for the query parameter to a value that is within range."}},
     {absl::StatusCode::kUnimplemented,
      {501, "QueryNotSupported", "Querying is not supported by the implementation.", "Warning",
       "Remove the query parameters and resubmit the request if the operation failed."}},
@@ -50,6 +55,8 @@ constexpr ErrorRow kErrors[] = {
      {507, "GeneralError", kGeneralText, "Critical", "Ask for a smaller resource."}},
 };
 
+constexpr MessageRow kBadValue = {400, "QueryParameterValueError", "The value for the parameter %1 is invalid.",
+                                  "Warning", "Correct the value for the query parameter."};
 constexpr MessageRow kUnavailable = {503, "GeneralError", kGeneralText, "Critical", "Ask again later."};
 constexpr MessageRow kBusy = {429, "ServiceTemporarilyUnavailable",
                               "The service is temporarily unavailable.  Retry in %1 seconds.", "Critical",
@@ -57,9 +64,25 @@ constexpr MessageRow kBusy = {429, "ServiceTemporarilyUnavailable",
 constexpr MessageRow kMethod = {405, "OperationNotAllowed", "The HTTP method is not allowed on this resource.",
                                 "Critical", "Use GET or HEAD: the service is read only."};
 
+// "%1" is the first argument. All are replaced at once, since an argument may look like one of them.
+std::string TextOf(const MessageRow& row, const nlohmann::json& arguments) {
+  std::vector<std::pair<std::string, std::string>> replacements;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    replacements.emplace_back(absl::StrCat("%", i + 1), arguments[i].get<std::string>());
+  }
+  return absl::StrReplaceAll(row.text, replacements);
+}
+
+// Where WithMessageArgs has put them.
+constexpr char kArgumentsKey[] = "sideband/redfish-message-args";
+
+nlohmann::json ArgumentsOf(const absl::Status& error) {
+  const auto text = error.GetPayload(kArgumentsKey);
+  return text ? nlohmann::json::parse(std::string(*text)) : nlohmann::json::array();
+}
+
 RedfishError ErrorOf(const MessageRow& row, const nlohmann::json& arguments, absl::string_view resolution) {
-  std::string text = row.text;
-  if (!arguments.empty()) absl::StrReplaceAll({{"%1", arguments[0].get<std::string>()}}, &text);
+  const std::string text = TextOf(row, arguments);
   const std::string id = absl::StrCat(kRegistry, row.key);
   const nlohmann::json message = {{"@odata.type", "#Message.v1_1_1.Message"},
                                   {"MessageId", id},
@@ -73,12 +96,19 @@ RedfishError ErrorOf(const MessageRow& row, const nlohmann::json& arguments, abs
 
 }  // namespace
 
+absl::Status WithMessageArgs(absl::Status error, const std::vector<std::string>& arguments) {
+  error.SetPayload(kArgumentsKey, absl::Cord(nlohmann::json(arguments).dump()));
+  return error;
+}
+
 RedfishError RedfishErrorOf(const absl::Status& error, absl::string_view path) {
   const auto found = std::ranges::find(kErrors, error.code(), &ErrorRow::code);
   if (found == std::end(kErrors)) return ErrorOf(kUnavailable, nlohmann::json::array(), "");
   const bool is_absent = error.code() == absl::StatusCode::kNotFound;
-  const auto arguments = is_absent ? nlohmann::json::array({std::string(path)}) : nlohmann::json::array();
-  return ErrorOf(found->message, arguments, is_absent ? "" : error.message());
+  if (is_absent) return ErrorOf(found->message, nlohmann::json::array({std::string(path)}), "");
+  const nlohmann::json arguments = ArgumentsOf(error);
+  const bool is_of_query = error.code() == absl::StatusCode::kInvalidArgument && !arguments.empty();
+  return ErrorOf(is_of_query ? kBadValue : found->message, arguments, error.message());
 }
 
 RedfishError RedfishBusyError(int64_t retry_after_s) {

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -18,6 +20,10 @@ struct RedfishError {
   int http_status = 500;
   nlohmann::json document;
 };
+
+// The error with the arguments of its message in the registry: of OUT_OF_RANGE the value, the parameter and what it may
+// be; of INVALID_ARGUMENT, which has them only where a parameter of the query is meant, its name.
+absl::Status WithMessageArgs(absl::Status error, const std::vector<std::string>& arguments);
 
 // The error's message, where it has one, is the advice to the client (Resolution); a status of another server must not
 // be passed on. `path` is the request's, without its query: an absent and a denied resource have the same document.

@@ -21,6 +21,7 @@ TEST(ErrorDocumentTest, EachCodeHasItsStatusAndMessage) {
                          Row{absl::StatusCode::kPermissionDenied, 403, "Base.1.16.InsufficientPrivilege"},
                          Row{absl::StatusCode::kNotFound, 404, "Base.1.16.ResourceMissingAtURI"},
                          Row{absl::StatusCode::kFailedPrecondition, 412, "Base.1.16.GeneralError"},
+                         Row{absl::StatusCode::kOutOfRange, 400, "Base.1.16.QueryParameterOutOfRange"},
                          Row{absl::StatusCode::kUnimplemented, 501, "Base.1.16.QueryNotSupported"},
                          Row{absl::StatusCode::kResourceExhausted, 507, "Base.1.16.GeneralError"},
                          Row{absl::StatusCode::kUnavailable, 503, "Base.1.16.GeneralError"}}) {
@@ -43,6 +44,19 @@ TEST(ErrorDocumentTest, TheStatusSaysWhatToDo) {
   EXPECT_EQ(InfoOf(RedfishErrorOf(absl::InvalidArgumentError("Give $top once."), "/x"))["Resolution"],
             "Give $top once.");
   EXPECT_NE(InfoOf(RedfishErrorOf(absl::UnauthenticatedError(""), "/x"))["Resolution"], "");
+}
+
+TEST(ErrorDocumentTest, AnErrorOfAQueryNamesTheParameter) {
+  const RedfishError range =
+      RedfishErrorOf(WithMessageArgs(absl::OutOfRangeError("Do this."), {"%2", "$levels", "1"}), "/x");
+  EXPECT_EQ(InfoOf(range)["Message"], "The value '%2' for the query parameter $levels is out of range 1.");
+  EXPECT_EQ(InfoOf(range)["MessageArgs"], nlohmann::json({"%2", "$levels", "1"}));
+  EXPECT_EQ(InfoOf(range)["Resolution"], "Do this.");
+  const RedfishError value = RedfishErrorOf(WithMessageArgs(absl::InvalidArgumentError("Do this."), {"$top"}), "/x");
+  EXPECT_EQ(value.http_status, 400);
+  EXPECT_EQ(InfoOf(value)["MessageId"], "Base.1.16.QueryParameterValueError");
+  EXPECT_EQ(InfoOf(value)["Message"], "The value for the parameter $top is invalid.");
+  EXPECT_EQ(InfoOf(value)["MessageArgs"], nlohmann::json::array({"$top"}));
 }
 
 TEST(ErrorDocumentTest, OtherMethods) {

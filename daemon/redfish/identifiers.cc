@@ -39,6 +39,14 @@ std::string SensorUri(absl::string_view device, absl::string_view id) {
   return absl::StrCat(SensorsUri(device), "/", id);
 }
 
+std::string EnvironmentMetricsUri(absl::string_view device) {
+  return absl::StrCat(MemberUri(kChassisUri, device), "/EnvironmentMetrics");
+}
+
+std::string ProcessorMetricsUri(absl::string_view device) {
+  return absl::StrCat(MemberUri(kProcessorsUri, device), "/ProcessorMetrics");
+}
+
 std::string RedfishTime(absl::Time time) {
   return absl::FormatTime("%Y-%m-%d%ET%H:%M:%E3SZ", time, absl::UTCTimeZone());
 }

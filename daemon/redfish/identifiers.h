@@ -19,6 +19,11 @@ inline constexpr char kServiceRootUri[] = "/redfish/v1/";
 inline constexpr char kChassisUri[] = "/redfish/v1/Chassis";
 inline constexpr char kSessionServiceUri[] = "/redfish/v1/SessionService";
 inline constexpr char kSessionsUri[] = "/redfish/v1/SessionService/Sessions";
+inline constexpr char kJsonSchemasUri[] = "/redfish/v1/JsonSchemas";
+inline constexpr char kSystemsUri[] = "/redfish/v1/Systems";
+// The one system: the host in which the devices are.
+inline constexpr char kHostUri[] = "/redfish/v1/Systems/Host";
+inline constexpr char kProcessorsUri[] = "/redfish/v1/Systems/Host/Processors";
 inline constexpr char kTelemetryServiceUri[] = "/redfish/v1/TelemetryService";
 inline constexpr char kMetricDefinitionsUri[] = "/redfish/v1/TelemetryService/MetricDefinitions";
 inline constexpr char kMetricReportDefinitionsUri[] = "/redfish/v1/TelemetryService/MetricReportDefinitions";
@@ -34,6 +39,10 @@ std::string MemberUri(absl::string_view collection, absl::string_view name);
 std::string SensorsUri(absl::string_view device);
 // `id` is an Id already.
 std::string SensorUri(absl::string_view device, absl::string_view id);
+
+// The metrics of a device.
+std::string EnvironmentMetricsUri(absl::string_view device);
+std::string ProcessorMetricsUri(absl::string_view device);
 
 // ISO 8601 in UTC, with milliseconds.
 std::string RedfishTime(absl::Time time);

@@ -35,6 +35,8 @@ TEST(IdentifiersTest, Uris) {
   EXPECT_EQ(MemberUri(kMetricReportsUri, "Counters"), "/redfish/v1/TelemetryService/MetricReports/Counters");
   EXPECT_EQ(SensorUri("gpu0", "power_total"), "/redfish/v1/Chassis/gpu0/Sensors/power_total");
   EXPECT_EQ(SensorsUri("a/b"), "/redfish/v1/Chassis/a~2Fb/Sensors");
+  EXPECT_EQ(EnvironmentMetricsUri("a/b"), "/redfish/v1/Chassis/a~2Fb/EnvironmentMetrics");
+  EXPECT_EQ(ProcessorMetricsUri("a/b"), "/redfish/v1/Systems/Host/Processors/a~2Fb/ProcessorMetrics");
 }
 
 TEST(IdentifiersTest, TimesAreUtcWithMilliseconds) {

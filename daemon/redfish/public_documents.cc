@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/redfish/collection.h"
 #include "daemon/redfish/identifiers.h"
+#include "daemon/redfish/oem_schema.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -16,9 +17,11 @@ namespace {
 RedfishDocument Versions() { return DocumentOf({{"v1", kServiceRootUri}}); }
 
 nlohmann::json Features() {
-  const nlohmann::json no_expand = {{"ExpandAll", false}, {"Levels", false}, {"Links", false}, {"NoLinks", false}};
-  return {{"ExcerptQuery", false},    {"ExpandQuery", no_expand}, {"FilterQuery", false},
-          {"OnlyMemberQuery", false}, {"SelectQuery", false},     {"TopSkipQuery", true}};
+  // Collections alone can be expanded.
+  const nlohmann::json expand = {
+      {"ExpandAll", true}, {"Levels", true}, {"Links", true}, {"NoLinks", true}, {"MaxLevels", 1}};
+  return {{"ExcerptQuery", false},    {"ExpandQuery", expand}, {"FilterQuery", false},
+          {"OnlyMemberQuery", false}, {"SelectQuery", false},  {"TopSkipQuery", true}};
 }
 
 RedfishDocument ServiceRoot() {
@@ -30,7 +33,9 @@ RedfishDocument ServiceRoot() {
                      {"RedfishVersion", "1.15.0"},
                      {"ProtocolFeaturesSupported", Features()},
                      {"Chassis", LinkTo(kChassisUri)},
+                     {"JsonSchemas", LinkTo(kJsonSchemasUri)},
                      {"SessionService", LinkTo(kSessionServiceUri)},
+                     {"Systems", LinkTo(kSystemsUri)},
                      {"TelemetryService", LinkTo(kTelemetryServiceUri)},
                      {"Links", {{"Sessions", LinkTo(kSessionsUri)}}}});
 }
@@ -43,7 +48,9 @@ RedfishDocument ServiceDocument() {
   };
   add("Service", kServiceRootUri);
   add("Chassis", kChassisUri);
+  add("JsonSchemas", kJsonSchemasUri);
   add("SessionService", kSessionServiceUri);
+  add("Systems", kSystemsUri);
   add("TelemetryService", kTelemetryServiceUri);
   add("Sessions", kSessionsUri);
   return DocumentOf({{"@odata.context", "/redfish/v1/$metadata"}, {"value", std::move(entries)}});
@@ -58,9 +65,17 @@ struct SchemaRow {
 constexpr SchemaRow kSchemas[] = {
     {"ServiceRoot", "v1_17_0"},
     {"ChassisCollection", nullptr},
-    {"Chassis", "v1_14_0"},
+    {"Chassis", "v1_15_0"},
+    {"EnvironmentMetrics", "v1_3_0"},
     {"SensorCollection", nullptr},
     {"Sensor", "v1_7_0"},
+    {"JsonSchemaFileCollection", nullptr},
+    {"JsonSchemaFile", "v1_1_4"},
+    {"ComputerSystemCollection", nullptr},
+    {"ComputerSystem", "v1_17_0"},
+    {"ProcessorCollection", nullptr},
+    {"Processor", "v1_16_0"},
+    {"ProcessorMetrics", "v1_4_0"},
     {"SessionService", "v1_1_8"},
     {"SessionCollection", nullptr},
     {"TelemetryService", "v1_3_0"},
@@ -73,13 +88,17 @@ constexpr SchemaRow kSchemas[] = {
     {"Message", "v1_1_1"},
 };
 
+// `version` is empty for a schema that has none.
+std::string Reference(const std::string& uri, absl::string_view schema, absl::string_view version) {
+  std::string text =
+      absl::StrCat("  <edmx:Reference Uri=\"", uri, "\">\n    <edmx:Include Namespace=\"", schema, "\"/>\n");
+  if (!version.empty()) absl::StrAppend(&text, "    <edmx:Include Namespace=\"", version, "\"/>\n");
+  return text + "  </edmx:Reference>\n";
+}
+
 std::string ReferenceTo(const SchemaRow& row) {
-  const std::string versions = row.versioned == nullptr ? ""
-                                                        : absl::StrCat("    <edmx:Include Namespace=\"", row.schema,
-                                                                       ".", row.versioned, "\"/>\n");
-  return absl::StrCat("  <edmx:Reference Uri=\"http://redfish.dmtf.org/schemas/v1/", row.schema,
-                      row.versioned == nullptr ? "" : "_v1", ".xml\">\n    <edmx:Include Namespace=\"", row.schema,
-                      "\"/>\n", versions, "  </edmx:Reference>\n");
+  return Reference(absl::StrCat("http://redfish.dmtf.org/schemas/v1/", row.schema, "_v1.xml"), row.schema,
+                   row.versioned == nullptr ? "" : absl::StrCat(row.schema, ".", row.versioned));
 }
 
 constexpr char kMetadataBegin[] = R"(<?xml version="1.0" encoding="UTF-8"?>
@@ -87,46 +106,26 @@ constexpr char kMetadataBegin[] = R"(<?xml version="1.0" encoding="UTF-8"?>
   <edmx:Reference Uri="http://docs.oasis-open.org/odata/odata/v4.0/errata03/csd01/complete/vocabularies/Org.OData.Core.V1.xml">
     <edmx:Include Namespace="Org.OData.Core.V1" Alias="OData"/>
   </edmx:Reference>
+  <edmx:Reference Uri="http://redfish.dmtf.org/schemas/v1/RedfishExtensions_v1.xml">
+    <edmx:Include Namespace="RedfishExtensions.v1_0_0" Alias="Redfish"/>
+  </edmx:Reference>
 )";
 
-// With the types of "Oem": {"Sideband": …}, which are this service's own.
-constexpr char kMetadataEnd[] = R"xml(  <edmx:DataServices>
+constexpr char kMetadataEnd[] = R"(  <edmx:DataServices>
     <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="Service">
       <EntityContainer Name="Service" Extends="ServiceRoot.v1_17_0.ServiceContainer"/>
     </Schema>
-    <Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="SidebandTelemetry.v1_0_0">
-      <ComplexType Name="Labels" OpenType="true"/>
-      <ComplexType Name="SensorValue">
-        <Property Name="Device" Type="Edm.String"/>
-        <Property Name="Labels" Type="SidebandTelemetry.v1_0_0.Labels"/>
-        <Property Name="Created" Type="Edm.DateTimeOffset"/>
-      </ComplexType>
-      <ComplexType Name="CounterValue">
-        <Property Name="Device" Type="Edm.String"/>
-        <Property Name="Slice" Type="Edm.Int64"/>
-        <Property Name="Vm" Type="Edm.String"/>
-        <Property Name="VmUuid" Type="Edm.String"/>
-        <Property Name="Context" Type="Edm.String"/>
-        <Property Name="Generation" Type="Edm.Int64"/>
-        <Property Name="Flags" Type="Collection(Edm.String)"/>
-        <Property Name="Coverage" Type="Edm.Double"/>
-        <Property Name="StandardError" Type="Edm.String"/>
-        <Property Name="LowerBound" Type="Edm.String"/>
-        <Property Name="UpperBound" Type="Edm.String"/>
-      </ComplexType>
-      <ComplexType Name="Definition">
-        <Property Name="Metric" Type="Edm.String"/>
-      </ComplexType>
-    </Schema>
   </edmx:DataServices>
 </edmx:Edmx>
-)xml";
+)";
 
 RedfishDocument Metadata() {
   std::string text = kMetadataBegin;
   for (const SchemaRow& row : kSchemas) text += ReferenceTo(row);
+  // The types of "Oem": {"Sideband": …}.
+  text += Reference(kOemCsdlUri, kOemNamespace, kOemVersion);
   text += kMetadataEnd;
-  return {.content_type = "application/xml; charset=utf-8", .text = std::move(text)};
+  return {.content_type = kRedfishXmlType, .text = std::move(text)};
 }
 
 struct PublicRow {

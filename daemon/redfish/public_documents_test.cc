@@ -35,7 +35,12 @@ TEST(PublicDocumentsTest, TheRootHasWhatItsSchemaDemands) {
   for (const char* name : {"@odata.type", "Id", "Name", "RedfishVersion"}) EXPECT_TRUE(root[name].is_string()) << name;
   EXPECT_EQ(root["Links"]["Sessions"]["@odata.id"], "/redfish/v1/SessionService/Sessions");
   EXPECT_EQ(root["ProtocolFeaturesSupported"]["TopSkipQuery"], true);
-  EXPECT_EQ(root["ProtocolFeaturesSupported"]["ExpandQuery"]["ExpandAll"], false);
+  EXPECT_EQ(
+      root["ProtocolFeaturesSupported"]["ExpandQuery"],
+      nlohmann::json({{"ExpandAll", true}, {"Levels", true}, {"Links", true}, {"NoLinks", true}, {"MaxLevels", 1}}));
+  for (const char* name : {"ExcerptQuery", "FilterQuery", "OnlyMemberQuery", "SelectQuery"}) {
+    EXPECT_EQ(root["ProtocolFeaturesSupported"][name], false) << name;
+  }
 }
 
 TEST(PublicDocumentsTest, TheServiceDocumentListsTheRootsLinks) {
@@ -57,7 +62,10 @@ TEST(PublicDocumentsTest, MetadataIsXml) {
   EXPECT_EQ(document->schema, "");
   EXPECT_THAT(document->text, HasSubstr("Uri=\"http://redfish.dmtf.org/schemas/v1/Sensor_v1.xml\""));
   EXPECT_THAT(document->text, HasSubstr("<edmx:Include Namespace=\"Sensor.v1_7_0\"/>"));
-  EXPECT_THAT(document->text, HasSubstr("Uri=\"http://redfish.dmtf.org/schemas/v1/SensorCollection.xml\""));
+  EXPECT_THAT(document->text, HasSubstr("Uri=\"http://redfish.dmtf.org/schemas/v1/SensorCollection_v1.xml\""));
+  EXPECT_THAT(document->text, HasSubstr("<edmx:Include Namespace=\"RedfishExtensions.v1_0_0\" Alias=\"Redfish\"/>"));
+  EXPECT_THAT(document->text, HasSubstr("Uri=\"/redfish/v1/Schemas/SidebandTelemetry_v1.xml\""));
+  EXPECT_THAT(document->text, HasSubstr("<edmx:Include Namespace=\"SidebandTelemetry.v1_0_0\"/>"));
 }
 
 TEST(PublicDocumentsTest, TheRootHasNoQueries) {

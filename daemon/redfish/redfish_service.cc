@@ -12,7 +12,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "daemon/redfish/collection.h"
+#include "daemon/redfish/device_resources.h"
 #include "daemon/redfish/identifiers.h"
+#include "daemon/redfish/oem_schema.h"
 #include "daemon/redfish/sensor_resource.h"
 #include "daemon/sensors/sensor_families.h"
 #include "daemon/view/queries.h"
@@ -25,7 +27,6 @@ namespace sideband::daemon {
 namespace {
 
 using sideband::v1::Counter;
-using sideband::v1::Device;
 using sideband::v1::DeviceSensors;
 using sideband::v1::Event;
 using sideband::v1::Scope;
@@ -114,17 +115,6 @@ nlohmann::json CounterMetricValue(const sideband::v1::Snapshot& snapshot, const 
 
 namespace {
 
-struct IdentityRow {
-  const char* label;
-  const char* property;
-};
-constexpr IdentityRow kIdentity[] = {{"name", "Model"}, {"part_number", "PartNumber"}, {"serial", "SerialNumber"}};
-
-// No health: the daemon judges none.
-const char* StateOf(const Device& device) {
-  return device.state() == Device::STATE_FRESH ? "Enabled" : "UnavailableOffline";
-}
-
 nlohmann::json DefinitionJson(const std::string& id, const std::string& description) {
   return {{"@odata.id", MemberUri(kMetricDefinitionsUri, id)},
           {"@odata.type", "#MetricDefinition.v1_3_0.MetricDefinition"},
@@ -155,8 +145,6 @@ nlohmann::json SensorDefinition(const std::string& id, const Sensor& sensor) {
 // UCUM has bytes; for what it has no unit for, it has annotations.
 std::string UcumOf(const std::string& unit) { return unit == "bytes" ? "By" : absl::StrCat("{", unit, "}"); }
 
-constexpr char kIdentityFamily[] = "sideband_board_info";
-
 // The names in the place of the asterisks of `path`; nullopt where the target is not of this form.
 std::optional<std::vector<std::string>> Match(absl::string_view path, const RedfishTarget& target) {
   const std::vector<absl::string_view> pattern = absl::StrSplit(path, '/');
@@ -173,13 +161,6 @@ std::optional<std::vector<std::string>> Match(absl::string_view path, const Redf
     }
   }
   return names;
-}
-
-sideband::v1::GetSensorsRequest SensorsRequest(const std::string& device, const std::string& name = "") {
-  sideband::v1::GetSensorsRequest request;
-  request.mutable_filter()->set_device(device);
-  if (!name.empty()) request.mutable_filter()->add_names(name);
-  return request;
 }
 
 bool IsOfPartitions(const sideband::v1::Sensor& sensor) {
@@ -223,22 +204,6 @@ absl::Status AddSnapshot(const sideband::v1::Snapshot& snapshot, MetricReport& r
 
 }  // namespace
 
-nlohmann::json ChassisJson(const Device& device, const ChassisDetails& details) {
-  nlohmann::json chassis = {{"@odata.id", MemberUri(kChassisUri, device.name())},
-                            {"@odata.type", "#Chassis.v1_14_0.Chassis"},
-                            {"Id", RedfishId(device.name())},
-                            {"Name", device.name()},
-                            {"ChassisType", "Card"},
-                            {"Status", {{"State", StateOf(device)}}}};
-  if (!device.uuid().empty()) chassis["UUID"] = device.uuid();
-  for (const auto& [label, property] : kIdentity) {
-    const auto found = details.identity.find(label);
-    if (found != details.identity.end()) chassis[property] = found->second;
-  }
-  if (details.has_sensors) chassis["Sensors"] = LinkTo(SensorsUri(device.name()));
-  return chassis;
-}
-
 const ReportRow* FindReport(absl::string_view id) {
   const auto found = std::ranges::find(kReports, id, &ReportRow::id);
   return found == std::end(kReports) ? nullptr : &*found;
@@ -277,9 +242,9 @@ nlohmann::json ReportDefinitionJson(const ReportRow& row) {
 }
 
 absl::Status MetricReport::Add(nlohmann::json value) {
-  if (values_.size() >= kMetricValuesMax) {
+  if (values_.size() >= values_max_) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("The report has more than ", kMetricValuesMax, " values; read /metrics or gRPC instead."));
+        absl::StrCat("The answer has more than ", kMetricValuesMax, " values; read /metrics or gRPC instead."));
   }
   values_.push_back(std::move(value));
   return absl::OkStatus();
@@ -331,10 +296,19 @@ std::optional<nlohmann::json> MetricDefinitions::Find(const std::string& id) con
 const RedfishService::Route RedfishService::kRoutes[] = {
     {"Chassis", true, &RedfishService::ChassisCollection},
     {"Chassis/*", false, &RedfishService::Chassis},
+    {"Chassis/*/EnvironmentMetrics", false, &RedfishService::EnvironmentMetrics},
     {"Chassis/*/Sensors", true, &RedfishService::SensorCollection},
     {"Chassis/*/Sensors/*", false, &RedfishService::Sensor},
+    {"JsonSchemas", true, &RedfishService::JsonSchemas},
+    {"JsonSchemas/*", false, &RedfishService::JsonSchema},
+    {"Schemas/SidebandTelemetry.v1_0_0.json", false, &RedfishService::OemSchema},
     {"SessionService", false, &RedfishService::SessionService},
     {"SessionService/Sessions", true, &RedfishService::Sessions},
+    {"Systems", true, &RedfishService::Systems},
+    {"Systems/Host", false, &RedfishService::System},
+    {"Systems/Host/Processors", true, &RedfishService::ProcessorCollection},
+    {"Systems/Host/Processors/*", false, &RedfishService::Processor},
+    {"Systems/Host/Processors/*/ProcessorMetrics", false, &RedfishService::ProcessorMetrics},
     {"TelemetryService", false, &RedfishService::TelemetryService},
     {"TelemetryService/MetricDefinitions", true, &RedfishService::MetricDefinitionCollection},
     {"TelemetryService/MetricDefinitions/*", false, &RedfishService::MetricDefinition},
@@ -345,6 +319,10 @@ const RedfishService::Route RedfishService::kRoutes[] = {
 };
 
 absl::StatusOr<RedfishDocument> RedfishService::Get(const Caller& caller, const RedfishTarget& target) const {
+  if (Match("Schemas/SidebandTelemetry_v1.xml", target)) {
+    SIDEBAND_RETURN_IF_ERROR(PageOf(target, /*is_collection=*/false).status());
+    return RedfishDocument{.content_type = kRedfishXmlType, .text = OemCsdl(), .schema = ""};
+  }
   for (const Route& route : kRoutes) {
     auto names = Match(route.path, target);
     if (!names) continue;
@@ -362,45 +340,66 @@ std::optional<VisibleDevice> RedfishService::FindDevice(const Caller& caller, ab
   return std::nullopt;
 }
 
-absl::StatusOr<DeviceSensors> RedfishService::SensorsOf(const Caller& caller, absl::string_view id) const {
-  const auto device = FindDevice(caller, id);
-  if (!device) return NotFound();
-  SIDEBAND_ASSIGN_OR_RETURN(const auto response, sensors_.Get(caller, SensorsRequest(device->info->name)));
+absl::StatusOr<DeviceSensors> RedfishService::SensorsOf(const Caller& caller, const VisibleDevice& device) const {
+  sideband::v1::GetSensorsRequest request;
+  request.mutable_filter()->set_device(device.info->name);
+  SIDEBAND_ASSIGN_OR_RETURN(const auto response, sensors_.Get(caller, request));
   // The board is silent, or not read, and an operator asks.
   DeviceSensors none;
-  none.set_device(device->info->name);
+  none.set_device(device.info->name);
   return response.devices().empty() ? none : response.devices(0);
 }
 
-std::map<std::string, std::string> RedfishService::IdentityOf(const Caller& caller, const std::string& device) const {
-  std::map<std::string, std::string> identity;
-  const auto response = sensors_.Get(caller, SensorsRequest(device, kIdentityFamily));
-  if (!response.ok()) return identity;
-  for (const auto& label : response->devices(0).sensors(0).labels()) identity[label.name()] = label.value();
-  return identity;
+absl::StatusOr<DeviceSensors> RedfishService::SensorsOf(const Caller& caller, absl::string_view id) const {
+  const auto device = FindDevice(caller, id);
+  if (!device) return NotFound();
+  return SensorsOf(caller, *device);
+}
+
+RedfishService::Answer RedfishService::DeviceCollection(const Request& request, const CollectionInfo& info,
+                                                        nlohmann::json (RedfishService::*make)(const Caller&,
+                                                                                               const VisibleDevice&)
+                                                            const) const {
+  const std::vector<VisibleDevice> devices = reader_.Devices(request.caller);
+  std::vector<std::string> names;
+  for (const VisibleDevice& device : devices) names.push_back(device.info->name);
+  nlohmann::json collection = CollectionJson(info, names, request.page);
+  SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
+      request.page, [&](size_t i) { return (this->*make)(request.caller, devices[i]); }, collection));
+  return collection;
 }
 
 RedfishService::Answer RedfishService::ChassisCollection(const Request& request) const {
-  std::vector<std::string> names;
-  for (const VisibleDevice& device : reader_.Devices(request.caller)) names.push_back(device.info->name);
-  return CollectionJson({"ChassisCollection", "Chassis Collection", kChassisUri}, names, request.page);
+  return DeviceCollection(request, {"ChassisCollection", "Chassis Collection", kChassisUri},
+                          &RedfishService::ChassisOf);
+}
+
+nlohmann::json RedfishService::ChassisOf(const Caller& caller, const VisibleDevice& device) const {
+  const auto sensors = SensorsOf(caller, device);
+  return ChassisJson(DeviceMessage(device), sensors.ok() ? std::optional(*sensors) : std::nullopt);
 }
 
 RedfishService::Answer RedfishService::Chassis(const Request& request) const {
   const auto device = FindDevice(request.caller, request.names[0]);
   if (!device) return NotFound();
-  const std::string& name = device->info->name;
-  const bool has_sensors = sensors_.Get(request.caller, SensorsRequest(name)).ok();
-  return ChassisJson(DeviceMessage(*device), {has_sensors, IdentityOf(request.caller, name)});
+  return ChassisOf(request.caller, *device);
 }
 
 RedfishService::Answer RedfishService::SensorCollection(const Request& request) const {
   SIDEBAND_ASSIGN_OR_RETURN(const DeviceSensors device, SensorsOf(request.caller, request.names[0]));
   std::vector<std::string> ids;
+  std::vector<std::pair<const sideband::v1::Sensor*, RedfishReading>> sensors;  // parallel to `ids`
   for (const auto& sensor : device.sensors()) {
-    if (auto reading = RedfishReadingOf(sensor)) ids.push_back(std::move(reading->id));
+    const auto reading = RedfishReadingOf(sensor);
+    if (!reading) continue;
+    ids.push_back(reading->id);
+    sensors.emplace_back(&sensor, *reading);
   }
-  return CollectionJson({"SensorCollection", "Sensor Collection", SensorsUri(device.device())}, ids, request.page);
+  nlohmann::json collection =
+      CollectionJson({"SensorCollection", "Sensor Collection", SensorsUri(device.device())}, ids, request.page);
+  SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
+      request.page, [&](size_t i) { return SensorJson(device, *sensors[i].first, sensors[i].second); }, collection));
+  return collection;
 }
 
 RedfishService::Answer RedfishService::Sensor(const Request& request) const {
@@ -410,6 +409,68 @@ RedfishService::Answer RedfishService::Sensor(const Request& request) const {
     if (reading && reading->id == request.names[1]) return SensorJson(device, sensor, *reading);
   }
   return NotFound();
+}
+
+RedfishService::Answer RedfishService::EnvironmentMetrics(const Request& request) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const DeviceSensors device, SensorsOf(request.caller, request.names[0]));
+  auto metrics = EnvironmentMetricsJson(device);
+  if (!metrics) return NotFound();
+  return *std::move(metrics);
+}
+
+RedfishService::Answer RedfishService::JsonSchemas(const Request& request) const {
+  nlohmann::json collection = CollectionJson(
+      {"JsonSchemaFileCollection", "JSON Schema File Collection", kJsonSchemasUri}, {kOemVersion}, request.page);
+  SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
+      request.page, [](size_t) { return JsonSchemaFileJson(); }, collection));
+  return collection;
+}
+
+RedfishService::Answer RedfishService::JsonSchema(const Request& request) const {
+  if (request.names[0] != kOemVersion) return NotFound();
+  return JsonSchemaFileJson();
+}
+
+RedfishService::Answer RedfishService::OemSchema(const Request&) const { return OemJsonSchema(); }
+
+RedfishService::Answer RedfishService::Systems(const Request& request) const {
+  nlohmann::json collection =
+      CollectionJson({"ComputerSystemCollection", "Computer System Collection", kSystemsUri}, {"Host"}, request.page);
+  SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
+      request.page, [&](size_t) { return System(request); }, collection));
+  return collection;
+}
+
+// Without power, boot and actions, which are not the daemon's to tell or to take.
+RedfishService::Answer RedfishService::System(const Request&) const {
+  return nlohmann::json{{"@odata.id", kHostUri},
+                        {"@odata.type", "#ComputerSystem.v1_17_0.ComputerSystem"},
+                        {"Id", "Host"},
+                        {"Name", "Host of the devices"},
+                        {"Status", {{"State", "Enabled"}}},
+                        {"Processors", LinkTo(kProcessorsUri)}};
+}
+
+RedfishService::Answer RedfishService::ProcessorCollection(const Request& request) const {
+  return DeviceCollection(request, {"ProcessorCollection", "Processor Collection", kProcessorsUri},
+                          &RedfishService::ProcessorOf);
+}
+
+nlohmann::json RedfishService::ProcessorOf(const Caller& caller, const VisibleDevice& device) const {
+  return ProcessorJson(DeviceMessage(device), SensorsOf(caller, device).value_or(DeviceSensors()));
+}
+
+RedfishService::Answer RedfishService::Processor(const Request& request) const {
+  const auto device = FindDevice(request.caller, request.names[0]);
+  if (!device) return NotFound();
+  return ProcessorOf(request.caller, *device);
+}
+
+RedfishService::Answer RedfishService::ProcessorMetrics(const Request& request) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const DeviceSensors device, SensorsOf(request.caller, request.names[0]));
+  auto metrics = ProcessorMetricsJson(device);
+  if (!metrics) return NotFound();
+  return *std::move(metrics);
 }
 
 // There are no sessions: clients have certificates or bearer tokens.
@@ -441,8 +502,12 @@ absl::StatusOr<MetricDefinitions> RedfishService::Definitions(const Caller& call
 
 RedfishService::Answer RedfishService::MetricDefinitionCollection(const Request& request) const {
   SIDEBAND_ASSIGN_OR_RETURN(const MetricDefinitions definitions, Definitions(request.caller));
-  return CollectionJson({"MetricDefinitionCollection", "Metric Definition Collection", kMetricDefinitionsUri},
-                        definitions.Ids(), request.page);
+  const std::vector<std::string> ids = definitions.Ids();
+  nlohmann::json collection = CollectionJson(
+      {"MetricDefinitionCollection", "Metric Definition Collection", kMetricDefinitionsUri}, ids, request.page);
+  SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
+      request.page, [&](size_t i) { return *definitions.Find(ids[i]); }, collection));
+  return collection;
 }
 
 RedfishService::Answer RedfishService::MetricDefinition(const Request& request) const {
@@ -453,9 +518,12 @@ RedfishService::Answer RedfishService::MetricDefinition(const Request& request) 
 }
 
 RedfishService::Answer RedfishService::ReportDefinitionCollection(const Request& request) const {
-  return CollectionJson(
+  nlohmann::json collection = CollectionJson(
       {"MetricReportDefinitionCollection", "Metric Report Definition Collection", kMetricReportDefinitionsUri},
       ReportIds(), request.page);
+  SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
+      request.page, [](size_t i) { return ReportDefinitionJson(kReports[i]); }, collection));
+  return collection;
 }
 
 RedfishService::Answer RedfishService::ReportDefinition(const Request& request) const {
@@ -465,8 +533,12 @@ RedfishService::Answer RedfishService::ReportDefinition(const Request& request) 
 }
 
 RedfishService::Answer RedfishService::ReportCollection(const Request& request) const {
-  return CollectionJson({"MetricReportCollection", "Metric Report Collection", kMetricReportsUri}, ReportIds(),
-                        request.page);
+  nlohmann::json collection = CollectionJson({"MetricReportCollection", "Metric Report Collection", kMetricReportsUri},
+                                             ReportIds(), request.page);
+  size_t room = kMetricValuesMax;
+  SIDEBAND_RETURN_IF_ERROR(ExpandMembers(
+      request.page, [&](size_t i) { return ReportOf(request.caller, kReports[i], room); }, collection));
+  return collection;
 }
 
 absl::Status RedfishService::AddSensors(const Caller& caller, bool of_partitions, MetricReport& report) const {
@@ -489,22 +561,28 @@ absl::Status RedfishService::AddCounters(const Caller& caller, MetricReport& rep
   return absl::OkStatus();
 }
 
+RedfishService::Answer RedfishService::ReportOf(const Caller& caller, const ReportRow& row, size_t& room) const {
+  MetricReport report(row, room);
+  switch (row.kind) {
+    case ReportKind::kBoardSensors:
+      SIDEBAND_RETURN_IF_ERROR(AddSensors(caller, /*of_partitions=*/false, report));
+      break;
+    case ReportKind::kCounters:
+      SIDEBAND_RETURN_IF_ERROR(AddCounters(caller, report));
+      break;
+    case ReportKind::kPartitions:
+      SIDEBAND_RETURN_IF_ERROR(AddSensors(caller, /*of_partitions=*/true, report));
+      break;
+  }
+  room -= report.size();
+  return std::move(report).Json(reader_.clock().Now());
+}
+
 RedfishService::Answer RedfishService::Report(const Request& request) const {
   const ReportRow* row = FindReport(request.names[0]);
   if (row == nullptr) return NotFound();
-  MetricReport report(*row);
-  switch (row->kind) {
-    case ReportKind::kBoardSensors:
-      SIDEBAND_RETURN_IF_ERROR(AddSensors(request.caller, /*of_partitions=*/false, report));
-      break;
-    case ReportKind::kCounters:
-      SIDEBAND_RETURN_IF_ERROR(AddCounters(request.caller, report));
-      break;
-    case ReportKind::kPartitions:
-      SIDEBAND_RETURN_IF_ERROR(AddSensors(request.caller, /*of_partitions=*/true, report));
-      break;
-  }
-  return std::move(report).Json(reader_.clock().Now());
+  size_t room = kMetricValuesMax;
+  return ReportOf(request.caller, *row, room);
 }
 
 }  // namespace sideband::daemon

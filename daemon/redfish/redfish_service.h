@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Redfish resources that need a caller: devices, their sensors, and telemetry, each as far as the caller may read
-// them. README.md has the list.
+// The Redfish resources that need a caller: devices, their processors and sensors, and telemetry, each as far as the
+// caller may read them. README.md has the list.
 //   const RedfishService service(sensors);
 //   SIDEBAND_ASSIGN_OR_RETURN(const RedfishTarget target, ParseRedfishTarget("/redfish/v1/Chassis"));
 //   SIDEBAND_ASSIGN_OR_RETURN(const RedfishDocument document, service.Get(caller, target));
@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "daemon/redfish/collection.h"
 #include "daemon/redfish/document.h"
 #include "daemon/redfish/request_target.h"
 #include "daemon/view/reader.h"
@@ -41,14 +42,6 @@ nlohmann::json SensorMetricValue(const sideband::v1::DeviceSensors& device, cons
 // `snapshot` is where the scope is from; its scopes are not read. `scope` has the counter.
 nlohmann::json CounterMetricValue(const sideband::v1::Snapshot& snapshot, const sideband::v1::ScopeCounters& scope,
                                   const sideband::v1::Counter& counter);
-
-// What the caller may see of a device beside the device itself.
-struct ChassisDetails {
-  bool has_sensors = false;                     // whether there is a collection of them
-  std::map<std::string, std::string> identity;  // the labels of sideband_board_info
-};
-
-nlohmann::json ChassisJson(const sideband::v1::Device& device, const ChassisDetails& details);
 
 // The telemetry service (DSP2046), its fixed definitions of reports, and reports.
 
@@ -79,15 +72,18 @@ nlohmann::json ReportDefinitionJson(const ReportRow& row);
 // A report as it grows. Not thread-safe.
 class MetricReport {
  public:
-  // `row` is one of kReports.
-  explicit MetricReport(const ReportRow& row) : row_(row) {}
+  // `row` is one of kReports; `values_max` is smaller where the answer has the values of other reports, too.
+  explicit MetricReport(const ReportRow& row, size_t values_max = kMetricValuesMax)
+      : row_(row), values_max_(values_max) {}
 
-  // RESOURCE_EXHAUSTED where the report has kMetricValuesMax values: a part of them would look like all.
+  // RESOURCE_EXHAUSTED where the report has `values_max` values: a part of them would look like all.
   absl::Status Add(nlohmann::json value);
+  size_t size() const { return values_.size(); }
   nlohmann::json Json(absl::Time now) &&;
 
  private:
   const ReportRow& row_;
+  const size_t values_max_;
   nlohmann::json values_ = nlohmann::json::array();
 };
 
@@ -136,6 +132,15 @@ class RedfishService {
   Answer Chassis(const Request& request) const;
   Answer SensorCollection(const Request& request) const;
   Answer Sensor(const Request& request) const;
+  Answer EnvironmentMetrics(const Request& request) const;
+  Answer JsonSchemas(const Request& request) const;
+  Answer JsonSchema(const Request& request) const;
+  Answer OemSchema(const Request& request) const;
+  Answer Systems(const Request& request) const;
+  Answer System(const Request& request) const;
+  Answer ProcessorCollection(const Request& request) const;
+  Answer Processor(const Request& request) const;
+  Answer ProcessorMetrics(const Request& request) const;
   Answer SessionService(const Request& request) const;
   Answer Sessions(const Request& request) const;
   Answer TelemetryService(const Request& request) const;
@@ -146,15 +151,21 @@ class RedfishService {
   Answer ReportCollection(const Request& request) const;
   Answer Report(const Request& request) const;
 
+  nlohmann::json ChassisOf(const Caller& caller, const VisibleDevice& device) const;
+  nlohmann::json ProcessorOf(const Caller& caller, const VisibleDevice& device) const;
+  // The caller's devices, each as `make` has it.
+  Answer DeviceCollection(const Request& request, const CollectionInfo& info,
+                          nlohmann::json (RedfishService::*make)(const Caller&, const VisibleDevice&) const) const;
   // The device with this Id; nullopt if the caller sees none.
   std::optional<VisibleDevice> FindDevice(const Caller& caller, absl::string_view id) const;
-  // Of a device by its Id. NotFound() as SensorQueries::Get.
+  // The sensors of a device, or of the one with this Id. NotFound() as SensorQueries::Get.
+  absl::StatusOr<sideband::v1::DeviceSensors> SensorsOf(const Caller& caller, const VisibleDevice& device) const;
   absl::StatusOr<sideband::v1::DeviceSensors> SensorsOf(const Caller& caller, absl::string_view id) const;
-  // The labels of the board's identity; empty for those who do not see the whole board.
-  std::map<std::string, std::string> IdentityOf(const Caller& caller, const std::string& device) const;
   absl::StatusOr<MetricDefinitions> Definitions(const Caller& caller) const;
   absl::Status AddSensors(const Caller& caller, bool of_partitions, MetricReport& report) const;
   absl::Status AddCounters(const Caller& caller, MetricReport& report) const;
+  // Reduces `room`, the values that the answer may still have, by those of the report.
+  Answer ReportOf(const Caller& caller, const ReportRow& row, size_t& room) const;
 
   const SensorQueries& sensors_;
   Reader& reader_;

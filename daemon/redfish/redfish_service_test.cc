@@ -159,34 +159,6 @@ TEST(MetricValueTest, Levels) {
   EXPECT_STREQ(LevelNameOf(scope), "host");
 }
 
-TEST(ChassisResourceTest, ADeviceWithABoard) {
-  sideband::v1::Device device;
-  device.set_name("gpu 0");
-  device.set_uuid("00000000-0000-0000-0000-0000000000d0");
-  device.set_state(sideband::v1::Device::STATE_FRESH);
-  const auto chassis =
-      ChassisJson(device, {.has_sensors = true, .identity = {{"name", "Board"}, {"serial", "1"}, {"firmware", "2"}}});
-  EXPECT_EQ(chassis, nlohmann::json({{"@odata.id", "/redfish/v1/Chassis/gpu~200"},
-                                     {"@odata.type", "#Chassis.v1_14_0.Chassis"},
-                                     {"Id", "gpu~200"},
-                                     {"Name", "gpu 0"},
-                                     {"ChassisType", "Card"},
-                                     {"Status", {{"State", "Enabled"}}},
-                                     {"UUID", "00000000-0000-0000-0000-0000000000d0"},
-                                     {"Model", "Board"},
-                                     {"SerialNumber", "1"},
-                                     {"Sensors", {{"@odata.id", "/redfish/v1/Chassis/gpu~200/Sensors"}}}}));
-}
-
-TEST(ChassisResourceTest, WhatIsUnknownIsAbsent) {
-  sideband::v1::Device device;
-  device.set_name("gpu0");
-  device.set_state(sideband::v1::Device::STATE_AWAY);
-  const auto chassis = ChassisJson(device, {});
-  EXPECT_EQ(chassis["Status"]["State"], "UnavailableOffline");
-  for (const char* name : {"UUID", "Model", "Sensors"}) EXPECT_FALSE(chassis.contains(name)) << name;
-}
-
 TEST(TelemetryResourcesTest, EachReportHasADefinition) {
   for (const ReportRow& row : kReports) {
     EXPECT_EQ(FindReport(row.id), &row);
@@ -372,6 +344,13 @@ class RedfishServiceTest : public testing::Test {
     return Get(who, absl::StrCat(kReportUris, report))["MetricValues"];
   }
 
+  // The board tells its clocks, too.
+  void PublishClocks() {
+    reading_.samples[BoardGroup::kClocks] = {world_.clock.Steady(), world_.clock.Now()};
+    reading_.clocks.current_mhz[mailbox::BoardClock::kGraphics] = 1410;
+    boards_.Publish(0, std::make_shared<const BoardReading>(reading_));
+  }
+
   // Adds every link in `json` that is not known yet.
   static void Collect(const nlohmann::json& json, std::vector<std::string>& to_visit, std::set<std::string>& known) {
     if (json.is_object() && json.contains("@odata.id")) {
@@ -384,7 +363,8 @@ class RedfishServiceTest : public testing::Test {
   // Every resource that the caller can reach by links, by its URI.
   std::map<std::string, std::string> Crawl(const std::string& who) {
     std::map<std::string, std::string> found;
-    std::vector<std::string> to_visit = {kChassisUri, kTelemetryServiceUri, kSessionServiceUri};
+    std::vector<std::string> to_visit = {kChassisUri, kJsonSchemasUri, kSystemsUri, kTelemetryServiceUri,
+                                         kSessionServiceUri};
     std::set<std::string> known(to_visit.begin(), to_visit.end());
     while (!to_visit.empty()) {
       const std::string uri = to_visit.back();
@@ -409,10 +389,13 @@ class RedfishServiceTest : public testing::Test {
 };
 
 TEST_F(RedfishServiceTest, EveryLinkLeadsToAResource) {
+  PublishClocks();
   for (const char* who : kCallers) EXPECT_GE(Crawl(who).size(), 12u) << who;
   const auto operators = Crawl("ops");
   for (const char* uri :
        {"/redfish/v1/Chassis/gpu0/Sensors/energy_total", "/redfish/v1/Chassis/gpu1/Sensors",
+        "/redfish/v1/Chassis/gpu0/EnvironmentMetrics", "/redfish/v1/Systems/Host/Processors/gpu1",
+        "/redfish/v1/Systems/Host/Processors/gpu0/ProcessorMetrics",
         "/redfish/v1/TelemetryService/MetricDefinitions/vm.cycles",
         "/redfish/v1/TelemetryService/MetricReports/Partitions", "/redfish/v1/SessionService/Sessions"}) {
     EXPECT_TRUE(operators.contains(uri)) << uri;
@@ -420,6 +403,7 @@ TEST_F(RedfishServiceTest, EveryLinkLeadsToAResource) {
 }
 
 TEST_F(RedfishServiceTest, NobodyHasAByteOfAnother) {
+  PublishClocks();
   const std::vector<std::pair<std::string, std::vector<std::string>>> foreign = {
       {"ops", {"render", "\"compute\"", "train", "inner"}},
       {"tenant-a", {"vm1", "train", "secret", "pcie_bytes", "power", "partition_", "Board"}},
@@ -438,6 +422,7 @@ TEST_F(RedfishServiceTest, NobodyHasAByteOfAnother) {
 }
 
 TEST_F(RedfishServiceTest, WhatIsDeniedIsAbsent) {
+  PublishClocks();
   const auto expect_absent = [&](const char* who, const std::string& target) {
     EXPECT_EQ(Document(who, target).status(), NotFound()) << who << " " << target;
   };
@@ -445,10 +430,20 @@ TEST_F(RedfishServiceTest, WhatIsDeniedIsAbsent) {
        {"/redfish/v1/Chassis/gpu9", "/redfish/v1/Chassis/gpu9/Sensors", "/redfish/v1/nothing",
         "/redfish/v1/Chassis/gpu0/Sensors/nothing", "/redfish/v1/Chassis/gpu0/nothing",
         "/redfish/v1/TelemetryService/MetricReports/nothing", "/redfish/v2/Chassis", "/redfish/v1//Chassis",
-        "/redfish/v1/TelemetryService/MetricDefinitions/vm.nothing", "/redfish/v1/chassis"}) {
+        "/redfish/v1/TelemetryService/MetricDefinitions/vm.nothing", "/redfish/v1/chassis",
+        "/redfish/v1/Chassis/gpu9/EnvironmentMetrics", "/redfish/v1/Chassis/gpu1/EnvironmentMetrics",
+        "/redfish/v1/Systems/gpu0", "/redfish/v1/Systems/Host/Processors/gpu9",
+        "/redfish/v1/Systems/Host/Processors/gpu9/ProcessorMetrics",
+        "/redfish/v1/Systems/Host/Processors/gpu1/ProcessorMetrics"}) {
     for (const char* who : kCallers) expect_absent(who, target);
   }
   expect_absent("auditor", "/redfish/v1/Chassis/gpu0");
+  expect_absent("auditor", "/redfish/v1/Systems/Host/Processors/gpu0");
+  for (const char* who : {"tenant-a", "tenant-b", "tenant-p", "tenant-q", "auditor"}) {
+    expect_absent(who, "/redfish/v1/Chassis/gpu0/EnvironmentMetrics");
+    expect_absent(who, "/redfish/v1/Systems/Host/Processors/gpu0/ProcessorMetrics");
+    expect_absent(who, "/redfish/v1/Systems/Host/Processors/gpu1");
+  }
   expect_absent("tenant-a", "/redfish/v1/Chassis/gpu1");
   expect_absent("tenant-a", "/redfish/v1/Chassis/gpu0/Sensors");
   expect_absent("tenant-p", "/redfish/v1/Chassis/gpu0/Sensors/power_total");
@@ -470,6 +465,36 @@ TEST_F(RedfishServiceTest, ChassisAreTheCallersDevices) {
   EXPECT_TRUE(tenants.contains("Sensors")) << "its partition's";
   EXPECT_FALSE(Get("tenant-a", "/redfish/v1/Chassis/gpu0").contains("Sensors"));
   EXPECT_EQ(Get("ops", "/redfish/v1/Chassis/gpu1")["Status"]["State"], "UnavailableOffline");
+}
+
+TEST_F(RedfishServiceTest, ProcessorsAreTheCallersDevices) {
+  constexpr char kProcessor[] = "/redfish/v1/Systems/Host/Processors/gpu0";
+  PublishClocks();
+  EXPECT_THAT(Members("ops", kSystemsUri), ElementsAre("Host"));
+  EXPECT_THAT(Members("ops", kProcessorsUri), ElementsAre("gpu0", "gpu1"));
+  EXPECT_THAT(Members("tenant-a", kProcessorsUri), ElementsAre("gpu0"));
+  EXPECT_THAT(Members("auditor", kProcessorsUri), IsEmpty());
+  const auto seen = Get("ops", kProcessor);
+  EXPECT_EQ(seen["ProcessorType"], "GPU");
+  EXPECT_EQ(seen["Model"], "Board \"X\"");
+  EXPECT_EQ(seen["OperatingSpeedMHz"], 1410);
+  EXPECT_EQ(Get("ops", seen["Metrics"]["@odata.id"])["OperatingSpeedMHz"], 1410);
+  EXPECT_EQ(Get("ops", seen["EnvironmentMetrics"]["@odata.id"])["PowerWatts"]["Reading"], 250);
+}
+
+TEST_F(RedfishServiceTest, ATenantSeesNoMoreOfAProcessorThanItsDevice) {
+  PublishClocks();
+  for (const char* who : {"tenant-a", "tenant-p", "tenant-q"}) {
+    for (const char* collection : {kProcessorsUri, kChassisUri}) {
+      const auto expanded = Get(who, absl::StrCat(collection, "?$expand=."));
+      ASSERT_EQ(expanded["Members"].size(), 1u);
+      for (const char* name : {"Model", "OperatingSpeedMHz", "MemorySummary", "Throttled", "Metrics",
+                               "EnvironmentMetrics", "SerialNumber"}) {
+        EXPECT_FALSE(expanded["Members"][0].contains(name)) << who << " " << name;
+      }
+    }
+  }
+  EXPECT_EQ(Get("auditor", absl::StrCat(kProcessorsUri, "?$expand=*"))["Members"], nlohmann::json::array());
 }
 
 TEST_F(RedfishServiceTest, SensorsAreThoseWithATypeOfReading) {
@@ -554,6 +579,40 @@ TEST_F(RedfishServiceTest, CountersAreThoseOfTheApi) {
   EXPECT_EQ(Values("tenant-b", "Counters").size(), 1u);
 }
 
+// The properties of "Oem": {"Sideband": …} that the schema does not have, in all of `json`.
+void CollectUnknown(const nlohmann::json& json, const nlohmann::json& definitions, std::set<std::string>& unknown,
+                    size_t& objects) {
+  if (!json.is_structured()) return;
+  for (const auto& child : json) CollectUnknown(child, definitions, unknown, objects);
+  if (!json.is_object() || !json.contains("Oem")) return;
+  const auto& oem = json["Oem"]["Sideband"];
+  const std::vector<std::string> type = absl::StrSplit(oem["@odata.type"].get<std::string>(), '.');
+  ++objects;
+  for (const auto& [name, value] : oem.items()) {
+    const auto& known = definitions[type.back()]["properties"];
+    if (name != "@odata.type" && !known.contains(name)) unknown.insert(name);
+  }
+}
+
+TEST_F(RedfishServiceTest, TheSchemaHasWhatIsOurOwn) {
+  const auto file = Get("tenant-a", Get("tenant-a", kJsonSchemasUri)["Members"][0]["@odata.id"]);
+  const auto schema = Get("tenant-a", file["Location"][0]["Uri"]);
+  std::set<std::string> unknown;
+  size_t objects = 0;
+  for (const char* collection : {"MetricReports", "MetricDefinitions"}) {
+    const auto all = Get("ops", absl::StrCat("/redfish/v1/TelemetryService/", collection, "?$expand=."));
+    CollectUnknown(all, schema["definitions"], unknown, objects);
+  }
+  EXPECT_THAT(unknown, IsEmpty());
+  EXPECT_GT(objects, 15u);
+  const auto csdl = Document("tenant-a", "/redfish/v1/Schemas/SidebandTelemetry_v1.xml");
+  ASSERT_TRUE(csdl.ok()) << csdl.status();
+  EXPECT_EQ(csdl->content_type, kRedfishXmlType);
+  EXPECT_EQ(Document("ops", "/redfish/v1/JsonSchemas/Chassis.v1_15_0").status(), NotFound());
+  EXPECT_TRUE(
+      absl::IsUnimplemented(Document("ops", "/redfish/v1/Schemas/SidebandTelemetry_v1.xml?$select=x").status()));
+}
+
 TEST_F(RedfishServiceTest, FlagsAreWithTheCounts) {
   bool has_flags = false;
   for (const auto& value : Values("tenant-a", "Counters")) {
@@ -571,20 +630,47 @@ TEST_F(RedfishServiceTest, NothingOldIsShownAsFresh) {
   EXPECT_THAT(Members("ops", "/redfish/v1/Chassis/gpu0/Sensors"), IsEmpty());
   EXPECT_EQ(Document("tenant-p", "/redfish/v1/Chassis/gpu0/Sensors").status(), NotFound());
   EXPECT_EQ(Get("ops", "/redfish/v1/Chassis/gpu0")["Status"]["State"], "UnavailableOffline");
+  EXPECT_EQ(Get("ops", "/redfish/v1/Systems/Host/Processors/gpu0")["Status"]["State"], "UnavailableOffline");
+  EXPECT_EQ(Document("ops", "/redfish/v1/Chassis/gpu0/EnvironmentMetrics").status(), NotFound());
 }
 
 TEST_F(RedfishServiceTest, PagesAndQueries) {
   EXPECT_THAT(Members("ops", "/redfish/v1/Chassis?$top=1"), ElementsAre("gpu0"));
   EXPECT_THAT(Members("ops", "/redfish/v1/Chassis?$skip=1"), ElementsAre("gpu1"));
   EXPECT_THAT(Members("ops", "/redfish/v1/Chassis/?only"), ElementsAre("gpu0", "gpu1"));
-  EXPECT_TRUE(absl::IsUnimplemented(Document("ops", "/redfish/v1/Chassis?$expand=.").status()));
+  EXPECT_TRUE(absl::IsUnimplemented(Document("ops", "/redfish/v1/Chassis?$filter=x").status()));
+  EXPECT_TRUE(absl::IsUnimplemented(Document("ops", "/redfish/v1/Chassis/gpu0?$expand=.").status()));
+  EXPECT_TRUE(absl::IsOutOfRange(Document("ops", "/redfish/v1/Chassis?$expand=.($levels=2)").status()));
   EXPECT_TRUE(absl::IsInvalidArgument(Document("ops", "/redfish/v1/Chassis/gpu0?$top=1").status()));
   EXPECT_EQ(Document("tenant-a", "/redfish/v1/nothing?$expand=.").status(), NotFound());
 }
 
+// So a tenant gets by $expand what it gets one by one.
+TEST_F(RedfishServiceTest, AnExpandedMemberIsWhatItsLinkLeadsTo) {
+  size_t members = 0;
+  for (const char* who : kCallers) {
+    for (const auto& [uri, text] : Crawl(who)) {
+      const nlohmann::json plain = nlohmann::json::parse(text);
+      if (!plain.contains("Members")) continue;
+      nlohmann::json expected = plain;
+      for (nlohmann::json& member : expected["Members"]) {
+        member = Get(who, member["@odata.id"]);
+        ++members;
+      }
+      for (const char* option : {".", "*", ".($levels=1)"}) {
+        EXPECT_EQ(Get(who, absl::StrCat(uri, "?$expand=", option)), expected) << who << " " << uri;
+      }
+      EXPECT_EQ(Get(who, uri + "?$expand=~"), plain) << who << " " << uri;
+    }
+  }
+  EXPECT_GT(members, 50u);
+  EXPECT_EQ(Document("tenant-a", "/redfish/v1/Chassis/gpu0/Sensors?$expand=.").status(), NotFound());
+  EXPECT_EQ(Document("tenant-a", "/redfish/v1/Chassis/gpu1/Sensors?$expand=.").status(), NotFound());
+}
+
 TEST_F(RedfishServiceTest, DocumentsHaveTheirSchemas) {
   EXPECT_EQ(Document("ops", "/redfish/v1/Chassis/gpu0")->schema,
-            "http://redfish.dmtf.org/schemas/v1/Chassis.v1_14_0.json");
+            "http://redfish.dmtf.org/schemas/v1/Chassis.v1_15_0.json");
   EXPECT_EQ(Document("ops", "/redfish/v1/Chassis")->schema,
             "http://redfish.dmtf.org/schemas/v1/ChassisCollection.json");
   EXPECT_EQ(Document("ops", "/redfish/v1/Chassis")->content_type, kRedfishJsonType);
@@ -633,6 +719,20 @@ TEST_F(RedfishServiceTest, AReportThatIsTooLargeIsRefused) {
   EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
   EXPECT_THAT(refused.message(), HasSubstr("20000"));
   EXPECT_EQ(Values("tenant-b", "Counters").size(), 1u) << "others are not affected";
+}
+
+TEST_F(RedfishServiceTest, ReportsOfOneAnswerShareTheBound) {
+  const std::string expanded = "/redfish/v1/TelemetryService/MetricReports?$expand=.";
+  const size_t others = Values("ops", "BoardSensors").size() + Values("ops", "Partitions").size();
+  const size_t per_vm = 2, own = Values("ops", "Counters").size();
+  const auto vms = static_cast<uint16_t>((kMetricValuesMax - own - others) / per_vm);
+  PublishVms(world_, vms, "many");
+  EXPECT_TRUE(Document("ops", expanded).ok());
+  world_.Publish(0, 1);
+  PublishVms(world_, vms + 1, "more");
+  EXPECT_TRUE(Document("ops", absl::StrCat(kReportUris, "Counters")).ok()) << "alone it is small enough";
+  EXPECT_TRUE(absl::IsResourceExhausted(Document("ops", expanded).status()));
+  EXPECT_TRUE(Document("ops", expanded + "&$top=1").ok());
 }
 
 }  // namespace

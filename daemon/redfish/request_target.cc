@@ -8,6 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "daemon/redfish/error_document.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -15,11 +17,33 @@ namespace {
 
 constexpr uint32_t kNumberMax = 999'999'999;
 
-absl::StatusOr<size_t> Number(absl::string_view name, absl::string_view value) {
+constexpr char kExpand[] = "$expand";
+
+absl::Status BadValue(const std::string& name, absl::string_view advice) {
+  return WithMessageArgs(absl::InvalidArgumentError(absl::StrCat("Give ", name, " ", advice, ".")), {name});
+}
+
+bool HasDigitsOnly(absl::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+absl::StatusOr<size_t> Number(const std::string& name, absl::string_view value) {
   uint32_t number = 0;
-  const bool has_digits_only = std::ranges::all_of(value, [](char c) { return c >= '0' && c <= '9'; });
-  if (has_digits_only && absl::SimpleAtoi(value, &number) && number <= kNumberMax) return number;
-  return absl::InvalidArgumentError(absl::StrCat("Give ", name, " a number from 0 to ", kNumberMax, "."));
+  if (HasDigitsOnly(value) && absl::SimpleAtoi(value, &number) && number <= kNumberMax) return number;
+  return BadValue(name, absl::StrCat("a number from 0 to ", kNumberMax));
+}
+
+// OPTION or OPTION($levels=NUMBER).
+absl::StatusOr<std::string> ExpandOption(absl::string_view value) {
+  const absl::Status malformed = BadValue(kExpand, "one of '.', '*' and '~', alone or with ($levels=1)");
+  const std::string option(value.substr(0, 1));
+  if (option != "." && option != "*" && option != "~") return malformed;
+  absl::string_view levels = value.substr(1);
+  if (levels.empty()) return option;
+  if (!absl::ConsumePrefix(&levels, "($levels=") || !absl::ConsumeSuffix(&levels, ")")) return malformed;
+  if (levels.empty() || !HasDigitsOnly(levels)) return malformed;
+  if (levels == "1") return option;
+  return WithMessageArgs(absl::OutOfRangeError("Expand one level."), {std::string(levels), "$levels", "1"});
 }
 
 }  // namespace
@@ -38,15 +62,23 @@ absl::StatusOr<RedfishTarget> ParseRedfishTarget(absl::string_view target) {
 
 absl::StatusOr<PageOptions> PageOf(const RedfishTarget& target, bool is_collection) {
   std::optional<size_t> skip, top;
+  std::string expand;
   for (const auto& [name, value] : target.parameters) {
     if (!absl::StartsWith(name, "$")) continue;
-    if (name != "$skip" && name != "$top") return absl::UnimplementedError("Remove the query parameter.");
+    if (name == kExpand && is_collection) {
+      if (!expand.empty()) return absl::InvalidArgumentError("Give $expand once.");
+      SIDEBAND_ASSIGN_OR_RETURN(expand, ExpandOption(value));
+      continue;
+    }
+    if (name != "$skip" && name != "$top") {
+      return absl::UnimplementedError(absl::StrCat("Remove the query parameter ", name, "."));
+    }
     if (!is_collection) return absl::InvalidArgumentError(absl::StrCat("Use ", name, " with a collection."));
     std::optional<size_t>& number = name == "$skip" ? skip : top;
     if (number) return absl::InvalidArgumentError(absl::StrCat("Give ", name, " once."));
     SIDEBAND_ASSIGN_OR_RETURN(number, Number(name, value));
   }
-  return PageOptions{skip.value_or(0), top};
+  return PageOptions{skip.value_or(0), top, expand};
 }
 
 }  // namespace sideband::daemon

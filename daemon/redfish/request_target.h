@@ -29,11 +29,16 @@ absl::StatusOr<RedfishTarget> ParseRedfishTarget(absl::string_view target);
 struct PageOptions {
   size_t skip = 0;
   std::optional<size_t> top;  // nullopt: all of the rest
+  // The option of $expand: ".", "*" or "~"; empty without it. A collection has no Links, so that '~' expands nothing.
+  std::string expand;
+
+  bool expands_members() const { return expand == "." || expand == "*"; }
 };
 
-// By the parameters $skip and $top. As DSP0266 demands, other parameters are ignored, but UNIMPLEMENTED if they begin
-// with '$'. INVALID_ARGUMENT where the two have no number from 0 to 999,999,999, are given twice, or the resource is
-// not a collection.
+// By the parameters $skip, $top and $expand. As DSP0266 demands, other parameters are ignored, but UNIMPLEMENTED if
+// they begin with '$', as is $expand of a resource that is not a collection. INVALID_ARGUMENT where $skip or $top has
+// no number from 0 to 999,999,999, or the resource is not a collection, where $expand is malformed, and where one is
+// given twice. OUT_OF_RANGE for other $levels than 1. The errors are for RedfishErrorOf.
 absl::StatusOr<PageOptions> PageOf(const RedfishTarget& target, bool is_collection);
 
 }  // namespace sideband::daemon

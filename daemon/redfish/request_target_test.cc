@@ -56,10 +56,38 @@ TEST(RequestTargetTest, APageIsOfACollection) {
   EXPECT_TRUE(Page("?only", /*is_collection=*/false).ok());
 }
 
+TEST(RequestTargetTest, MembersAreExpandedByOneLevel) {
+  struct Row {
+    const char* query;
+    const char* expand;
+    bool expands_members;
+  };
+  for (const Row& row :
+       {Row{"", "", false}, Row{"?$expand=.", ".", true}, Row{"?$expand=*", "*", true}, Row{"?$expand=~", "~", false},
+        Row{"?$expand=.($levels=1)", ".", true}, Row{"?%24expand=%2A(%24levels%3D1)&$top=1", "*", true}}) {
+    EXPECT_EQ(Page(row.query)->expand, row.expand) << row.query;
+    EXPECT_EQ(Page(row.query)->expands_members(), row.expands_members) << row.query;
+  }
+  EXPECT_TRUE(absl::IsUnimplemented(Page("?$expand=.", /*is_collection=*/false).status()));
+}
+
+TEST(RequestTargetTest, OtherExpansionsAreRejected) {
+  for (const char* query :
+       {"?$expand", "?$expand=", "?$expand=x", "?$expand=..", "?$expand=.*", "?$expand=.()", "?$expand=.($levels)",
+        "?$expand=.($levels=)", "?$expand=.($levels=-1)", "?$expand=.($levels=1", "?$expand=.($levels=1))",
+        "?$expand=.($levels=1)x", "?$expand=.($level=1)", "?$expand=Members", "?$expand=.&$expand=."}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(Page(query).status())) << query;
+  }
+  for (const char* levels : {"0", "2", "01", "99999999999999999999"}) {
+    EXPECT_TRUE(absl::IsOutOfRange(Page(absl::StrCat("?$expand=.($levels=", levels, ")")).status())) << levels;
+  }
+}
+
 TEST(RequestTargetTest, OtherOptionsAreNotImplementedIfTheyBeginWithADollar) {
-  for (const char* query : {"?$expand=.", "?$filter=x", "?$select=Name", "?$", "?%24count"}) {
+  for (const char* query : {"?$filter=x", "?$select=Name", "?$", "?%24count"}) {
     EXPECT_TRUE(absl::IsUnimplemented(Page(query).status())) << query;
   }
+  EXPECT_EQ(Page("?$top=1&$filter=x").status().message(), "Remove the query parameter $filter.");
   EXPECT_TRUE(Page("?only&excerpt&x=$expand").ok()) << "others are ignored";
 }
 

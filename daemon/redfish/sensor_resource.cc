@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -27,11 +28,32 @@ constexpr SensorUnit kUnits[] = {
     {"_bytes_per_second", "By/s", nullptr}, {"_bytes_total", "By", nullptr}, {"_bytes", "By", nullptr},
 };
 
-// Limits and thresholds: what is set, not what is measured.
-constexpr absl::string_view kSettings[] = {"sideband_power_limit_watts", "sideband_temperature_threshold_celsius"};
-
+constexpr absl::string_view kPower = "sideband_power_watts";
+constexpr absl::string_view kTemperature = "sideband_temperature_celsius";
 // It decreases towards the limit.
 constexpr absl::string_view kMargin = "sideband_temperature_margin_celsius";
+
+// Limits and thresholds: what is set, not what is measured.
+constexpr absl::string_view kPowerLimit = "sideband_power_limit_watts";
+constexpr absl::string_view kThreshold = "sideband_temperature_threshold_celsius";
+constexpr absl::string_view kSettings[] = {kPowerLimit, kThreshold};
+
+// A threshold of a Sensor. Software lowers the clocks first, then the hardware does, and at last the board ends.
+struct ThresholdRow {
+  absl::string_view family, sensor;  // of the Sensor; an empty `sensor` stands for all
+  const char* property;
+  absl::string_view limit, kind;  // of the setting; where it has a label `sensor`, it is the Sensor's
+};
+constexpr ThresholdRow kThresholds[] = {
+    {kPower, "", "UpperCaution", kPowerLimit, "current"},
+    {kTemperature, "gpu", "UpperCaution", kThreshold, "software_slowdown"},
+    {kTemperature, "gpu", "UpperCritical", kThreshold, "hardware_slowdown"},
+    {kTemperature, "gpu", "UpperFatal", kThreshold, "shutdown"},
+    {kTemperature, "memory", "UpperCritical", kThreshold, "memory_slowdown"},
+    {kMargin, "gpu", "LowerCaution", kThreshold, "software_slowdown_margin"},
+    {kMargin, "gpu", "LowerCritical", kThreshold, "hardware_slowdown_margin"},
+    {kMargin, "gpu", "LowerFatal", kThreshold, "shutdown_margin"},
+};
 
 struct PhysicalRow {
   const char* word;  // the value of a label
@@ -56,6 +78,25 @@ bool IsMeasured(const Sensor& sensor) {
                              [](const auto& label) { return label.name() != "kind" || label.value() == "current"; });
 }
 
+bool IsLimitOf(const ThresholdRow& row, const Sensor& limit, absl::string_view sensor) {
+  if (limit.name() != row.limit || LabelOf(limit, "kind") != row.kind) return false;
+  const absl::string_view of = LabelOf(limit, "sensor");
+  return of.empty() || of == sensor;
+}
+
+// Empty where the caller sees none.
+nlohmann::json ThresholdsOf(const DeviceSensors& device, const Sensor& sensor) {
+  const absl::string_view word = LabelOf(sensor, "sensor");
+  nlohmann::json thresholds = nlohmann::json::object();
+  for (const ThresholdRow& row : kThresholds) {
+    if (row.family != sensor.name() || (!row.sensor.empty() && row.sensor != word)) continue;
+    for (const Sensor& limit : device.sensors()) {
+      if (IsLimitOf(row, limit, word)) thresholds[row.property] = {{"Reading", limit.value()}};
+    }
+  }
+  return thresholds;
+}
+
 std::string IdOf(const Sensor& sensor) {
   std::string id = SensorMetricId(sensor.name());
   for (const auto& label : sensor.labels()) {
@@ -70,6 +111,11 @@ std::string HelpOf(const Sensor& sensor) {
 }
 
 }  // namespace
+
+absl::string_view LabelOf(const Sensor& sensor, absl::string_view name) {
+  const auto label = std::ranges::find_if(sensor.labels(), [&](const auto& one) { return one.name() == name; });
+  return label == sensor.labels().end() ? absl::string_view() : label->value();
+}
 
 const SensorUnit* SensorUnitOf(absl::string_view family) {
   const auto found =
@@ -120,6 +166,9 @@ nlohmann::json SensorJson(const DeviceSensors& device, const Sensor& sensor, con
   if (const char* context = PhysicalContextOf(sensor)) resource["PhysicalContext"] = context;
   // Since when energy is counted.
   if (sensor.has_created()) resource["SensorResetTime"] = RedfishTime(sensor.created());
+  if (nlohmann::json thresholds = ThresholdsOf(device, sensor); !thresholds.empty()) {
+    resource["Thresholds"] = std::move(thresholds);
+  }
   return resource;
 }
 

@@ -14,6 +14,9 @@
 
 namespace sideband::daemon {
 
+// The value of the label; empty if the sensor has none of this name.
+absl::string_view LabelOf(const sideband::v1::Sensor& sensor, absl::string_view name);
+
 // A unit of a family of sensors, by the end of its name.
 struct SensorUnit {
   const char* suffix;   // "_watts"
@@ -43,7 +46,7 @@ struct RedfishReading {
 // nullopt for what Redfish has no type for, and for limits, which are no readings.
 std::optional<RedfishReading> RedfishReadingOf(const sideband::v1::Sensor& sensor);
 
-// `device` has the sensor, whose reading it is.
+// `device` has the sensor, whose reading it is, and the limits that are its thresholds.
 nlohmann::json SensorJson(const sideband::v1::DeviceSensors& device, const sideband::v1::Sensor& sensor,
                           const RedfishReading& reading);
 

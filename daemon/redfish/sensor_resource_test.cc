@@ -85,6 +85,49 @@ TEST(SensorResourceTest, AResource) {
   EXPECT_EQ(SensorJson(device, sensor, *RedfishReadingOf(sensor))["SensorResetTime"], "1970-01-01T00:00:00.000Z");
 }
 
+// The thresholds of a sensor beside these limits.
+nlohmann::json Thresholds(const Sensor& sensor) {
+  constexpr char kThreshold[] = "sideband_temperature_threshold_celsius", kLimit[] = "sideband_power_limit_watts";
+  sideband::v1::DeviceSensors device;
+  for (const auto& [kind, celsius] : std::vector<std::pair<const char*, double>>{{"target", 78},
+                                                                                 {"hardware_slowdown", 90},
+                                                                                 {"shutdown", 97},
+                                                                                 {"memory_slowdown", 95},
+                                                                                 {"software_slowdown", 82.5},
+                                                                                 {"hardware_slowdown_margin", -2},
+                                                                                 {"shutdown_margin", -8}}) {
+    *device.add_sensors() = SensorOf(kThreshold, {{"kind", kind}}, celsius);
+  }
+  *device.add_sensors() = SensorOf(kLimit, {{"kind", "current"}, {"sensor", "total"}}, 350);
+  *device.add_sensors() = SensorOf(kLimit, {{"kind", "maximum"}, {"sensor", "total"}}, 450);
+  *device.add_sensors() = SensorOf(kLimit, {{"kind", "current"}, {"sensor", "module"}}, 900);
+  *device.add_sensors() = sensor;
+  return SensorJson(device, sensor, *RedfishReadingOf(sensor)).value("Thresholds", nlohmann::json());
+}
+
+TEST(SensorResourceTest, LimitsOfTheBoardAreThresholds) {
+  const auto reading = [](double value) { return nlohmann::json({{"Reading", value}}); };
+  const auto of = [](const char* family, const char* sensor) {
+    return Thresholds(SensorOf(family, {{"sensor", sensor}}, 20));
+  };
+  EXPECT_EQ(
+      of("sideband_temperature_celsius", "gpu"),
+      nlohmann::json({{"UpperCaution", reading(82.5)}, {"UpperCritical", reading(90)}, {"UpperFatal", reading(97)}}));
+  EXPECT_EQ(of("sideband_temperature_celsius", "memory"), nlohmann::json({{"UpperCritical", reading(95)}}));
+  EXPECT_EQ(of("sideband_temperature_margin_celsius", "gpu"),
+            nlohmann::json({{"LowerCritical", reading(-2)}, {"LowerFatal", reading(-8)}}));
+  EXPECT_EQ(of("sideband_power_watts", "total"), nlohmann::json({{"UpperCaution", reading(350)}}));
+  EXPECT_EQ(of("sideband_power_watts", "module"), nlohmann::json({{"UpperCaution", reading(900)}}));
+}
+
+TEST(SensorResourceTest, WithoutLimitsThereAreNoThresholds) {
+  EXPECT_TRUE(Thresholds(SensorOf("sideband_temperature_celsius", {{"sensor", "board"}}, 20)).is_null());
+  EXPECT_TRUE(Thresholds(SensorOf("sideband_power_watts", {{"sensor", "memory"}}, 20)).is_null());
+  EXPECT_TRUE(Thresholds(SensorOf("sideband_board_sm_activity_ratio", {}, 0.5)).is_null());
+  const Sensor alone = SensorOf("sideband_temperature_celsius", {{"sensor", "gpu"}}, 20);
+  EXPECT_FALSE(SensorJson({}, alone, *RedfishReadingOf(alone)).contains("Thresholds")) << "the board tells none";
+}
+
 TEST(SensorResourceTest, AMarginIsHeadroom) {
   const Sensor sensor = SensorOf("sideband_temperature_margin_celsius", {{"sensor", "gpu"}}, 12.5);
   EXPECT_EQ(SensorJson({}, sensor, *RedfishReadingOf(sensor))["ReadingBasis"], "Headroom");

@@ -362,8 +362,8 @@ class MatrixTest(unittest.TestCase):
             return {200}
         if role is None:
             return {401, 403}
-        if path.startswith("/redfish/v1/Chassis/"):
-            return {200} if rows(role) and path == "/redfish/v1/Chassis/" + DEVICE else {404}
+        if path.startswith(("/redfish/v1/Chassis/", "/redfish/v1/Systems/Host/Processors/")):
+            return {200} if rows(role) and path.endswith("/" + DEVICE) else {404}
         if path.startswith("/redfish/v1/TelemetryService/MetricDefinitions/"):
             level, _, event = path.rpartition("/")[2].partition(".")
             return {200} if any(self.level(row) == level and event in events(row) for row in rows(role)) else {404}
@@ -403,6 +403,11 @@ class MatrixTest(unittest.TestCase):
                  "/page/history?event=%s&seconds=60" % CONTEXT_EVENT, "/page/history?event=%s&seconds=60" % DEVICE_EVENT,
                  "/page/history?event=nothing&seconds=60", "/sd", "/audit", "/audit?after=1", "/-/healthy", "/-/ready",
                  "/redfish", REDFISH, REDFISH + "Chassis", REDFISH + "Chassis/" + DEVICE, REDFISH + "Chassis/gpu9",
+                 REDFISH + "Chassis?$expand=.", REDFISH + "Chassis/" + DEVICE + "/EnvironmentMetrics",
+                 REDFISH + "JsonSchemas", REDFISH + "Schemas/SidebandTelemetry_v1.xml",
+                 REDFISH + "Systems/Host", REDFISH + "Systems/Host/Processors?$expand=.",
+                 *(REDFISH + "Systems/Host/Processors/" + name
+                   for name in (DEVICE, "gpu9", DEVICE + "/ProcessorMetrics")),
                  REDFISH + "TelemetryService",
                  REDFISH + "TelemetryService/MetricReports/Counters", REDFISH + "TelemetryService/MetricDefinitions",
                  *(REDFISH + "TelemetryService/MetricDefinitions/" + name

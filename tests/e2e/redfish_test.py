@@ -16,6 +16,7 @@ import redfish
 import sushy
 import sushy.auth
 import sushy.connector
+import sushy.resources.system.processor
 
 import programs
 import site_layout
@@ -36,6 +37,8 @@ tenants:
 """.format(trust=site_layout.TRUST)
 CHASSIS = "/redfish/v1/Chassis"
 SENSORS = CHASSIS + "/gpu0/Sensors"
+ENVIRONMENT = CHASSIS + "/gpu0/EnvironmentMetrics"
+PROCESSORS = "/redfish/v1/Systems/Host/Processors"
 TELEMETRY = "/redfish/v1/TelemetryService"
 REPORTS = TELEMETRY + "/MetricReports"
 TIME = re.compile(r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\Z")
@@ -131,6 +134,29 @@ class ResourcesTest(BoardTestCase):
         for uri, resource in self.site.crawl("operator").items():
             self.assertIn(resource["@odata.type"].lstrip("#").rpartition(".")[0], names, uri)
 
+    def test_the_schema_has_what_is_its_own(self):
+        """Validators look for it in the file that the metadata names; others begin at JsonSchemas."""
+        edmx, edm = ("{http://docs.oasis-open.org/odata/ns/%s}" % name for name in ("edmx", "edm"))
+        metadata = xml.etree.ElementTree.fromstring(self.site.request(None, "/redfish/v1/$metadata")[2])
+        own, = (reference for reference in metadata.iter(edmx + "Reference") if reference.get("Uri").startswith("/"))
+        status, fields, text = self.site.request("tenant-a", own.get("Uri"))
+        self.assertEqual((status, fields["Content-Type"]), (200, "application/xml; charset=utf-8"))
+        namespaces = {schema.get("Namespace"): schema
+                      for schema in xml.etree.ElementTree.fromstring(text).iter(edm + "Schema")}
+        self.assertEqual({include.get("Namespace") for include in own.iter(edmx + "Include")}, set(namespaces))
+        file = self.site.json("tenant-a", self.site.members("tenant-a", "/redfish/v1/JsonSchemas")[0])
+        definitions = self.site.json("tenant-a", file["Location"][0]["Uri"])["definitions"]
+        values = self.site.values("operator", "BoardSensors") + self.site.values("operator", "Partitions")
+        self.assertTrue(values)
+        for value in values:
+            oem = value["Oem"]["Sideband"]
+            namespace, _, name = oem["@odata.type"].lstrip("#").rpartition(".")
+            kind, = (kind for kind in namespaces[namespace].iter(edm + "ComplexType") if kind.get("Name") == name)
+            properties = {known.get("Name") for known in kind.iter(edm + "Property")}
+            self.assertLessEqual(set(oem) - {"@odata.type"}, properties)
+            self.assertEqual(set(definitions[name]["properties"]), properties)
+        self.assertEqual(self.site.request(None, own.get("Uri"))[0], 401)
+
     def test_a_sensor(self):
         sensor = self.site.json("operator", SENSORS + "/temperature_gpu")
         self.assertEqual((sensor["ReadingType"], sensor["ReadingUnits"]), ("Temperature", "Cel"))
@@ -139,6 +165,37 @@ class ResourcesTest(BoardTestCase):
         _, fields, _ = self.site.request("operator", SENSORS + "/temperature_gpu", method="HEAD")
         self.assertEqual(fields["Allow"], "GET, HEAD")
         self.assertEqual(fields["Link"], "<http://redfish.dmtf.org/schemas/v1/Sensor.v1_7_0.json>; rel=describedby")
+
+    def test_thresholds_are_the_limits_of_the_board(self):
+        def thresholds(name):
+            return {severity: threshold["Reading"] for severity, threshold in
+                    self.site.json("operator", SENSORS + "/" + name).get("Thresholds", {}).items()}
+        programs.wait_until(lambda: thresholds("temperature_gpu"), "the board's limits")
+        self.assertEqual(thresholds("temperature_gpu"), {"UpperCaution": 82, "UpperCritical": 90, "UpperFatal": 97})
+        self.assertEqual(thresholds("temperature_memory"), {"UpperCritical": 95})
+        programs.wait_until(lambda: thresholds("power_total") == {"UpperCaution": 400}, "the limit of the power")
+        for member in self.site.json("tenant-a", SENSORS + "?$expand=.")["Members"]:
+            self.assertNotIn("Thresholds", member)
+
+    def test_a_device_is_a_processor(self):
+        names = {"Metrics", "EnvironmentMetrics", "MemorySummary", "Model"}
+        uri = PROCESSORS + "/gpu0"
+        programs.wait_until(lambda: names <= set(self.site.json("operator", uri)), "the board's values")
+        processor = self.site.json("operator", uri)
+        self.assertEqual(processor["ProcessorType"], "GPU")
+        self.assertEqual(processor["Links"]["Chassis"]["@odata.id"], CHASSIS + "/gpu0")
+        self.assertEqual(processor["Model"], self.site.json("operator", CHASSIS + "/gpu0")["Model"])
+        self.assertEqual(processor["MemorySummary"]["TotalMemorySizeMiB"], 81920)
+        self.assertIn("OperatingSpeedMHz", self.site.json("operator", processor["Metrics"]["@odata.id"]))
+        names = ("TemperatureCelsius", "PowerWatts", "EnergyJoules")
+        programs.wait_until(lambda: set(names) <= set(self.site.json("operator", ENVIRONMENT)), "the energy")
+        environment = self.site.json("operator", processor["EnvironmentMetrics"]["@odata.id"])
+        for name in names:
+            source = self.site.json("operator", environment[name]["DataSourceUri"])
+            self.assertIsInstance(environment[name]["Reading"], (int, float))
+            self.assertIn(source["ReadingType"], ("Temperature", "Power", "EnergyJoules"))
+        joules = environment["EnergyJoules"]["Reading"]
+        self.assertAlmostEqual(environment["EnergykWh"]["Reading"] * 3.6e6, joules, places=3)
 
     def test_reports_have_what_grpc_has(self):
         """Names and labels, for each user; and each value has a definition."""
@@ -178,11 +235,33 @@ class ResourcesTest(BoardTestCase):
             page = self.site.json("operator", page["Members@odata.nextLink"])
             everything += page["Members"]
         self.assertEqual([member["@odata.id"] for member in everything], self.site.members("operator", SENSORS))
-        for query, status in (("?$expand=.", 501), ("?$filter=x", 501), ("?$top=x", 400), ("?$skip=-1", 400), ("?only", 200)):
+        for query, status, code, word in (
+                ("?$filter=x", 501, "QueryNotSupported", "$filter"),
+                ("?$select=Id", 501, "QueryNotSupported", "$select"),
+                ("?$top=x", 400, "QueryParameterValueError", "$top"),
+                ("?$skip=-1", 400, "QueryParameterValueError", "$skip"),
+                ("?$expand=x", 400, "QueryParameterValueError", "$expand"),
+                ("?$expand=.($levels=2)", 400, "QueryParameterOutOfRange", "$levels"),
+                ("/gpu0?$expand=.", 501, "QueryNotSupported", "$expand")):
             got, _, body = self.site.request("operator", CHASSIS + query)
-            self.assertEqual(got, status, query)
-            if status != 200:
-                self.check_error(body)
+            self.assertEqual((got, self.check_error(body)), (status, "Base.1.16." + code), query)
+            self.assertIn(word, body, query)
+        self.site.json("operator", CHASSIS + "?only")
+
+    def test_expanded_members(self):
+        """Members are those that their links lead to; values change from one request to the next."""
+        def shape(member):
+            return {name: value for name, value in member.items() if name not in ("Reading", "ReadingTime")}
+        for user in ("operator", "tenant-a"):
+            links = self.site.members(user, SENSORS)
+            for option in (".", "*", ".($levels=1)"):
+                expanded = self.site.json(user, SENSORS + "?$expand=" + option)
+                self.assertEqual([member["@odata.id"] for member in expanded["Members"]], links)
+                self.assertEqual(shape(expanded["Members"][0]), shape(self.site.json(user, links[0])))
+            self.assertEqual(self.site.members(user, SENSORS + "?$expand=~"), links)
+        page = self.site.json("operator", SENSORS + "?$expand=.&$top=1")
+        self.assertIn("Reading", self.site.json("operator", page["Members@odata.nextLink"])["Members"][0])
+        self.assertEqual(self.site.request("auditor", SENSORS + "?$expand=.")[0], 404)
 
     def check_error(self, body):
         error = json.loads(body)["error"]
@@ -233,6 +312,10 @@ class AccessTest(BoardTestCase):
         for user, denied, absent in (("tenant-a", SENSORS + "/power_total", SENSORS + "/power_nothing"),
                                      ("tenant-b", SENSORS + "/partition_dram_usage_2", SENSORS + "/partition_dram_usage_9"),
                                      ("auditor", CHASSIS + "/gpu0", CHASSIS + "/gpu9"),
+                                     ("tenant-a", ENVIRONMENT, CHASSIS + "/gpu9/EnvironmentMetrics"),
+                                     ("tenant-b", PROCESSORS + "/gpu0/ProcessorMetrics",
+                                      PROCESSORS + "/gpu9/ProcessorMetrics"),
+                                     ("auditor", PROCESSORS + "/gpu0", PROCESSORS + "/gpu9"),
                                      ("auditor", SENSORS, CHASSIS + "/gpu9/Sensors")):
             self.assertEqual(self.status("operator", denied), 200, denied)
             refused, missing = (self.site.request(user, path) for path in (denied, absent))
@@ -249,6 +332,11 @@ class AccessTest(BoardTestCase):
             self.assertRegex(name, r"\Apartition_\w+_2(_\d+)?\Z")
         for user in ("tenant-a", "tenant-b"):
             self.assertEqual(self.site.values(user, "BoardSensors"), [])
+            for collection in (CHASSIS, PROCESSORS):
+                device, = self.site.json(user, collection + "?$expand=.")["Members"]
+                for name in ("Model", "EnvironmentMetrics", "Metrics", "MemorySummary", "Throttled"):
+                    self.assertNotIn(name, device, user)
+        self.assertEqual(self.site.json("auditor", PROCESSORS + "?$expand=.")["Members"], [])
 
     def test_requests_are_audited(self):
         self.status("tenant-a", CHASSIS + "/gpu9")
@@ -281,6 +369,8 @@ class ClientsTest(BoardTestCase):
         self.assertEqual([member["@odata.id"] for member in chassis["Members"]], [CHASSIS + "/gpu0"])
         self.assertEqual(self.redfishtool("operator", "Chassis", "-I", "gpu0")["ChassisType"], "Card")
         self.assertEqual(self.redfishtool("auditor", "Chassis", "list")["Members@odata.count"], 0)
+        systems = self.redfishtool("operator", "Systems", "list")
+        self.assertEqual([member["@odata.id"] for member in systems["Members"]], ["/redfish/v1/Systems/Host"])
         report = self.redfishtool("tenant-b", "raw", "GET", REPORTS + "/Partitions")
         self.assertEqual({value["MetricId"] for value in report["MetricValues"]}, {"partition_dram_usage"})
 
@@ -330,6 +420,9 @@ class ClientsTest(BoardTestCase):
             self.assertEqual(chassis.chassis_type, sushy.CHASSIS_TYPE_CARD)
             self.assertEqual(chassis.status.state, sushy.STATE_ENABLED)
             self.assertTrue(chassis.model)
+            processors = sushy.resources.system.processor.ProcessorCollection(root._conn, PROCESSORS)
+            processor, = processors.get_members()
+            self.assertEqual((processor.identity, processor.processor_type), ("gpu0", sushy.PROCESSOR_TYPE_GPU))
         self.assertEqual(self.sushy("auditor").get_chassis_collection().get_members(), [])
         with self.assertRaises(sushy.exceptions.ResourceNotFoundError):
             self.sushy("auditor").get_chassis(CHASSIS + "/gpu0")

@@ -9,9 +9,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/redfish/collection.h"
+#include "daemon/redfish/device_resources.h"
 #include "daemon/redfish/document.h"
 #include "daemon/redfish/error_document.h"
 #include "daemon/redfish/identifiers.h"
+#include "daemon/redfish/oem_schema.h"
 #include "daemon/redfish/public_documents.h"
 #include "daemon/redfish/redfish_service.h"
 #include "daemon/redfish/request_target.h"
@@ -23,6 +25,7 @@ namespace sideband::daemon {
 namespace {
 
 using sideband::v1::Counter;
+using sideband::v1::Device;
 using sideband::v1::DeviceSensors;
 using sideband::v1::ScopeCounters;
 using sideband::v1::Sensor;
@@ -32,6 +35,10 @@ void Show(const nlohmann::json& json);
 
 void UseCollection(const PageOptions& page) {
   //@ daemon/redfish/collection.h
+}
+
+void UseDeviceResources(const Device& device, const DeviceSensors& sensors) {
+  //@ daemon/redfish/device_resources.h
 }
 
 void UseDocument() {
@@ -44,6 +51,10 @@ void UseErrorDocument() {
 
 void UseIdentifiers(nlohmann::json& resource) {
   //@ daemon/redfish/identifiers.h
+}
+
+void UseOemSchema() {
+  //@ daemon/redfish/oem_schema.h
 }
 
 absl::StatusOr<RedfishDocument> UsePublicDocuments(const RedfishTarget& target) {

@@ -77,11 +77,30 @@ Bytes Seed(uint8_t asker, const std::string& target) {
 
 std::vector<Bytes> Seeds() {
   std::vector<Bytes> seeds;
-  for (const char* path :
-       {"", "/", "/odata", "/$metadata", "/SessionService/Sessions?$top=1", "/Chassis?$skip=1&$top=1", "/Chassis/gpu0",
-        "/Chassis/gpu0/Sensors", "/Chassis/gpu0/Sensors/power_total", "/TelemetryService/MetricDefinitions/vm.cycles",
-        "/TelemetryService/MetricReportDefinitions/Counters", "/TelemetryService/MetricReports/Counters?only",
-        "/Chassis?$expand=.", "/Chassis/%67pu%30/%2e%2e"}) {
+  for (const char* path : {"",
+                           "/",
+                           "/odata",
+                           "/$metadata",
+                           "/SessionService/Sessions?$top=1",
+                           "/Chassis?$skip=1&$top=1",
+                           "/Chassis/gpu0",
+                           "/Chassis/gpu0/Sensors",
+                           "/Chassis/gpu0/Sensors/power_total",
+                           "/TelemetryService/MetricDefinitions/vm.cycles",
+                           "/TelemetryService/MetricReportDefinitions/Counters",
+                           "/TelemetryService/MetricReports/Counters?only",
+                           "/Chassis/gpu0/EnvironmentMetrics",
+                           "/JsonSchemas/SidebandTelemetry.v1_0_0",
+                           "/Schemas/SidebandTelemetry_v1.xml",
+                           "/Schemas/SidebandTelemetry.v1_0_0.json",
+                           "/Systems?$expand=.",
+                           "/Systems/Host/Processors?$expand=.",
+                           "/Systems/Host/Processors/gpu0",
+                           "/Systems/Host/Processors/gpu0/ProcessorMetrics",
+                           "/Chassis?$expand=.",
+                           "/Chassis/gpu0/Sensors?$expand=*($levels=1)&$top=1",
+                           "/Chassis?$expand=~($levels=2)",
+                           "/Chassis/%67pu%30/%2e%2e"}) {
     for (uint8_t asker = 0; asker < std::size(kAskers); ++asker) {
       seeds.push_back(Seed(asker, absl::StrCat("/redfish/v1", path)));
     }
