@@ -117,7 +117,8 @@ class FilesTest(ViewTestCase):
     def test_who_has_one(self):
         """No view of the confidential vm3; files are readable by all users, writable by none."""
         self.start_device()
-        self.assertEqual(set(os.listdir(self.site.path("views"))), {"vm1.sbv", "vm2.sbv"})
+        programs.wait_until(lambda: set(os.listdir(self.site.path("views"))) == {"vm1.sbv", "vm2.sbv"},
+                            lambda: "two views: %s" % os.listdir(self.site.path("views")))
         for name in ("vm1.sbv", "vm2.sbv"):
             self.assertEqual(stat.S_IMODE(os.stat(self.site.path("views/" + name)).st_mode), 0o444)
 
