@@ -231,8 +231,9 @@ class DevTest(programs.ProgramTestCase):
     def test_what_does_not_finish_in_time_is_named(self):
         with open(programs.runfile("dev"), encoding="utf-8") as file:
             text = file.read()
-        self.assertIn("finish_within=$((17 * 60))", text)
-        text = text.replace("finish_within=$((17 * 60))", "finish_within=-56")
+        limit = "ring_after $((begin_within + finish_within - SECONDS))"
+        self.assertIn(limit, text)
+        text = text.replace(limit, "ring_after 4")
         with open(self.path("dev"), "w", encoding="utf-8") as file:
             file.write(text)
         self.provide("dpkg-query", EVERYTHING_INSTALLED)
