@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -1185,6 +1186,19 @@ TEST_F(CliTest, UsageMistakesEndWithTwo) {
   EXPECT_EQ(Mistake({"bus", "trace", "--bus", "unix:x", "--address", "0x80"}),
             "--address: the address must be from 0x08 to 0x77");
   EXPECT_NE(Mistake({"get", "--config", "/nonexistent.yaml"}).find("/nonexistent.yaml"), std::string::npos);
+}
+
+TEST_F(CliTest, ConfigInitSaysWhatIsNext) {
+  const std::string folder = testing::TempDir() + "/config_init";
+  std::filesystem::remove_all(folder);
+  const std::string printed = Printed({"config", "init", "--dir", folder});
+  EXPECT_THAT(printed, testing::StartsWith("The files of a first site are in " + folder + ". Next:\n\n  cd " + folder));
+  EXPECT_THAT(printed, testing::HasSubstr("\n  sideband --config operator.yaml devices\n"));
+  EXPECT_THAT(printed, testing::HasSubstr("\nFor production, replace:\n  *.pem, *.key "));
+  EXPECT_EQ(Mistake({"config", "init", "--dir", folder}),
+            folder + ": the folder is not empty, and nothing is overwritten");
+  EXPECT_EQ(Mistake({"config"}), "A subcommand is required (see sideband config --help)");
+  EXPECT_THAT(Mistake({"config", "init"}), testing::HasSubstr("--dir is required"));
 }
 
 TEST_F(CliTest, HelpOfEverythingHasExamples) {

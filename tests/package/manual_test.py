@@ -15,7 +15,7 @@ import unittest
 FOLDER = os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"], "deploy/manual")
 PAGES = ("sideband.1", "sideband-mcu.1", "sidebandd.8")
 PROGRAMS = ("sideband", "sideband-mcu", "sidebandd")
-COMMANDS = ["devices", "events", "scopes", "get", "watch", "top", "unseal", "audit", "bus", "demo", "i2cdev", "help"]
+COMMANDS = ["devices", "events", "scopes", "get", "watch", "top", "unseal", "audit", "bus", "demo", "config", "i2cdev", "help"]
 
 # (words of the command line, the last of which is completed; the completions that are expected among others)
 CASES = (
