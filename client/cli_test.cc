@@ -1201,6 +1201,21 @@ TEST_F(CliTest, ConfigInitSaysWhatIsNext) {
   EXPECT_THAT(Mistake({"config", "init"}), testing::HasSubstr("--dir is required"));
 }
 
+// One table of commands for the installed files and for what is printed: it is complete here, too.
+TEST_F(CliTest, CompletionNamesAllCommands) {
+  for (const auto& [shell, start] : {std::pair("bash", "# Completion of sideband for bash."),
+                                     {"zsh", "#compdef sideband\n"},
+                                     {"fish", "# Completion of sideband for fish."}}) {
+    const std::string printed = Printed({"completion", shell});
+    EXPECT_THAT(printed, testing::StartsWith(start));
+    for (const auto& command : AllCommands()) EXPECT_THAT(printed, testing::HasSubstr(command->name())) << shell;
+    EXPECT_THAT(printed, testing::HasSubstr("bash")) << "the shells are completed, too";
+    EXPECT_EQ(Printed({"completion", shell, "--address", "h:1"}), printed) << "whatever else is given";
+  }
+  EXPECT_THAT(Mistake({"completion", "tcsh"}), testing::HasSubstr("tcsh not in {bash,zsh,fish}"));
+  EXPECT_THAT(Mistake({"completion"}), testing::HasSubstr("shell is required"));
+}
+
 TEST_F(CliTest, HelpOfEverythingHasExamples) {
   for (const auto& command : AllCommands()) {
     const std::string help = Printed({command->name(), "--help"});

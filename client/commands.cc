@@ -28,7 +28,7 @@ constexpr Factory kRead[] = {NewDevicesCommand, NewScopesCommand,  NewGetCommand
 constexpr Factory kTenants[] = {NewMarkCommand,     NewMarksCommand,  NewSpanCommand,   NewCountingCommand,
                                 NewRotationCommand, NewUnsealCommand, NewExportCommand, NewHpcCommand};
 constexpr Factory kOperate[] = {NewHealthCommand, NewClocksCommand, NewAdminCommand, NewAuditCommand};
-constexpr Factory kTools[] = {NewDemoCommand, NewConfigCommand, NewBusCommand, NewI2cDevCommand};
+constexpr Factory kTools[] = {NewDemoCommand, NewConfigCommand, NewBusCommand, NewI2cDevCommand, NewCompletionCommand};
 
 struct Group {
   const char* title;
