@@ -1188,6 +1188,37 @@ TEST_F(CliTest, UsageMistakesEndWithTwo) {
   EXPECT_NE(Mistake({"get", "--config", "/nonexistent.yaml"}).find("/nonexistent.yaml"), std::string::npos);
 }
 
+TEST_F(CliTest, TopPrintsRounds) {
+  Serve(Updates(1, true));
+  wait_ = [](absl::Duration) { return false; };
+  EXPECT_THAT(
+      Printed({"top", "--batch", "--count", "2", "--event", "dram_read", "--interval", "5s", "--address", "h:1"}),
+      testing::ContainsRegex("^sideband top  h:1  22:23:20 UTC  dram_read\n"
+                             "NAME +STATE +READS +UTIL +RATE\n"
+                             "gpu0 +fresh 0.0s +- +- +-\n"
+                             "  vm0 +- +- +- +-\n"
+                             "    train +idle +- +- +~1.23k/s\n"
+                             "\nsideband top  h:1  22:23:20 UTC  dram_read\n"));
+  EXPECT_THAT(daemon_->requests().subscribe, testing::HasSubstr("sample_interval { seconds: 5 }"));
+  EXPECT_EQ(err_.text(), "");
+}
+
+TEST_F(CliTest, TopEndsWellWhenInterrupted) {
+  Serve(Updates(1, true));
+  std::vector<absl::Duration> waits;
+  wait_ = [&](absl::Duration wait) {
+    waits.push_back(wait);
+    return true;
+  };
+  EXPECT_THAT(Printed({"top", "-b"}), testing::StartsWith("sideband top  127.0.0.1:9878  22:23:20 UTC  sm_active\n"));
+  EXPECT_EQ(waits, std::vector{absl::Seconds(1)});
+}
+
+TEST_F(CliTest, TopRefusesWhatIsNoOption) {
+  EXPECT_THAT(Mistake({"top", "--count", "3"}), testing::HasSubstr("--count requires --batch"));
+  EXPECT_THAT(Mistake({"top", "--batch", "--interval", "9ms"}), testing::HasSubstr("not a duration from 10ms to 24h"));
+}
+
 TEST_F(CliTest, ConfigInitSaysWhatIsNext) {
   const std::string folder = testing::TempDir() + "/config_init";
   std::filesystem::remove_all(folder);

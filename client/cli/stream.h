@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Output and termination of the commands that print streams.
+// Options, output and termination of the commands that print streams.
 //   StreamPrinter printer(context, count_max);
 //   return printer.End(client->Subscribe(request, [&](const auto& r) { return printer.Print(Render(r)); }));
 #ifndef SIDEBAND_CLIENT_CLI_STREAM_H_
@@ -10,9 +10,23 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "client/cli/command.h"
+#include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client {
+
+// --interval: the time between two updates of a device, from 10 ms to 24 h. The object must outlive the parsing.
+struct IntervalOption {
+  std::string text;
+
+  void AddTo(CLI::App& app);
+  // Zero if it was not given.
+  absl::Duration value() const;
+};
+
+// Zero leaves the device's own interval.
+void SetSampleInterval(absl::Duration interval, v1::SubscribeRequest& request);
 
 class StreamPrinter {
  public:

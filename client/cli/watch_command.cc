@@ -12,7 +12,6 @@
 #include "client/cli/json.h"
 #include "client/cli/message_text.h"
 #include "client/cli/options.h"
-#include "client/cli/past_options.h"
 #include "client/cli/reconnection.h"
 #include "client/cli/render.h"
 #include "client/cli/selection.h"
@@ -23,20 +22,8 @@
 namespace sideband::client {
 namespace {
 
-constexpr absl::Duration kIntervalMin = absl::Milliseconds(10);  // the daemon rejects shorter intervals
-constexpr absl::Duration kIntervalMax = absl::Hours(24);
 // A connection that is lost without a sign is noticed after two.
 constexpr int64_t kHeartbeatSeconds = 10;
-
-// A CLI11 validator: returns the error message, or an empty text.
-std::string CheckInterval(const std::string& text) {
-  const auto interval = ParseLength(text);
-  return interval && *interval >= kIntervalMin && *interval <= kIntervalMax
-             ? ""
-             : absl::StrCat("'", text, "' is not a duration from 10ms to 24h, such as 5s");
-}
-
-absl::Duration IntervalOf(const std::string& text) { return ParseLength(text).value_or(absl::ZeroDuration()); }
 
 const std::map<std::string, LineValue> kValues = {{"auto", LineValue::kAuto},
                                                   {"util", LineValue::kUtilisation},
@@ -188,10 +175,7 @@ class WatchCommand final : public Command {
 
   void Define(CLI::App& app) override {
     filter_.AddTo(app);
-    app.add_option("--interval", interval_,
-                   "Time between updates, such as 500ms, or seconds; default: the device's own")
-        ->check(CheckInterval)
-        ->type_name("DURATION");
+    interval_.AddTo(app);
     app.add_option("-n,--count", count_, "End after this number of updates; default: go on until Ctrl-C")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
@@ -228,7 +212,7 @@ class WatchCommand final : public Command {
     if (format_.csv()) SIDEBAND_RETURN_IF_ERROR(context.out().Write(SnapshotCsvTitles()));
     lines_.value = kValues.at(value_);
     lines_.all_events = !filter_.events.empty();
-    Watch watch(*selection, format_, lines_, count_, IntervalOf(interval_), is_of_changes_, context);
+    Watch watch(*selection, format_, lines_, count_, interval_.value(), is_of_changes_, context);
     for (;;) {
       const absl::Status ended = watch.Stream(*client, Request(*selection));
       if (ended.ok()) return ended;
@@ -251,15 +235,12 @@ class WatchCommand final : public Command {
     request.set_stream_mode(is_of_changes_ ? v1::SubscribeRequest::STREAM_MODE_ON_CHANGE
                                            : v1::SubscribeRequest::STREAM_MODE_SAMPLE);
     request.mutable_heartbeat_interval()->set_seconds(kHeartbeatSeconds);
-    if (absl::Duration interval = IntervalOf(interval_); interval > absl::ZeroDuration()) {
-      request.mutable_sample_interval()->set_seconds(absl::IDivDuration(interval, absl::Seconds(1), &interval));
-      request.mutable_sample_interval()->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(interval)));
-    }
+    SetSampleInterval(interval_.value(), request);
     return request;
   }
 
   FilterOptions filter_;
-  std::string interval_;
+  IntervalOption interval_;
   std::string value_ = "auto";
   uint64_t count_ = 0;
   bool is_of_changes_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Keeps a model up to date from the daemon, on a thread of its own.
-//   SIDEBAND_ASSIGN_OR_RETURN(const auto feed, Feed::Start(context, [&] { wake.Set(); }));
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto feed, Feed::Start(context, {}, [&] { wake.Set(); }));
 //   feed->Read([&](const Model& model) { rows = BuildRows(model, options, now); });
 #ifndef SIDEBAND_CLIENT_TOP_FEED_H_
 #define SIDEBAND_CLIENT_TOP_FEED_H_
@@ -22,12 +22,19 @@
 
 namespace sideband::client::top {
 
+struct FeedOptions {
+  ModelOptions model;
+  std::string event;  // that the devices must have; empty: any
+};
+
 // Thread-safe. The context must outlive it.
 class Feed {
  public:
-  // Lists the devices first: an error of the connection or of the caller's rights is returned. `on_change` is called on
-  // the feed's thread after each change of the model, and when the feed has ended.
-  static absl::StatusOr<std::unique_ptr<Feed>> Start(CommandContext& context, std::function<void()> on_change);
+  // Lists the devices first: an error of the connection or of the caller's rights is returned, and the daemon's
+  // NOT_FOUND for a device or an event that the caller does not see. `on_change` is called on the feed's thread after
+  // each change of the model, and when the feed has ended.
+  static absl::StatusOr<std::unique_ptr<Feed>> Start(CommandContext& context, FeedOptions options,
+                                                     std::function<void()> on_change);
   // Cancels the context's cancellation, so that the thread ends.
   ~Feed();
 
@@ -36,7 +43,8 @@ class Feed {
   absl::Status ended() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  Feed(CommandContext& context, std::unique_ptr<TelemetryClient> client, std::function<void()> on_change);
+  Feed(CommandContext& context, FeedOptions options, std::unique_ptr<TelemetryClient> client,
+       std::function<void()> on_change);
 
   absl::Status List() ABSL_LOCKS_EXCLUDED(mu_);
   void ReadSensors() ABSL_LOCKS_EXCLUDED(mu_);
@@ -47,6 +55,7 @@ class Feed {
   void Change(const std::function<void(Model&)>& change) ABSL_LOCKS_EXCLUDED(mu_);
 
   CommandContext& context_;
+  const FeedOptions options_;
   const std::function<void()> on_change_;
   std::unique_ptr<TelemetryClient> client_;  // of the feed's thread, once it runs
   Reconnection reconnection_;                // of the feed's thread

@@ -167,6 +167,7 @@ class Tree {
   void DescribeDevice(const DeviceEntry& device, State state, Row& row) const {
     row.tone = ToneOf(state);
     row.reads = device.ReadsAt(now_);
+    row.has_no_reads = !device.ShowsReads();
     row.state = StateText(state);
     std::vector<std::string> about = {absl::StrCat(row.name, ": ", row.state)};
     if (state == v1::Device::STATE_AWAY) {

@@ -38,6 +38,7 @@ struct Row {
   std::string state;
   Tone tone = Tone::kPlain;
   std::optional<double> reads;   // of a device: DeviceEntry::ReadsAt
+  bool has_no_reads = false;     // of a device that does not show them
   std::optional<double> share;   // of the chosen event; of an event row: its own
   std::optional<double> rate;    // the same
   bool is_estimate = false;      // both
