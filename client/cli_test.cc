@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -839,6 +840,49 @@ TEST_F(CliTest, WatchPrintsUpdatesUpToItsCount) {
   EXPECT_EQ(daemon_->requests().subscribe,
             "filter { } mode: MODE_STREAM stream_mode: STREAM_MODE_SAMPLE "
             "sample_interval { seconds: 1 nanos: 500000000 } heartbeat_interval { seconds: 10 }");
+}
+
+// The number of each device's updates that were printed; `devices` is the order in which they come, "" the sync
+// response.
+std::map<std::string, int> PrintedUpdates(const std::string& lines) {
+  std::map<std::string, int> updates;
+  std::istringstream stream(lines);
+  for (std::string line; std::getline(stream, line);)
+    ++updates[json::parse(line)["update"]["device"].get<std::string>()];
+  return updates;
+}
+
+FakeDaemon::Script UpdatesOf(const std::vector<std::string>& devices) {
+  FakeDaemon::Script script{.keeps_streams = true};
+  for (const std::string& device : devices) {
+    v1::SubscribeResponse& response = script.updates.emplace_back();
+    if (device.empty()) {
+      response.set_sync_response(true);
+      continue;
+    }
+    *response.mutable_update() = ASnapshot();
+    response.mutable_update()->set_device(device);
+    response.mutable_update()->set_snapshot_id(static_cast<uint32_t>(17 + script.updates.size()));
+  }
+  return script;
+}
+
+TEST_F(CliTest, WatchCountsRounds) {
+  const auto printed = [&](const char* count, const std::vector<std::string>& devices) {
+    Serve(UpdatesOf(devices));
+    return PrintedUpdates(Printed({"watch", "--count", count, "--format", "json"}));
+  };
+  using Counted = std::map<std::string, int>;
+  const std::vector<std::string> both = {"gpu0", "gpu1", "", "gpu1", "gpu0", "gpu0", "gpu1"};
+  EXPECT_EQ(printed("1", both), (Counted{{"gpu0", 1}, {"gpu1", 1}})) << "no second update is waited for";
+  EXPECT_EQ(printed("2", both), (Counted{{"gpu0", 2}, {"gpu1", 2}}));
+  EXPECT_EQ(printed("3", both), (Counted{{"gpu0", 3}, {"gpu1", 3}}));
+  // gpu1 falls silent and comes again.
+  const std::vector<std::string> silent = {"gpu0", "gpu1", "", "gpu0", "gpu0", "gpu0", "gpu1", "gpu0"};
+  EXPECT_EQ(printed("2", silent), (Counted{{"gpu0", 2}, {"gpu1", 1}})) << "the third update of gpu0 ends it";
+  EXPECT_EQ(printed("4", silent), (Counted{{"gpu0", 4}, {"gpu1", 1}}));
+  EXPECT_EQ(printed("5", silent), (Counted{{"gpu0", 5}, {"gpu1", 2}}));
+  EXPECT_EQ(printed("1", {"", "gpu0", "gpu0"}), (Counted{{"gpu0", 1}})) << "there was none at first";
 }
 
 TEST_F(CliTest, WatchGoesOnWhereAStreamWasCut) {

@@ -38,8 +38,12 @@ void SetSampleInterval(absl::Duration interval, v1::SubscribeRequest& request) {
   request.mutable_sample_interval()->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(interval)));
 }
 
-bool StreamPrinter::Print(const std::string& text) {
-  if (absl::Status written = context_.out().Write(text); !written.ok()) return Fail(std::move(written));
+bool StreamPrinter::Write(const std::string& text) {
+  absl::Status written = context_.out().Write(text);
+  return written.ok() || Fail(std::move(written));
+}
+
+bool StreamPrinter::Count() {
   ++count_;
   return !IsComplete();
 }

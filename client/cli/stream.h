@@ -34,10 +34,13 @@ class StreamPrinter {
   StreamPrinter(CommandContext& context, uint64_t count_max) : context_(context), count_max_(count_max) {}
 
   // Returns whether the stream continues.
-  bool Print(const std::string& text);
+  bool Print(const std::string& text) { return Write(text) && Count(); }
+  // The two halves, where several texts count as one.
+  bool Write(const std::string& text);
+  bool Count();
   // Ends the stream with `error`.
   bool Fail(absl::Status error);
-  // The command's result: OK after count_max prints or a cancellation; the error of Print or Fail; the error of the
+  // The command's result: OK after count_max counts or a cancellation; the error of Print or Fail; the error of the
   // stream; UNAVAILABLE, marked as remote, if the server ended the stream.
   absl::Status End(const absl::Status& stream) const;
 

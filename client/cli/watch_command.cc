@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
@@ -30,6 +34,34 @@ const std::map<std::string, LineValue> kValues = {{"auto", LineValue::kAuto},
                                                   {"rate", LineValue::kRate},
                                                   {"count", LineValue::kCount},
                                                   {"cover", LineValue::kCoverage}};
+
+// Which updates are a round: one of each device that sends any. As a device may fall silent, a round also ends before
+// the second update of another.
+class Rounds {
+ public:
+  bool EndsBefore(const std::string& device) const { return updated_.contains(device); }
+  // Takes the device's update; returns whether the round ends with it.
+  bool EndsWith(const std::string& device) {
+    updated_.insert(device);
+    return is_begun_ && std::ranges::includes(updated_, expected_);
+  }
+  // The initial snapshots have been received: they are the first round, if there are any.
+  bool EndsWithSync() {
+    const bool is_first = !is_begun_;
+    is_begun_ = true;
+    return is_first && !updated_.empty();
+  }
+  void End() {
+    is_begun_ = true;
+    expected_ = std::move(updated_);
+    updated_.clear();
+  }
+
+ private:
+  std::set<std::string> updated_;   // in this round
+  std::set<std::string> expected_;  // those of the last one
+  bool is_begun_ = false;           // whether the devices of a round are known
+};
 
 // Prints the updates of the streams of one run.
 class Watch {
@@ -97,8 +129,16 @@ class Watch {
     }
     const bool is_new = reconnection_.Received(update);
     if (!is_new || !selection_.Narrow(*response.mutable_update())) return true;
+    if (rounds_.EndsBefore(update.device()) && !EndRound()) return false;
     is_empty_ = false;
-    return printer_.Print(Render(response));
+    if (!printer_.Write(Render(response))) return false;
+    return !rounds_.EndsWith(update.device()) || EndRound();
+  }
+
+  // Returns whether another one is wanted.
+  bool EndRound() {
+    rounds_.End();
+    return printer_.Count();
   }
 
   bool OnChange(v1::SubscribeResponse& response) {
@@ -120,6 +160,7 @@ class Watch {
   bool Sync(TelemetryClient& client) {
     is_synced_ = true;
     if (is_of_changes_) return true;
+    if (rounds_.EndsWithSync() && !EndRound()) return false;
     if (!is_empty_) {
       states_.Check(client);
       return true;
@@ -158,6 +199,7 @@ class Watch {
   const TableStyle style_;
   WatchLines lines_;
   StreamPrinter printer_;
+  Rounds rounds_;
   Reconnection reconnection_;
   DeviceStates states_;
   const bool is_of_changes_;
@@ -176,7 +218,9 @@ class WatchCommand final : public Command {
   void Define(CLI::App& app) override {
     filter_.AddTo(app);
     interval_.AddTo(app);
-    app.add_option("-n,--count", count_, "End after this number of updates; default: go on until Ctrl-C")
+    app.add_option("-n,--count", count_,
+                   "End after this number of rounds, in which each device has an update, or of changes; default: go on "
+                   "until Ctrl-C")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
     app.add_option("--value", value_,
