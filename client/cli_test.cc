@@ -1014,6 +1014,26 @@ TEST_F(SeveralHostsTest, WatchAsTablesNamesTheHost) {
   EXPECT_THAT(ARound("table"), testing::HasSubstr("b:1  gpu0  2023-"));
 }
 
+TEST_F(SeveralHostsTest, TopHasAColumn) {
+  for (const char* host : {"a:1", "b:1"}) ServeAt(host, Updates(1, true));
+  ServeAt("c:1", Refusal());
+  EXPECT_EQ(ReportCli(Run({"top", "-b", "-n", "1", "--event", "dram_read", "--address", "a:1,b:1,c:1"})), 1);
+  EXPECT_EQ(err_.text(), "sideband: c:1: refused\n");
+  EXPECT_THAT(out_.text(), testing::ContainsRegex("^sideband top  3 daemons  22:23:20 UTC  dram_read\n"
+                                                  "HOST +NAME +STATE +READS +UTIL +RATE\n"
+                                                  "a:1   gpu0 +fresh 0.0s +- +- +-\n"
+                                                  "a:1     vm0 +- +- +- +-\n"
+                                                  "a:1       train +idle +- +- +~1.23k/s\n"
+                                                  "b:1   gpu0 +fresh "));
+}
+
+TEST_F(SeveralHostsTest, TopEndsIfNoneIsThere) {
+  for (const char* host : {"a:1", "b:1"}) ServeAt(host, Refusal());
+  EXPECT_EQ(ReportCli(Run({"top", "-b", "--address", "a:1,b:1"})), 1);
+  EXPECT_EQ(err_.text(), "sideband: a:1: refused\nsideband: b:1: refused\n");
+  EXPECT_EQ(out_.text(), "");
+}
+
 TEST_F(SeveralHostsTest, WatchEndsIfNoneIsThere) {
   ServeAt("a:1", Refusal());
   ServeAt("b:1", Refusal());

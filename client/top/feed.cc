@@ -163,4 +163,39 @@ absl::Status Feed::Run() {
   }
 }
 
+absl::StatusOr<std::unique_ptr<Feeds>> Feeds::Start(CommandContext& context, const FeedOptions& options,
+                                                    const std::function<void()>& on_change) {
+  SIDEBAND_ASSIGN_OR_RETURN(std::vector<Host> hosts, HostsOf(context));
+  std::unique_ptr<Feeds> feeds(new Feeds(context, std::move(hosts)));
+  for (Host& host : feeds->hosts_) {
+    auto feed = Feed::Start(host.context, options, on_change);
+    SIDEBAND_RETURN_IF_ERROR(feeds->errors_.Add(host, feed.status()));
+    if (feed.ok()) feeds->feeds_.push_back({host.name, *std::move(feed)});
+  }
+  if (feeds->feeds_.empty()) return feeds->Result();
+  return feeds;
+}
+
+std::vector<HostModel> Feeds::Read() const {
+  std::vector<HostModel> hosts;
+  for (const Entry& entry : feeds_) {
+    HostModel& host = hosts.emplace_back(HostModel{.host = entry.host});
+    entry.feed->Read([&](const Model& model) { host.model = model; });
+    if (const absl::Status ended = entry.feed->ended(); !ended.ok()) {
+      host.model.connection = std::string(ended.message());
+      host.model.is_synced = true;
+    }
+  }
+  return hosts;
+}
+
+absl::Status Feeds::ended() const {
+  absl::Status ended;
+  for (const Entry& entry : feeds_) {
+    ended = entry.feed->ended();
+    if (ended.ok()) break;
+  }
+  return ended;
+}
+
 }  // namespace sideband::client::top

@@ -239,15 +239,17 @@ Screen Lay(const Frame& frame, const TerminalSize& size) {
 }
 
 std::string BatchText(const Frame& frame, const TableStyle& style) {
-  Table table({{"NAME", Table::Align::kLeft, Table::Fit::kMiddle},
+  Table table({{"HOST", Table::Align::kLeft, Table::Fit::kRare},
+               {"NAME", Table::Align::kLeft, Table::Fit::kMiddle},
                {"STATE"},
                {"READS", Table::Align::kRight},
                {"UTIL", Table::Align::kRight},
                {"RATE", Table::Align::kRight}});
   for (const Row& row : frame.rows) {
-    if (row.key.kind == RowKind::kEvents) continue;
-    const std::string indent(static_cast<size_t>(kIndent * row.depth), ' ');
-    table.Add({indent + row.name, row.state, ReadsText(row), UtilText(row), RateText(row)});
+    if (row.key.kind == RowKind::kEvents || row.key.kind == RowKind::kHost) continue;
+    const int depth = row.key.host.empty() ? row.depth : row.depth - 1;
+    const std::string indent(static_cast<size_t>(kIndent * depth), ' ');
+    table.Add({row.key.host, indent + row.name, row.state, ReadsText(row), UtilText(row), RateText(row)});
   }
   std::string title = absl::StrCat("sideband top  ", frame.peer, "  ", frame.time, "  ", frame.event, "\n");
   if (!frame.connection.empty()) absl::StrAppend(&title, Visible(frame.connection), "\n");

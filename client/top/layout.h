@@ -48,7 +48,7 @@ size_t PageOf(const TerminalSize& size);
 Screen Lay(const Frame& frame, const TerminalSize& size);
 
 // The rows as plain text, for pipes and logs: a line with peer, time and event, titles, and a line per row. Without
-// the groups of events, which are closed, and the history.
+// the groups of events, which are closed, and the history; with a column of the host if there are several.
 std::string BatchText(const Frame& frame, const TableStyle& style);
 
 // A bar of `width` cells for a share from 0 to 1.

@@ -151,6 +151,16 @@ TEST_F(LayoutTest, ARoundOfABatchIsPlainText) {
   EXPECT_THAT(BatchText(frame, {}), HasSubstr("sm_active_cycles\nh:1: gone;\\x0aconnecting again\nNAME "));
 }
 
+TEST_F(LayoutTest, ARoundOfSeveralHostsHasAColumn) {
+  rows_ = BuildRows({HostModel{"a:1", model_}, HostModel{"b:1", {}}}, {}, kNow);
+  const Frame frame{.view = view_, .rows = rows_, .peer = "2 daemons", .event = "x", .time = "22:13:20 UTC"};
+  const std::string text = BatchText(frame, {.cut = false});
+  EXPECT_THAT(text, HasSubstr("\nHOST  NAME       STATE "));
+  EXPECT_THAT(text, HasSubstr("\na:1   gpu0       fresh 0.0s "));
+  EXPECT_THAT(text, HasSubstr("\na:1     vm1      active "));
+  EXPECT_THAT(text, testing::Not(HasSubstr("connected"))) << "the column says it";
+}
+
 TEST(BarTest, Bars) {
   EXPECT_EQ(BarText(0, 4, true), "····");
   EXPECT_EQ(BarText(1, 4, true), "████");
