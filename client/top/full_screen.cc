@@ -123,7 +123,7 @@ std::optional<absl::Status> FullScreen::HandleKeys() {
 void FullScreen::Build() {
   std::vector<HostModel> hosts = feeds_.Read();
   // Several have rows that tell it.
-  connection_ = hosts.size() == 1 ? hosts[0].model.connection : "";
+  connection_ = hosts.size() == 1 && hosts[0].host.empty() ? hosts[0].model.connection : "";
   if (!view_.is_paused()) {
     frozen_.reset();
     time_ = context_.Now();

@@ -304,7 +304,8 @@ std::vector<Row> BuildRows(const Model& model, const RowOptions& options, absl::
 }
 
 std::vector<Row> BuildRows(const std::vector<HostModel>& hosts, const RowOptions& options, absl::Time now) {
-  if (hosts.size() == 1) return BuildRows(hosts[0].model, options, now);
+  // The only one of several that could be asked has its row.
+  if (hosts.size() == 1 && hosts[0].host.empty()) return BuildRows(hosts[0].model, options, now);
   Tree tree(options, ChosenEvent(hosts, options), now);
   for (const HostModel& host : hosts) tree.AddHost(host);
   return std::move(tree).Rows();

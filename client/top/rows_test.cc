@@ -81,6 +81,8 @@ TEST(RowsTest, SeveralHostsHaveARowEach) {
   EXPECT_EQ(ChosenEvent(hosts, {}), "sm_active_cycles");
   EXPECT_EQ(EventsOf(hosts), ASite().events()) << "each once";
   hosts.pop_back();
+  EXPECT_EQ(BuildRows(hosts, {}, kNow)[0].name, "a:1") << "the other one could not be asked";
+  hosts[0].host.clear();
   EXPECT_EQ(Names(BuildRows(hosts, {}, kNow)), Shown({})) << "the only one has no row";
 }
 

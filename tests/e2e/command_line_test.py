@@ -185,6 +185,28 @@ class WatchTest(CommandLineTestCase):
         self.assertEqual(watch.stop(), 0)
 
 
+class SeveralHostsTest(CommandLineTestCase):
+    def test_one_that_is_not_there_hides_no_other(self):
+        self.site.start()
+        there, nobody = "unix:" + self.site.path("grpc.sock"), "unix:" + self.site.path("nobody.sock")
+        line = r"(?m)^(\d\d:\d\d:\d\d\.\d )?%s +gpu0 +" % re.escape(there)
+        for arguments in (("devices",), ("get", "--vm", "vm1"), ("watch", "--count", "2", "--event", "sm_active_cycles"),
+                          ("top", "--batch", "--count", "1")):
+            for addresses in (there + "," + nobody, nobody + "," + there):
+                done = programs.run("sideband", *arguments, "--address", addresses, cwd=self.site.folder)
+                self.assertEqual(done.returncode, 1, done)
+                self.assertRegex(done.stdout, line)
+                self.assertRegex(done.stderr, r"\Asideband: %s: [^\n]+\n\Z" % re.escape(nobody))
+
+    def test_none_is_there(self):
+        addresses = ",".join("unix:" + self.site.path(name) for name in ("a.sock", "b.sock"))
+        for arguments in (("devices",), ("get",), ("watch",), ("top", "--batch")):
+            done = programs.run("sideband", *arguments, "--address", addresses, cwd=self.site.folder)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 2), done)
+        done = programs.run("sideband", "scopes", "--address", addresses, cwd=self.site.folder)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done)
+
+
 class FirstSiteTest(programs.ProgramTestCase):
     """`config init`, and the commands that it prints."""
 

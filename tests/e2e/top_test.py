@@ -209,6 +209,7 @@ class BatchTest(TopTestCase):
         return programs.run("sideband", "--config", "operator.yaml", "top", *arguments, cwd=self.site.folder)
 
     def test_rounds_without_a_terminal(self):
+        programs.wait_until(lambda: "%" in self.top("--batch", "--count", "1", "--device", "gpu0").stdout, "a utilisation")
         done = self.top("--batch", "--count", "2", "--interval", "200ms", "--event", "tensor_active_cycles")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done)
         rounds = done.stdout.split("\n\n")
