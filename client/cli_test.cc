@@ -1034,6 +1034,20 @@ TEST_F(SeveralHostsTest, TopEndsIfNoneIsThere) {
   EXPECT_EQ(out_.text(), "");
 }
 
+TEST_F(SeveralHostsTest, ALossNamesItsHostOnce) {
+  FakeDaemon::Script lost = Updates(1, false);
+  lost.status = grpc::Status(grpc::StatusCode::UNAVAILABLE, "gone");
+  ServeAt("a:1", lost);
+  ServeAt("b:1", Updates(1, false));
+  EXPECT_EQ(ReportCli(Run({"watch", "--address", "a:1,b:1", "--no-reconnect"})), 1);
+  EXPECT_THAT(err_.text(), testing::HasSubstr("sideband: a:1: gone\n"));
+  EXPECT_THAT(err_.text(), testing::HasSubstr("sideband: b:1: the server ended the stream\n"));
+  EXPECT_EQ(ReportCli(Run({"watch", "--address", "a:1,b:1"})), 1);
+  EXPECT_THAT(err_.text(), testing::HasSubstr("sideband: a:1: gone; connecting again\n"));
+  EXPECT_THAT(err_.text(), testing::HasSubstr("sideband: b:1: the server ended the stream; connecting again\n"));
+  EXPECT_THAT(out_.text(), testing::HasSubstr(" a:1  gpu0 "));
+}
+
 TEST_F(SeveralHostsTest, WatchEndsIfNoneIsThere) {
   ServeAt("a:1", Refusal());
   ServeAt("b:1", Refusal());

@@ -46,11 +46,14 @@ absl::Status WithHandshakeCause(const absl::Status& status, const CommandContext
 }  // namespace
 
 void CommandContext::Note(const std::string& note) {
+  // An error of the host's daemon begins with its address.
+  const bool has_host = host_.empty() || absl::StartsWith(note, absl::StrCat(host_, ":"));
   // Several hosts may have something to say at the same time.
   ABSL_CONST_INIT static absl::Mutex mu(absl::kConstInit);
   const absl::MutexLock lock(&mu);
   // A failure to write to standard error cannot be reported anywhere.
-  (void)environment_.err.Write(absl::StrCat("sideband: ", host_, host_.empty() ? "" : ": ", Visible(note), "\n"));
+  (void)environment_.err.Write(
+      absl::StrCat("sideband: ", has_host ? "" : absl::StrCat(host_, ": "), Visible(note), "\n"));
 }
 
 CommandContext CommandContext::For(const std::string& host) const {
