@@ -15,7 +15,8 @@ import unittest
 FOLDER = os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"], "deploy/manual")
 PAGES = ("sideband.1", "sideband-mcu.1", "sidebandd.8")
 PROGRAMS = ("sideband", "sideband-mcu", "sidebandd")
-COMMANDS = ["devices", "events", "scopes", "get", "watch", "top", "unseal", "audit", "bus", "demo", "config", "i2cdev", "completion", "help"]
+COMMANDS = ["devices", "events", "scopes", "get", "watch", "top", "unseal", "audit", "bus", "demo", "config", "i2cdev",
+            "completion", "help"]
 
 # (words of the command line, the last of which is completed; the completions that are expected among others)
 CASES = (
