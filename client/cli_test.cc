@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -94,6 +96,9 @@ class Notes final : public Output {
 class CliTest : public testing::Test {
  protected:
   void Serve(FakeDaemon::Script script) { daemon_ = std::make_unique<FakeDaemon>(std::move(script)); }
+  void ServeAt(const std::string& host, FakeDaemon::Script script) {
+    hosts_[host] = std::make_unique<FakeDaemon>(std::move(script));
+  }
 
   absl::Status Run(const std::vector<std::string>& arguments) {
     out_ = StringOutput();
@@ -110,7 +115,8 @@ class CliTest : public testing::Test {
           config_ = config;
           if (on_connect_) on_connect_();
           if (!connect_error_.ok()) return connect_error_;
-          return daemon_->Channel();
+          const auto host = hosts_.find(config.address);
+          return (host == hosts_.end() ? daemon_ : host->second)->Channel();
         },
         .now = [] { return absl::FromUnixSeconds(1'700'000'600); },
         .wait = wait_,
@@ -141,6 +147,7 @@ class CliTest : public testing::Test {
   std::function<void()> on_connect_;
   absl::Status connect_error_;
   std::unique_ptr<FakeDaemon> daemon_;
+  std::map<std::string, std::unique_ptr<FakeDaemon>> hosts_;  // by address
 };
 
 TEST_F(CliTest, DevicesAsTableAndJson) {
@@ -166,6 +173,91 @@ TEST_F(CliTest, DevicesAsTableAndJson) {
             json::parse(R"({"devices": [{"name": "gpu0", "uuid": "11111111-2222-4333-8444-555555555555",
                             "boot_id": "000000000000b007", "state": "STATE_STALE", "interval": "1s",
                             "reference_clock_hz": "1000000000", "kinds": []}]})"));
+}
+
+FakeDaemon::Script Refusal() { return {.status = grpc::Status(grpc::StatusCode::UNAVAILABLE, "refused")}; }
+
+TEST_F(CliTest, DevicesOfSeveralHosts) {
+  FakeDaemon::Script script;
+  v1::Device& device = *script.devices.add_devices();
+  device.set_name("gpu0");
+  device.set_boot_id(0xb007);
+  device.set_state(v1::Device::STATE_FRESH);
+  device.mutable_interval()->set_seconds(1);
+  device.set_reference_clock_hz(1'000'000'000);
+  ServeAt("a:1", script);
+  ServeAt("b:1", Refusal());
+  device.set_name("gpu7");
+  ServeAt("c:1", script);
+  const auto printed = [&](const std::string& format) {
+    EXPECT_EQ(ReportCli(Run({"devices", "--address", "a:1,b:1,c:1", "--format", format})), 1);
+    EXPECT_EQ(err_.text(), "sideband: b:1: refused\n") << "one line, and the others are there";
+    return out_.text();
+  };
+  EXPECT_EQ(printed("table"),
+            "HOST  DEVICE  STATE  INTERVAL     CLOCK  BOOT\n"
+            "a:1   gpu0    fresh        1s  1.00 GHz  000000000000b007\n"
+            "c:1   gpu7    fresh        1s  1.00 GHz  000000000000b007\n");
+  EXPECT_EQ(printed("csv"),
+            "host,device,state,interval_seconds,reference_clock_hz,boot_id,uuid,kinds\r\n"
+            "a:1,gpu0,fresh,1,1000000000,000000000000b007,,\r\n"
+            "c:1,gpu7,fresh,1,1000000000,000000000000b007,,\r\n");
+  const json hosts = json::parse(printed("json"))["hosts"];
+  ASSERT_EQ(hosts.size(), 2u);
+  EXPECT_EQ(hosts[1]["host"], "c:1");
+  EXPECT_EQ(hosts[1]["devices"][0]["name"], "gpu7");
+  EXPECT_EQ(Printed({"devices", "--address", "a:1,c:1"}).substr(0, 4), "HOST");
+  EXPECT_EQ(err_.text(), "");
+}
+
+TEST_F(CliTest, SeveralHostsAreInTheConfiguration) {
+  ServeAt("a:1", {});
+  ServeAt("b:1", {});
+  const std::string path = testing::TempDir() + "/hosts.yaml";
+  std::ofstream(path) << "address: [a:1, b:1]\n";
+  EXPECT_EQ(json::parse(Printed({"devices", "--config", path, "--format", "json"}))["hosts"].size(), 2u);
+  EXPECT_EQ(err_.text(),
+            "sideband: a:1: there is no device that this caller may see, or it has not answered yet\n"
+            "sideband: b:1: there is no device that this caller may see, or it has not answered yet\n");
+  EXPECT_EQ(Mistake({"scopes", "--config", path}),
+            "address 'a:1,b:1': this command asks one daemon; several are for devices, get, watch and top");
+  connect_error_ = absl::NotFoundError("ca.pem: no such file");
+  EXPECT_EQ(Mistake({"devices", "--config", path}), "ca.pem: no such file") << "which is not of one host";
+}
+
+TEST_F(CliTest, GetFromSeveralHosts) {
+  FakeDaemon::Script script;
+  *script.snapshots.add_snapshots() = ASnapshot();
+  ServeAt("a:1", script);
+  ServeAt("b:1", script);
+  EXPECT_THAT(Printed({"get", "--address", "a:1,b:1"}),
+              testing::ContainsRegex("^a:1  gpu0  2023-[^\n]+\n[^$]+\n\nb:1  gpu0  2023-"));
+  EXPECT_THAT(Printed({"get", "--address", "a:1,b:1", "--format", "csv"}),
+              testing::ContainsRegex("^host,device,[^$]+\na:1,gpu0,[^$]+\nb:1,gpu0,"));
+  const json hosts = json::parse(Printed({"get", "--address", "a:1,b:1", "--format", "json"}))["hosts"];
+  EXPECT_EQ(hosts[0]["host"], "a:1");
+  EXPECT_EQ(hosts[1]["snapshots"][0]["device"], "gpu0");
+  // What is asked for is on one of them.
+  script.get_snapshot_status = grpc::Status(grpc::StatusCode::NOT_FOUND, "no such VM");
+  ServeAt("b:1", script);
+  EXPECT_THAT(Printed({"get", "--address", "a:1,b:1"}), testing::StartsWith("a:1  gpu0"));
+  EXPECT_EQ(err_.text(), "");
+  ServeAt("a:1", script);
+  EXPECT_EQ(ReportCli(Run({"get", "--address", "a:1,b:1"})), 1);
+  EXPECT_EQ(err_.text(), "sideband: a:1: no such VM\nsideband: b:1: no such VM\n") << "on none";
+}
+
+TEST_F(CliTest, GetSinceFromSeveralHosts) {
+  FakeDaemon::Script script;
+  v1::DeviceHistory& history = *script.history.add_devices();
+  history.set_device("gpu0");
+  ServeAt("a:1", script);
+  ServeAt("b:1", script);
+  const std::vector<std::string> arguments = {"get", "--address", "a:1,b:1", "--since", "5m"};
+  EXPECT_THAT(Printed(arguments), testing::ContainsRegex("^a:1  gpu0  0 points[^$]+\nb:1  gpu0  0 points"));
+  std::vector<std::string> csv = arguments;
+  csv.insert(csv.end(), {"--format", "csv"});
+  EXPECT_THAT(Printed(csv), testing::StartsWith("host,device,host_time,"));
 }
 
 TEST_F(CliTest, AMissingSettingIsNamedWithItsFile) {
@@ -840,6 +932,131 @@ TEST_F(CliTest, WatchPrintsUpdatesUpToItsCount) {
             "sample_interval { seconds: 1 nanos: 500000000 } heartbeat_interval { seconds: 10 }");
 }
 
+// The number of each device's updates that were printed; `devices` is the order in which they come, "" the sync
+// response.
+std::map<std::string, int> PrintedUpdates(const std::string& lines) {
+  std::map<std::string, int> updates;
+  std::istringstream stream(lines);
+  for (std::string line; std::getline(stream, line);)
+    ++updates[json::parse(line)["update"]["device"].get<std::string>()];
+  return updates;
+}
+
+FakeDaemon::Script UpdatesOf(const std::vector<std::string>& devices) {
+  FakeDaemon::Script script{.keeps_streams = true};
+  for (const std::string& device : devices) {
+    v1::SubscribeResponse& response = script.updates.emplace_back();
+    if (device.empty()) {
+      response.set_sync_response(true);
+      continue;
+    }
+    *response.mutable_update() = ASnapshot();
+    response.mutable_update()->set_device(device);
+    response.mutable_update()->set_snapshot_id(static_cast<uint32_t>(17 + script.updates.size()));
+  }
+  return script;
+}
+
+TEST_F(CliTest, WatchCountsRounds) {
+  const auto printed = [&](const char* count, const std::vector<std::string>& devices) {
+    Serve(UpdatesOf(devices));
+    return PrintedUpdates(Printed({"watch", "--count", count, "--format", "json"}));
+  };
+  using Counted = std::map<std::string, int>;
+  const std::vector<std::string> both = {"gpu0", "gpu1", "", "gpu1", "gpu0", "gpu0", "gpu1"};
+  EXPECT_EQ(printed("1", both), (Counted{{"gpu0", 1}, {"gpu1", 1}})) << "no second update is waited for";
+  EXPECT_EQ(printed("2", both), (Counted{{"gpu0", 2}, {"gpu1", 2}}));
+  EXPECT_EQ(printed("3", both), (Counted{{"gpu0", 3}, {"gpu1", 3}}));
+  // gpu1 falls silent and comes again.
+  const std::vector<std::string> silent = {"gpu0", "gpu1", "", "gpu0", "gpu0", "gpu0", "gpu1", "gpu0"};
+  EXPECT_EQ(printed("2", silent), (Counted{{"gpu0", 2}, {"gpu1", 1}})) << "the third update of gpu0 ends it";
+  EXPECT_EQ(printed("4", silent), (Counted{{"gpu0", 4}, {"gpu1", 1}}));
+  EXPECT_EQ(printed("5", silent), (Counted{{"gpu0", 5}, {"gpu1", 2}}));
+  EXPECT_EQ(printed("1", {"", "gpu0", "gpu0"}), (Counted{{"gpu0", 1}})) << "there was none at first";
+}
+
+// c:1 refuses. The round is over when the others have told their state.
+class SeveralHostsTest : public CliTest {
+ protected:
+  std::string ARound(const std::string& format) {
+    ServeAt("a:1", UpdatesOf({"gpu0", "gpu1", ""}));
+    ServeAt("b:1", UpdatesOf({"gpu0", ""}));
+    ServeAt("c:1", Refusal());
+    EXPECT_EQ(ReportCli(Run({"watch", "--address", "a:1,b:1,c:1", "--count", "1", "--format", format})), 1);
+    EXPECT_EQ(err_.text(), "sideband: c:1: refused\n");
+    return out_.text();
+  }
+};
+
+TEST_F(SeveralHostsTest, WatchHasAColumn) {
+  const std::string lines = ARound("lines");
+  EXPECT_THAT(lines, testing::HasSubstr("TIME (UTC) HOST DEVICE VM "));
+  for (const char* start : {"22:13:20.0 a:1  gpu0 ", "22:13:20.0 a:1  gpu1 ", "22:13:20.0 b:1  gpu0 "}) {
+    EXPECT_THAT(lines, testing::HasSubstr(start));
+  }
+}
+
+TEST_F(SeveralHostsTest, WatchAsJsonHasAMember) {
+  std::map<std::string, int> updates;
+  std::istringstream stream(ARound("json"));
+  for (std::string line; std::getline(stream, line);) ++updates[json::parse(line)["host"].get<std::string>()];
+  EXPECT_EQ(updates, (std::map<std::string, int>{{"a:1", 2}, {"b:1", 1}}));
+}
+
+TEST_F(SeveralHostsTest, WatchAsCsvHasTheTitlesOnce) {
+  const std::string csv = ARound("csv");
+  EXPECT_THAT(csv, testing::StartsWith("host,device,boot_id,"));
+  EXPECT_EQ(csv.find("host,", 1), std::string::npos);
+  EXPECT_THAT(csv, testing::HasSubstr("\nb:1,gpu0,"));
+}
+
+TEST_F(SeveralHostsTest, WatchAsTablesNamesTheHost) {
+  EXPECT_THAT(ARound("table"), testing::HasSubstr("b:1  gpu0  2023-"));
+}
+
+TEST_F(SeveralHostsTest, TopHasAColumn) {
+  for (const char* host : {"a:1", "b:1"}) ServeAt(host, Updates(1, true));
+  ServeAt("c:1", Refusal());
+  EXPECT_EQ(ReportCli(Run({"top", "-b", "-n", "1", "--event", "dram_read", "--address", "a:1,b:1,c:1"})), 1);
+  EXPECT_EQ(err_.text(), "sideband: c:1: refused\n");
+  EXPECT_THAT(out_.text(), testing::ContainsRegex("^sideband top  3 daemons  22:23:20 UTC  dram_read\n"
+                                                  "HOST +NAME +STATE +READS +UTIL +RATE\n"
+                                                  "a:1   gpu0 +fresh 0.0s +- +- +-\n"
+                                                  "a:1     vm0 +- +- +- +-\n"
+                                                  "a:1       train +idle +- +- +~1.23k/s\n"
+                                                  "b:1   gpu0 +fresh "));
+}
+
+TEST_F(SeveralHostsTest, TopEndsIfNoneIsThere) {
+  for (const char* host : {"a:1", "b:1"}) ServeAt(host, Refusal());
+  EXPECT_EQ(ReportCli(Run({"top", "-b", "--address", "a:1,b:1"})), 1);
+  EXPECT_EQ(err_.text(), "sideband: a:1: refused\nsideband: b:1: refused\n");
+  EXPECT_EQ(out_.text(), "");
+}
+
+TEST_F(SeveralHostsTest, ALossNamesItsHostOnce) {
+  FakeDaemon::Script lost = Updates(1, false);
+  lost.status = grpc::Status(grpc::StatusCode::UNAVAILABLE, "gone");
+  ServeAt("a:1", lost);
+  ServeAt("b:1", Updates(1, false));
+  EXPECT_EQ(ReportCli(Run({"watch", "--address", "a:1,b:1", "--no-reconnect"})), 1);
+  EXPECT_THAT(err_.text(), testing::HasSubstr("sideband: a:1: gone\n"));
+  EXPECT_THAT(err_.text(), testing::HasSubstr("sideband: b:1: the server ended the stream\n"));
+  EXPECT_EQ(ReportCli(Run({"watch", "--address", "a:1,b:1"})), 1);
+  EXPECT_THAT(err_.text(), testing::HasSubstr("sideband: a:1: gone; connecting again\n"));
+  EXPECT_THAT(err_.text(), testing::HasSubstr("sideband: b:1: the server ended the stream; connecting again\n"));
+  EXPECT_THAT(out_.text(), testing::HasSubstr(" a:1  gpu0 "));
+}
+
+TEST_F(SeveralHostsTest, WatchEndsIfNoneIsThere) {
+  ServeAt("a:1", Refusal());
+  ServeAt("b:1", Refusal());
+  EXPECT_EQ(ReportCli(Run({"watch", "--address", "a:1,b:1"})), 1);
+  EXPECT_THAT(err_.text(), testing::HasSubstr("sideband: a:1: refused\n"));
+  EXPECT_THAT(err_.text(), testing::HasSubstr("sideband: b:1: refused\n"));
+  EXPECT_EQ(out_.text(), "");
+}
+
 TEST_F(CliTest, WatchGoesOnWhereAStreamWasCut) {
   FakeDaemon::Script script = Updates(1, false);
   script.updates.back().set_resume_token("here");
@@ -1190,6 +1407,65 @@ TEST_F(CliTest, UsageMistakesEndWithTwo) {
   EXPECT_EQ(Mistake({"bus", "trace", "--bus", "unix:x", "--address", "4f"}),
             "--address: the address must be from 0x08 to 0x77: write 0x4f");
   EXPECT_NE(Mistake({"get", "--config", "/nonexistent.yaml"}).find("/nonexistent.yaml"), std::string::npos);
+}
+
+TEST_F(CliTest, TopPrintsRounds) {
+  Serve(Updates(1, true));
+  wait_ = [](absl::Duration) { return false; };
+  EXPECT_THAT(
+      Printed({"top", "--batch", "--count", "2", "--event", "dram_read", "--interval", "5s", "--address", "h:1"}),
+      testing::ContainsRegex("^sideband top  h:1  22:23:20 UTC  dram_read\n"
+                             "NAME +STATE +READS +UTIL +RATE\n"
+                             "gpu0 +fresh 0.0s +- +- +-\n"
+                             "  vm0 +- +- +- +-\n"
+                             "    train +idle +- +- +~1.23k/s\n"
+                             "\nsideband top  h:1  22:23:20 UTC  dram_read\n"));
+  EXPECT_THAT(daemon_->requests().subscribe, testing::HasSubstr("sample_interval { seconds: 5 }"));
+  EXPECT_EQ(err_.text(), "");
+}
+
+TEST_F(CliTest, TopEndsWellWhenInterrupted) {
+  Serve(Updates(1, true));
+  std::vector<absl::Duration> waits;
+  wait_ = [&](absl::Duration wait) {
+    waits.push_back(wait);
+    return true;
+  };
+  EXPECT_THAT(Printed({"top", "-b"}), testing::StartsWith("sideband top  127.0.0.1:9878  22:23:20 UTC  sm_active\n"));
+  EXPECT_EQ(waits, std::vector{absl::Seconds(1)});
+}
+
+TEST_F(CliTest, TopRefusesWhatIsNoOption) {
+  EXPECT_THAT(Mistake({"top", "--count", "3"}), testing::HasSubstr("--count requires --batch"));
+  EXPECT_THAT(Mistake({"top", "--batch", "--interval", "9ms"}), testing::HasSubstr("not a duration from 10ms to 24h"));
+}
+
+TEST_F(CliTest, ConfigInitSaysWhatIsNext) {
+  const std::string folder = testing::TempDir() + "/config_init";
+  std::filesystem::remove_all(folder);
+  const std::string printed = Printed({"config", "init", "--dir", folder});
+  EXPECT_THAT(printed, testing::StartsWith("The files of a first site are in " + folder + ". Next:\n\n  cd " + folder));
+  EXPECT_THAT(printed, testing::HasSubstr("\n  sideband --config operator.yaml devices\n"));
+  EXPECT_THAT(printed, testing::HasSubstr("\nFor production, replace:\n  *.pem, *.key "));
+  EXPECT_EQ(Mistake({"config", "init", "--dir", folder}),
+            folder + ": the folder is not empty, and nothing is overwritten");
+  EXPECT_EQ(Mistake({"config"}), "A subcommand is required (see sideband config --help)");
+  EXPECT_THAT(Mistake({"config", "init"}), testing::HasSubstr("--dir is required"));
+}
+
+// One table of commands for the installed files and for what is printed: it is complete here, too.
+TEST_F(CliTest, CompletionNamesAllCommands) {
+  for (const auto& [shell, start] : {std::pair("bash", "# Completion of sideband for bash."),
+                                     {"zsh", "#compdef sideband\n"},
+                                     {"fish", "# Completion of sideband for fish."}}) {
+    const std::string printed = Printed({"completion", shell});
+    EXPECT_THAT(printed, testing::StartsWith(start));
+    for (const auto& command : AllCommands()) EXPECT_THAT(printed, testing::HasSubstr(command->name())) << shell;
+    EXPECT_THAT(printed, testing::HasSubstr("bash")) << "the shells are completed, too";
+    EXPECT_EQ(Printed({"completion", shell, "--address", "h:1"}), printed) << "whatever else is given";
+  }
+  EXPECT_THAT(Mistake({"completion", "tcsh"}), testing::HasSubstr("tcsh not in {bash,zsh,fish}"));
+  EXPECT_THAT(Mistake({"completion"}), testing::HasSubstr("shell is required"));
 }
 
 TEST_F(CliTest, HelpOfEverythingHasExamples) {

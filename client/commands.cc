@@ -7,6 +7,7 @@
 #include "client/bus/bus_command.h"
 #include "client/cli/builtin_commands.h"
 #include "client/counting/counting_command.h"
+#include "client/demo/config_command.h"
 #include "client/demo/demo_command.h"
 #include "client/export/export_command.h"
 #include "client/hpc/hpc_command.h"
@@ -27,7 +28,7 @@ constexpr Factory kRead[] = {NewDevicesCommand, NewScopesCommand,  NewGetCommand
 constexpr Factory kTenants[] = {NewMarkCommand,     NewMarksCommand,  NewSpanCommand,   NewCountingCommand,
                                 NewRotationCommand, NewUnsealCommand, NewExportCommand, NewHpcCommand};
 constexpr Factory kOperate[] = {NewHealthCommand, NewClocksCommand, NewAdminCommand, NewAuditCommand};
-constexpr Factory kTools[] = {NewDemoCommand, NewBusCommand, NewI2cDevCommand};
+constexpr Factory kTools[] = {NewDemoCommand, NewConfigCommand, NewBusCommand, NewI2cDevCommand, NewCompletionCommand};
 
 struct Group {
   const char* title;

@@ -26,8 +26,9 @@ manual::ManPage Page() {
                          {"GRPC_VERBOSITY", "Enables gRPC's own log on standard error: debug, info or error."}}},
                        {"FILES",
                         {{"~/.config/sideband/client.yaml",
-                          "The configuration, if neither --config nor SIDEBAND_CONFIG names another: address, ca_file, "
-                          "cert_file, key_file, token_file and server_name, as the options of these names."},
+                          "The configuration, if neither --config nor SIDEBAND_CONFIG names another: address (or a "
+                          "list of them), ca_file, cert_file, key_file, token_file and server_name, as the options of "
+                          "these names."},
                          {"~/.local/state/sideband/", "Which sealed record of a VM was the newest, for unseal."}}}},
           .see_also = {"sideband-mcu(1)", "sidebandd(8)"}};
 }

@@ -29,6 +29,8 @@ std::unique_ptr<Command> NewHealthCommand();
 std::unique_ptr<Command> NewUnsealCommand();
 // `sideband audit`: verifies and prints the daemon's audit log files.
 std::unique_ptr<Command> NewAuditCommand();
+// `sideband completion SHELL`: prints the completion for a shell, as //client:manual does.
+std::unique_ptr<Command> NewCompletionCommand();
 // `sideband i2cdev -- COMMAND …`: runs a program that uses /dev/i2c-N on a virtual bus.
 std::unique_ptr<Command> NewI2cDevCommand();
 

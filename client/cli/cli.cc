@@ -4,14 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/time.h"
 #include "client/cli/command_line.h"
 #include "client/cli/exit_code.h"
-#include "client/cli/handshake_cause.h"
 #include "client/lib/rpc_status.h"
-#include "client/lib/token.h"
 #include "proto/base/command_line.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -67,32 +63,6 @@ absl::StatusOr<std::vector<std::string>> WithoutHelpWord(const CLI::App& app, st
   return arguments;
 }
 
-// Appends the token's expiry to a rejection by the daemon if the token has expired. Other errors are returned
-// unchanged.
-absl::Status WithTokenExpiry(const absl::Status& status, const CommandContext& context) {
-  if (!IsRemote(status) || !(absl::IsUnauthenticated(status) || absl::IsPermissionDenied(status))) return status;
-  const auto config = context.Config();
-  if (!config.ok() || config->token_file.empty()) return status;
-  const auto token = LoadToken(config->token_file);
-  if (!token.ok()) return status;
-  const auto expiry = TokenExpiry(*token);
-  if (!expiry.has_value() || *expiry > context.Now()) return status;
-  const std::string when = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", *expiry, absl::UTCTimeZone());
-  return MarkRemote(absl::Status(
-      status.code(), absl::StrCat(status.message(), " (the token in ", config->token_file, " expired at ", when, ")")));
-}
-
-// gRPC's words for a handshake that fails are of the transport: in their place, what is wrong with which file.
-absl::Status WithHandshakeCause(const absl::Status& status, const CommandContext& context) {
-  if (!IsRemote(status) || !absl::IsUnavailable(status)) return status;
-  const auto config = context.Config();
-  const std::string cause = config.ok() ? HandshakeCause(*config, context.Now()) : "";
-  if (cause.empty()) return status;
-  absl::Status told = absl::UnavailableError(absl::StrCat(config->address, ": ", cause));
-  status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) { told.SetPayload(url, payload); });
-  return told;
-}
-
 }  // namespace
 
 absl::Status RunCli(const std::vector<std::string>& arguments, std::vector<std::unique_ptr<Command>> commands,
@@ -109,10 +79,11 @@ absl::Status RunCli(const std::vector<std::string>& arguments, std::vector<std::
   CommandContext context(environment, options.config_file, options.flags);
   const auto chosen = std::ranges::find_if(commands, [&](const auto& command) { return command->name() == name; });
   if (chosen == commands.end()) return environment.out.Write(app.help());  // `--config FILE help`
-  return WithHandshakeCause(WithTokenExpiry((*chosen)->Run(context), context), context);
+  return context.Explain((*chosen)->Run(context));
 }
 
 int ReportCli(const absl::Status& status) {
+  if (status.message().empty() && ExitCode(status)) return *ExitCode(status);
   const int code = ReportAndExitCode("sideband", status);
   return ExitCode(status).value_or(IsRemote(status) ? 1 : code);
 }

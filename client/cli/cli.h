@@ -20,7 +20,7 @@ absl::Status RunCli(const std::vector<std::string>& arguments, std::vector<std::
 
 // Prints "sideband: message" on standard error unless OK. Returns 0 for OK; 2 for a mistake in the command line, the
 // configuration or a file; 1 for all other errors and for all errors from the daemon. An exit code in the status
-// (exit_code.h) takes precedence.
+// (exit_code.h) takes precedence; without a message nothing is printed.
 int ReportCli(const absl::Status& status);
 
 }  // namespace sideband::client

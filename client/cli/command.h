@@ -71,7 +71,7 @@ class CommandContext {
   Cancellation& cancellation() { return environment_.cancellation; }
   absl::Time Now() const { return environment_.now(); }
   bool Wait(absl::Duration duration) { return environment_.wait(duration); }
-  // Prints a line to standard error, "sideband: note", with control characters made visible.
+  // Prints a line to standard error, "sideband: note", with control characters made visible. Thread-safe.
   void Note(const std::string& note);
   std::optional<TerminalSize> Terminal() const { return environment_.terminal(); }
   // `style` for the output: lines fit a terminal; elsewhere nothing is cut.
@@ -82,6 +82,10 @@ class CommandContext {
   absl::StatusOr<ClientConfig> Config() const;
   // A client of the configured daemon.
   absl::StatusOr<std::unique_ptr<TelemetryClient>> Connect();
+  // The same for one of several daemons, by its address: its notes begin with that.
+  CommandContext For(const std::string& host) const;
+  // The command's error with what is wrong with a file, where that is the cause.
+  absl::Status Explain(const absl::Status& status) const;
   // Whether the files of the credentials have changed since the last Connect(). Of the thread that calls that.
   bool HasNewCredentials() const;
 
@@ -91,6 +95,7 @@ class CommandContext {
   Environment& environment_;
   const std::string config_file_;
   const ClientConfig flags_;
+  std::string host_;   // of several; else empty
   FileStamps stamps_;  // of the last Connect()
 };
 

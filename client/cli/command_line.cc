@@ -12,7 +12,8 @@ void DefineGlobal(CLI::App& app, GlobalOptions& options) {
   app.add_option("--config", options.config_file,
                  "Configuration; default: $SIDEBAND_CONFIG, or ~/.config/sideband/client.yaml if there is one")
       ->type_name("FILE");
-  app.add_option("--address", options.flags.address, absl::StrCat("The daemon's address; default: ", kDefaultAddress))
+  app.add_option("--address", options.flags.address,
+                 absl::StrCat("The daemon's address, or several with commas between; default: ", kDefaultAddress))
       ->type_name("HOST:PORT");
   app.add_option("--ca-file", options.flags.ca_file,
                  "Certificate authorities that the daemon's certificate is verified against")

@@ -73,8 +73,12 @@ std::string CounterLine(const v1::Snapshot& snapshot, const v1::ScopeCounters& r
 
 }  // namespace
 
+std::string DevicesCsvTitles() {
+  return CsvLine({"device", "state", "interval_seconds", "reference_clock_hz", "boot_id", "uuid", "kinds"});
+}
+
 std::string DevicesCsv(const v1::ListDevicesResponse& response) {
-  std::string text = CsvLine({"device", "state", "interval_seconds", "reference_clock_hz", "boot_id", "uuid", "kinds"});
+  std::string text;
   for (const v1::Device& device : response.devices()) {
     text += CsvLine({device.name(), StateText(device.state()), Seconds(device.interval()),
                      IfCounted(device, absl::StrCat(device.reference_clock_hz())),

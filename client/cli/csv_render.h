@@ -12,6 +12,8 @@
 
 namespace sideband::client {
 
+// The titles once, then the lines of each daemon's answer.
+std::string DevicesCsvTitles();
 std::string DevicesCsv(const v1::ListDevicesResponse& response);
 std::string EventsCsv(const v1::ListEventsResponse& response);
 std::string ScopesCsv(const v1::ListScopesResponse& response);

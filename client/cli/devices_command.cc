@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "client/cli/builtin_commands.h"
 #include "client/cli/csv_render.h"
 #include "client/cli/empty_notes.h"
+#include "client/cli/hosts.h"
 #include "client/cli/json.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
@@ -19,19 +23,45 @@ class DevicesCommand final : public Command {
 
   void Define(CLI::App& app) override {
     format_.AddTo(app);
-    app.footer("Example:\n  sideband devices --address host:9878");
+    app.footer(
+        "A list of addresses asks several daemons.\n"
+        "Examples:\n"
+        "  sideband devices --address host:9878\n"
+        "  sideband devices --address a:9878,b:9878");
   }
 
   absl::Status Run(CommandContext& context) override {
-    SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
-    SIDEBAND_ASSIGN_OR_RETURN(const auto response, client->ListDevices({}));
-    for (const std::string& note : AwayNotes(response)) context.Note(note);
-    if (format_.json()) return context.out().Write(ToJson(response));
-    return context.out().Write(format_.csv() ? DevicesCsv(response)
-                                             : DevicesTable(response, context.StyleOf(format_.style)));
+    SIDEBAND_ASSIGN_OR_RETURN(std::vector<Host> hosts, HostsOf(context));
+    HostErrors errors(context);
+    std::vector<DevicesAtHost> answers;
+    for (Host& host : hosts) {
+      auto response = List(host.context);
+      SIDEBAND_RETURN_IF_ERROR(errors.Add(host, response.status()));
+      if (response.ok()) answers.push_back({host.name, *std::move(response)});
+    }
+    if (!answers.empty()) SIDEBAND_RETURN_IF_ERROR(context.out().Write(Text(answers, hosts.size() > 1, context)));
+    return errors.Result();
   }
 
  private:
+  static absl::StatusOr<v1::ListDevicesResponse> List(CommandContext& context) {
+    SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
+    SIDEBAND_ASSIGN_OR_RETURN(auto response, client->ListDevices({}));
+    for (const std::string& note : AwayNotes(response)) context.Note(note);
+    return response;
+  }
+
+  std::string Text(const std::vector<DevicesAtHost>& answers, bool are_several, const CommandContext& context) const {
+    if (!format_.json() && !format_.csv()) return DevicesTable(answers, context.StyleOf(format_.style));
+    std::vector<std::string> objects;
+    std::string csv = WithHostColumn(DevicesCsvTitles(), are_several ? "host" : "");
+    for (const auto& [host, response] : answers) {
+      if (format_.json()) objects.push_back(WithHostMember(ToJson(response), host));
+      if (format_.csv()) csv += WithHostColumn(DevicesCsv(response), host);
+    }
+    return format_.json() ? HostsJson(objects, are_several) : csv;
+  }
+
   FormatOption format_;
 };
 

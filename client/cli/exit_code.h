@@ -12,7 +12,7 @@
 
 namespace sideband::client {
 
-// `status` must not be OK; `code` is from 1 to 255.
+// `status` must not be OK; `code` is from 1 to 255. A status without a message is one that has been reported already.
 absl::Status WithExitCode(absl::Status status, int code);
 std::optional<int> ExitCode(const absl::Status& status);
 

@@ -201,10 +201,14 @@ std::string HistoryTables(const v1::GetHistoryResponse& response, const TableSty
   return absl::StrJoin(tables, "\n");
 }
 
+std::string HistoryCsvTitles() {
+  return CsvLine({"device", "host_time", "host_time_error_seconds", "reference_time_ns", "snapshot_id", "boot_id",
+                  "slice", "vm", "vm_uuid", "context", "generation", "state", "event", "count", "rate_per_second",
+                  "restarted", "flags"});
+}
+
 std::string HistoryCsv(const v1::GetHistoryResponse& response) {
-  std::string text = CsvLine({"device", "host_time", "host_time_error_seconds", "reference_time_ns", "snapshot_id",
-                              "boot_id", "slice", "vm", "vm_uuid", "context", "generation", "state", "event", "count",
-                              "rate_per_second", "restarted", "flags"});
+  std::string text;
   for (const v1::DeviceHistory& device : response.devices()) {
     ForEach(device, [&](const Entry& entry) { text += EntryLine(device, entry); });
   }

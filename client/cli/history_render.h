@@ -16,7 +16,8 @@ namespace sideband::client {
 // one day, unless the style is wide.
 std::string HistoryTables(const v1::GetHistoryResponse& response, const TableStyle& style);
 
-// A line of titles, then a line per counter and point, in the format of csv_render.h.
+// The titles once, then a line per counter and point of each daemon's answer, in the format of csv_render.h.
+std::string HistoryCsvTitles();
 std::string HistoryCsv(const v1::GetHistoryResponse& response);
 
 // Like ToJson, with `rates_per_second` beside the `counts` of each column: for each point the rate since the previous

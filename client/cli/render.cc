@@ -130,21 +130,25 @@ std::string Heading(const v1::Snapshot& snapshot, const TableStyle& style) {
 
 }  // namespace
 
-std::string DevicesTable(const v1::ListDevicesResponse& response, const TableStyle& style) {
-  const bool has_board = std::ranges::any_of(response.devices(), IsBoard);
-  Table table({{"DEVICE", kLeft, Fit::kMiddle},
+std::string DevicesTable(const std::vector<DevicesAtHost>& answers, const TableStyle& style) {
+  const bool has_board = std::ranges::any_of(
+      answers, [](const auto& answer) { return std::ranges::any_of(answer.response.devices(), IsBoard); });
+  Table table({{"HOST", kLeft, Fit::kRare},
+               {"DEVICE", kLeft, Fit::kMiddle},
                {"STATE"},
                {"KIND", kLeft, Fit::kRare},
                {"INTERVAL", kRight},
                {"CLOCK", kRight},
                {"BOOT"},
                {"UUID", kLeft, Fit::kWideOnly}});
-  for (const v1::Device& device : response.devices()) {
-    const bool is_counted = HasCounters(device);
-    const std::string clock = ScaledText(static_cast<double>(device.reference_clock_hz()), "Hz", style);
-    table.Add({device.name(), StateText(device.state()), has_board ? KindsText(device) : "",
-               absl::FormatDuration(ToDuration(device.interval())), is_counted ? clock : "",
-               is_counted ? BootIdText(device.boot_id()) : "", device.uuid()});
+  for (const auto& [host, response] : answers) {
+    for (const v1::Device& device : response.devices()) {
+      const bool is_counted = HasCounters(device);
+      const std::string clock = ScaledText(static_cast<double>(device.reference_clock_hz()), "Hz", style);
+      table.Add({host, device.name(), StateText(device.state()), has_board ? KindsText(device) : "",
+                 absl::FormatDuration(ToDuration(device.interval())), is_counted ? clock : "",
+                 is_counted ? BootIdText(device.boot_id()) : "", device.uuid()});
+    }
   }
   return table.Render(style);
 }

@@ -5,13 +5,19 @@
 #define SIDEBAND_CLIENT_CLI_RENDER_H_
 
 #include <string>
+#include <vector>
 
 #include "client/cli/table.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client {
 
-std::string DevicesTable(const v1::ListDevicesResponse& response, const TableStyle& style);
+// What a daemon has answered.
+struct DevicesAtHost {
+  std::string host;  // empty if there is one: without it there is no column HOST
+  v1::ListDevicesResponse response;
+};
+std::string DevicesTable(const std::vector<DevicesAtHost>& answers, const TableStyle& style);
 std::string EventsTable(const v1::ListEventsResponse& response, const TableStyle& style);
 std::string ScopesTable(const v1::ListScopesResponse& response, const TableStyle& style);
 // One or two lines about the snapshot, then a row per counter. NOTES contains the row's state, if it is not active, and

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "client/cli/builtin_commands.h"
 #include "client/cli/csv_render.h"
 #include "client/cli/device_states.h"
 #include "client/cli/empty_notes.h"
+#include "client/cli/hosts.h"
 #include "client/cli/json.h"
 #include "client/cli/message_text.h"
 #include "client/cli/options.h"
-#include "client/cli/past_options.h"
 #include "client/cli/reconnection.h"
 #include "client/cli/render.h"
 #include "client/cli/selection.h"
@@ -23,20 +32,8 @@
 namespace sideband::client {
 namespace {
 
-constexpr absl::Duration kIntervalMin = absl::Milliseconds(10);  // the daemon rejects shorter intervals
-constexpr absl::Duration kIntervalMax = absl::Hours(24);
 // A connection that is lost without a sign is noticed after two.
 constexpr int64_t kHeartbeatSeconds = 10;
-
-// A CLI11 validator: returns the error message, or an empty text.
-std::string CheckInterval(const std::string& text) {
-  const auto interval = ParseLength(text);
-  return interval && *interval >= kIntervalMin && *interval <= kIntervalMax
-             ? ""
-             : absl::StrCat("'", text, "' is not a duration from 10ms to 24h, such as 5s");
-}
-
-absl::Duration IntervalOf(const std::string& text) { return ParseLength(text).value_or(absl::ZeroDuration()); }
 
 const std::map<std::string, LineValue> kValues = {{"auto", LineValue::kAuto},
                                                   {"util", LineValue::kUtilisation},
@@ -44,19 +41,153 @@ const std::map<std::string, LineValue> kValues = {{"auto", LineValue::kAuto},
                                                   {"count", LineValue::kCount},
                                                   {"cover", LineValue::kCoverage}};
 
-// Prints the updates of the streams of one run.
-class Watch {
+// Which updates are a round: one of each device that sends any. As a device may fall silent, a round also ends before
+// the second update of another.
+class Rounds {
  public:
-  Watch(const Selection& selection, const FormatOption& format, LineOptions lines, uint64_t count,
-        absl::Duration interval, bool is_of_changes, CommandContext& context)
-      : selection_(selection),
-        format_(format),
+  explicit Rounds(size_t streams) : unsynced_(streams) {}
+
+  bool EndsBefore(const std::string& device) const { return updated_.contains(device); }
+  // Takes the device's update; returns whether the round ends with it.
+  bool EndsWith(const std::string& device) {
+    updated_.insert(device);
+    return is_begun_ && std::ranges::includes(updated_, expected_);
+  }
+  // The initial snapshots of a stream have been received: those of all are the first round, if there are any.
+  bool EndsWithSync() {
+    if (--unsynced_ > 0 || is_begun_) return false;
+    is_begun_ = true;
+    return !updated_.empty();
+  }
+  void End() {
+    is_begun_ = true;
+    expected_ = std::move(updated_);
+    updated_.clear();
+  }
+
+ private:
+  size_t unsynced_;
+  std::set<std::string> updated_;   // in this round
+  std::set<std::string> expected_;  // those of the last one
+  bool is_begun_ = false;           // whether the devices of a round are known
+};
+
+// What the streams of all hosts print. Thread-safe. Each function returns whether the streams go on; when they do not,
+// those of several hosts are cancelled.
+class WatchOutput {
+ public:
+  WatchOutput(const FormatOption& format, LineOptions lines, uint64_t count, size_t hosts, CommandContext& context)
+      : format_(format),
+        are_several_(hosts > 1),
         context_(context),
         style_(context.StyleOf(format.style)),
         lines_(lines, style_),
         printer_(context, count),
-        reconnection_(context),
-        states_(selection.options().devices, context, interval),
+        rounds_(hosts) {}
+
+  // A stream begins: prints the titles that come once.
+  bool Begin() ABSL_LOCKS_EXCLUDED(mu_) {
+    const absl::MutexLock lock(&mu_);
+    if (!format_.csv() || std::exchange(has_titles_, true)) return true;
+    return MayGoOn(printer_.Write(WithHostColumn(SnapshotCsvTitles(), are_several_ ? "host" : "")));
+  }
+  bool Update(const std::string& host, const v1::SubscribeResponse& response) ABSL_LOCKS_EXCLUDED(mu_) {
+    const absl::MutexLock lock(&mu_);
+    const std::string device = absl::StrCat(host, " ", response.update().device());
+    if (rounds_.EndsBefore(device) && !EndRound()) return false;
+    if (!MayGoOn(printer_.Write(Render(host, response)))) return false;
+    return !rounds_.EndsWith(device) || EndRound();
+  }
+  bool Change(const std::string& host, const v1::SubscribeResponse& response) ABSL_LOCKS_EXCLUDED(mu_) {
+    const absl::MutexLock lock(&mu_);
+    return MayGoOn(printer_.Print(format_.json() ? WithHostMember(ToJsonLine(response), host) + "\n"
+                                                 : ChangeLines(response.change(), context_.Now(), host)));
+  }
+  // To be called once for each host, when it has sent its initial snapshots, or will send none.
+  bool Sync() ABSL_LOCKS_EXCLUDED(mu_) {
+    const absl::MutexLock lock(&mu_);
+    return !rounds_.EndsWithSync() || EndRound();
+  }
+  absl::Status End(const absl::Status& stream) const ABSL_LOCKS_EXCLUDED(mu_) {
+    const absl::MutexLock lock(&mu_);
+    return printer_.End(stream);
+  }
+
+ private:
+  bool MayGoOn(bool may_go_on) {
+    if (!may_go_on && are_several_) context_.cancellation().Cancel();
+    return may_go_on;
+  }
+
+  bool EndRound() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    rounds_.End();
+    return MayGoOn(printer_.Count());
+  }
+
+  std::string Render(const std::string& host, const v1::SubscribeResponse& response)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    if (format_.json()) return WithHostMember(ToJsonLine(response), host) + "\n";
+    if (format_.csv()) return WithHostColumn(SnapshotCsv(response.update()), host);
+    if (format_.lines()) return Lines(host, response.update());
+    const std::string skipped =
+        response.skipped() == 0 ? "" : absl::StrCat(response.skipped(), " snapshots skipped, no counts lost\n");
+    v1::Snapshot snapshot = response.update();
+    snapshot.set_device(NameAtHost(host, snapshot.device()));
+    return skipped + SnapshotTable(snapshot, style_) + "\n";
+  }
+
+  std::string Lines(const std::string& host, const v1::Snapshot& snapshot) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    const std::optional<TerminalSize> terminal = context_.Terminal();
+    std::string text = lines_.Render(snapshot, terminal ? terminal->rows : 0, host);
+    for (const std::string& note : lines_.TakeNotes()) context_.Note(note);
+    const size_t shown = lines_.shown_events(), all = lines_.events();
+    if (!is_cut_noted_ && shown < all) {
+      is_cut_noted_ = true;
+      context_.Note(absl::StrCat(shown, " of ", all, " events fit the line: --event chooses, --wide shows all"));
+    }
+    return text;
+  }
+
+  const FormatOption& format_;
+  const bool are_several_;
+  CommandContext& context_;
+  const TableStyle style_;
+
+  mutable absl::Mutex mu_;
+  WatchLines lines_ ABSL_GUARDED_BY(mu_);
+  StreamPrinter printer_ ABSL_GUARDED_BY(mu_);
+  Rounds rounds_ ABSL_GUARDED_BY(mu_);
+  bool has_titles_ ABSL_GUARDED_BY(mu_) = false;
+  bool is_cut_noted_ ABSL_GUARDED_BY(mu_) = false;  // that events have no column
+};
+
+// Tells the output once that a host has sent its initial snapshots, at the latest when the host has ended.
+class FirstSync {
+ public:
+  explicit FirstSync(WatchOutput& output) : output_(output) {}
+  ~FirstSync() { (void)Tell(); }
+  FirstSync(const FirstSync&) = delete;
+  FirstSync& operator=(const FirstSync&) = delete;
+
+  bool Tell() { return std::exchange(is_told_, true) || output_.Sync(); }
+
+ private:
+  WatchOutput& output_;
+  bool is_told_ = false;
+};
+
+// Prints the updates of the streams of one host.
+class Watch {
+ public:
+  Watch(Host& host, const Selection& selection, absl::Duration interval, bool is_of_changes, WatchOutput& output,
+        FirstSync& first_sync)
+      : host_(host.name),
+        selection_(selection),
+        context_(host.context),
+        output_(output),
+        first_sync_(first_sync),
+        reconnection_(context_),
+        states_(selection.options().devices, context_, interval),
         is_of_changes_(is_of_changes) {}
 
   // One stream, to its end.
@@ -70,7 +201,7 @@ class Watch {
     is_synced_ = false;
     const absl::Status ended = client.Subscribe(
         request, [&](v1::SubscribeResponse response) { return OnResponse(response, client); }, tick);
-    return has_nothing_to_come_ ? ended : printer_.End(ended);
+    return has_nothing_to_come_ ? ended : output_.End(ended);
   }
   bool Again(const absl::Status& ended) { return reconnection_.Again(ended); }
   absl::StatusOr<std::unique_ptr<TelemetryClient>> Connect() { return reconnection_.Connect(context_); }
@@ -111,15 +242,14 @@ class Watch {
     const bool is_new = reconnection_.Received(update);
     if (!is_new || !selection_.Narrow(*response.mutable_update())) return true;
     is_empty_ = false;
-    return printer_.Print(Render(response));
+    return output_.Update(host_, response);
   }
 
   bool OnChange(v1::SubscribeResponse& response) {
     reconnection_.Received();
     if (response.heartbeat() || !selection_.Narrow(*response.mutable_change())) return true;
     is_empty_ = false;
-    return printer_.Print(format_.json() ? ToJsonLine(response) + "\n"
-                                         : ChangeLines(response.change(), context_.Now()));
+    return output_.Change(host_, response);
   }
 
   void OnGap(const v1::Gap& gap) {
@@ -133,6 +263,7 @@ class Watch {
   bool Sync(TelemetryClient& client) {
     is_synced_ = true;
     if (is_of_changes_) return true;
+    if (!first_sync_.Tell()) return false;
     if (!is_empty_) {
       states_.Check(client);
       return true;
@@ -144,40 +275,17 @@ class Watch {
     return !has_nothing_to_come_;
   }
 
-  std::string Render(const v1::SubscribeResponse& response) {
-    if (format_.json()) return ToJsonLine(response) + "\n";
-    if (format_.csv()) return SnapshotCsv(response.update());
-    if (format_.lines()) return Lines(response.update());
-    const std::string skipped =
-        response.skipped() == 0 ? "" : absl::StrCat(response.skipped(), " snapshots skipped, no counts lost\n");
-    return skipped + SnapshotTable(response.update(), style_) + "\n";
-  }
-
-  std::string Lines(const v1::Snapshot& snapshot) {
-    const std::optional<TerminalSize> terminal = context_.Terminal();
-    std::string text = lines_.Render(snapshot, terminal ? terminal->rows : 0);
-    for (const std::string& note : lines_.TakeNotes()) context_.Note(note);
-    const size_t shown = lines_.shown_events(), all = lines_.events();
-    if (!is_cut_noted_ && shown < all) {
-      is_cut_noted_ = true;
-      context_.Note(absl::StrCat(shown, " of ", all, " events fit the line: --event chooses, --wide shows all"));
-    }
-    return text;
-  }
-
+  const std::string host_;
   const Selection& selection_;
-  const FormatOption& format_;
   CommandContext& context_;
-  const TableStyle style_;
-  WatchLines lines_;
-  StreamPrinter printer_;
+  WatchOutput& output_;
+  FirstSync& first_sync_;
   Reconnection reconnection_;
   DeviceStates states_;
   const bool is_of_changes_;
-  std::string token_;          // of the last response
-  bool is_empty_ = true;       // nothing has been printed or noted so far
-  bool is_synced_ = false;     // the stream's initial snapshots have been received
-  bool is_cut_noted_ = false;  // that events have no column
+  std::string token_;       // of the last response
+  bool is_empty_ = true;    // nothing has been printed or noted so far
+  bool is_synced_ = false;  // the stream's initial snapshots have been received
   bool has_nothing_to_come_ = false;
 };
 
@@ -188,11 +296,10 @@ class WatchCommand final : public Command {
 
   void Define(CLI::App& app) override {
     filter_.AddTo(app);
-    app.add_option("--interval", interval_,
-                   "Time between updates, such as 500ms, or seconds; default: the device's own")
-        ->check(CheckInterval)
-        ->type_name("DURATION");
-    app.add_option("-n,--count", count_, "End after this number of updates; default: go on until Ctrl-C")
+    interval_.AddTo(app);
+    app.add_option("-n,--count", count_,
+                   "End after this number of rounds, in which each device has an update, or of changes; default: go on "
+                   "until Ctrl-C")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
     app.add_option("--value", value_,
@@ -210,7 +317,7 @@ class WatchCommand final : public Command {
     app.footer(
         "A line per device and VM; --event chooses the columns. With --format json, each update is one line; with\n"
         "--format table, a table. A lost connection is made again; updates that were missed follow, as far as the\n"
-        "daemon has kept them.\n"
+        "daemon has kept them. A list of addresses asks several daemons.\n"
         "Examples:\n"
         "  sideband watch --vm vm1 --interval 500ms\n"
         "  sideband watch --event 'dram_*' --event sm_active_cycles --value rate\n"
@@ -219,31 +326,60 @@ class WatchCommand final : public Command {
   }
 
   absl::Status Run(CommandContext& context) override {
-    SIDEBAND_ASSIGN_OR_RETURN(auto client, context.Connect());
-    const auto selection = Selection::Resolve(filter_, *client);
-    if (!selection.ok()) return ExplainNotFound(selection.status(), filter_, *client);
     if (is_of_changes_ && !format_.lines() && !format_.json()) {
       return absl::InvalidArgumentError("--on-change: --format must be lines or json");
     }
-    if (format_.csv()) SIDEBAND_RETURN_IF_ERROR(context.out().Write(SnapshotCsvTitles()));
+    SIDEBAND_ASSIGN_OR_RETURN(std::vector<Host> hosts, HostsOf(context));
+    // Before the threads, which must inherit the signals that this blocks.
+    std::vector<std::unique_ptr<TelemetryClient>> clients;
+    for (Host& host : hosts) {
+      SIDEBAND_ASSIGN_OR_RETURN(clients.emplace_back(), host.context.Connect());
+    }
     lines_.value = kValues.at(value_);
     lines_.all_events = !filter_.events.empty();
-    Watch watch(*selection, format_, lines_, count_, IntervalOf(interval_), is_of_changes_, context);
+    WatchOutput output(format_, lines_, count_, hosts.size(), context);
+    if (hosts.size() == 1) return Follow(hosts[0], std::move(clients[0]), output);
+    return FollowAll(hosts, std::move(clients), output, context);
+  }
+
+ private:
+  // Each host on a thread of its own, until all have ended.
+  absl::Status FollowAll(std::vector<Host>& hosts, std::vector<std::unique_ptr<TelemetryClient>> clients,
+                         WatchOutput& output, CommandContext& context) const {
+    HostErrors errors(context);
+    std::vector<absl::Status> ended(hosts.size());
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < hosts.size(); ++i) {
+      threads.emplace_back([&, i] {
+        ended[i] = errors.Add(hosts[i], Follow(hosts[i], std::move(clients[i]), output));
+        if (!ended[i].ok()) context.cancellation().Cancel();
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const absl::Status& status : ended) SIDEBAND_RETURN_IF_ERROR(status);
+    return errors.Result();
+  }
+
+  absl::Status Follow(Host& host, std::unique_ptr<TelemetryClient> client, WatchOutput& output) const {
+    FirstSync first_sync(output);
+    const auto selection = Selection::Resolve(filter_, *client);
+    if (!selection.ok()) return ExplainNotFound(selection.status(), filter_, *client);
+    if (!output.Begin()) return output.End(absl::OkStatus());
+    Watch watch(host, *selection, interval_.value(), is_of_changes_, output, first_sync);
     for (;;) {
       const absl::Status ended = watch.Stream(*client, Request(*selection));
       if (ended.ok()) return ended;
       if (ends_with_connection_ || !watch.Again(ended)) {
-        return context.cancellation().cancelled() ? absl::OkStatus() : ExplainNotFound(ended, filter_, *client);
+        return host.context.cancellation().cancelled() ? absl::OkStatus() : ExplainNotFound(ended, filter_, *client);
       }
       // A new client rereads certificates and token. The old client is destroyed first, which ends its pending calls.
       client.reset();
       auto connected = watch.Connect();
-      if (!connected.ok()) return context.cancellation().cancelled() ? absl::OkStatus() : connected.status();
+      if (!connected.ok()) return host.context.cancellation().cancelled() ? absl::OkStatus() : connected.status();
       client = *std::move(connected);
     }
   }
 
- private:
   v1::SubscribeRequest Request(const Selection& selection) const {
     v1::SubscribeRequest request;
     *request.mutable_filter() = selection.filter();
@@ -251,15 +387,12 @@ class WatchCommand final : public Command {
     request.set_stream_mode(is_of_changes_ ? v1::SubscribeRequest::STREAM_MODE_ON_CHANGE
                                            : v1::SubscribeRequest::STREAM_MODE_SAMPLE);
     request.mutable_heartbeat_interval()->set_seconds(kHeartbeatSeconds);
-    if (absl::Duration interval = IntervalOf(interval_); interval > absl::ZeroDuration()) {
-      request.mutable_sample_interval()->set_seconds(absl::IDivDuration(interval, absl::Seconds(1), &interval));
-      request.mutable_sample_interval()->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(interval)));
-    }
+    SetSampleInterval(interval_.value(), request);
     return request;
   }
 
   FilterOptions filter_;
-  std::string interval_;
+  IntervalOption interval_;
   std::string value_ = "auto";
   uint64_t count_ = 0;
   bool is_of_changes_ = false;

@@ -109,10 +109,11 @@ const char* ReasonText(v1::Gap::Reason reason) {
 
 }  // namespace
 
-std::string ChangeLines(const v1::StateChange& change, absl::Time now) {
+std::string ChangeLines(const v1::StateChange& change, absl::Time now, const std::string& host) {
   const std::string time = absl::FormatTime("%H:%M:%E1S", now, absl::UTCTimeZone());
+  const std::string start = host.empty() ? time : absl::StrCat(time, " ", host);
   std::string lines;
-  for (const v1::StateItem& item : change.items()) absl::StrAppend(&lines, time, " ", TextOf(item), "\n");
+  for (const v1::StateItem& item : change.items()) absl::StrAppend(&lines, start, " ", TextOf(item), "\n");
   return lines;
 }
 
@@ -161,8 +162,12 @@ bool WatchLines::IsShown(const v1::ScopeCounters& row, const v1::Snapshot& snaps
   return std::ranges::all_of(snapshot.scopes(), [](const auto& other) { return !other.scope().context().empty(); });
 }
 
-bool WatchLines::Adapt(const v1::Snapshot& snapshot) {
-  const auto before = std::tuple(events_.size(), device_width_, vm_width_, context_width_, has_estimates_);
+bool WatchLines::Adapt(const v1::Snapshot& snapshot, const std::string& host) {
+  const auto sizes = [this] {
+    return std::tuple(events_.size(), host_width_, device_width_, vm_width_, context_width_, has_estimates_);
+  };
+  const auto before = sizes();
+  if (!host.empty()) host_width_ = std::max({host_width_, DisplayWidth(NameText(host)), std::string("HOST").size()});
   device_width_ = std::max(device_width_, DisplayWidth(NameText(snapshot.device())));
   for (const v1::ScopeCounters& row : snapshot.scopes()) {
     if (!IsShown(row, snapshot)) continue;
@@ -177,7 +182,7 @@ bool WatchLines::Adapt(const v1::Snapshot& snapshot) {
       if (std::ranges::find(events_, counter.event()) == events_.end()) events_.push_back(counter.event());
     }
   }
-  return before != std::tuple(events_.size(), device_width_, vm_width_, context_width_, has_estimates_);
+  return before != sizes();
 }
 
 size_t WatchLines::ValueWidth() const {
@@ -188,9 +193,10 @@ size_t WatchLines::ValueWidth() const {
 }
 
 std::vector<WatchLines::Column> WatchLines::NameColumns() const {
-  std::vector<Column> columns = {{"", "TIME (UTC)", size_t{style_.wide ? 24u : 10u}, true},
-                                 {"", "DEVICE", device_width_, true},
-                                 {"", "VM", vm_width_, true}};
+  std::vector<Column> columns = {{"", "TIME (UTC)", size_t{style_.wide ? 24u : 10u}, true}};
+  if (host_width_ > 0) columns.push_back({"", "HOST", host_width_, true});
+  columns.push_back({"", "DEVICE", device_width_, true});
+  columns.push_back({"", "VM", vm_width_, true});
   if (context_width_ > 0) columns.push_back({"", "CONTEXT", context_width_, true});
   return columns;
 }
@@ -260,10 +266,13 @@ std::string WatchLines::ExactText(const v1::ScopeCounters& row, const v1::Counte
   return style_.raw ? ScaledText(rate, "/s", style_) : CompactText(rate, "/s");
 }
 
-std::string WatchLines::Line(const v1::Snapshot& snapshot, const v1::ScopeCounters& row) const {
+std::string WatchLines::Line(const v1::Snapshot& snapshot, const v1::ScopeCounters& row,
+                             const std::string& host) const {
   const std::vector<Column> columns = Columns();
-  std::vector<std::string> cells = {TimeOf(snapshot, style_.wide), NameText(snapshot.device()),
-                                    NameText(VmText(row.scope()))};
+  std::vector<std::string> cells = {TimeOf(snapshot, style_.wide)};
+  if (host_width_ > 0) cells.push_back(NameText(host));
+  cells.push_back(NameText(snapshot.device()));
+  cells.push_back(NameText(VmText(row.scope())));
   if (context_width_ > 0) cells.push_back(NameText(row.scope().context()));
   for (size_t i = 0; cells.size() < columns.size(); ++i) {
     cells.push_back(ValueText(row, FindCounter(row, events_[i])));
@@ -290,8 +299,9 @@ void WatchLines::NoteFlags(const std::string& device, const v1::ScopeCounters& r
 
 std::vector<std::string> WatchLines::TakeNotes() { return std::exchange(notes_, {}); }
 
-std::string WatchLines::Render(const v1::Snapshot& snapshot, size_t rows) {
-  const bool has_changed = Adapt(snapshot);
+std::string WatchLines::Render(const v1::Snapshot& snapshot, size_t rows, const std::string& host) {
+  const bool has_changed = Adapt(snapshot, host);
+  const std::string device = host.empty() ? snapshot.device() : absl::StrCat(host, " ", snapshot.device());
   std::string text;
   for (const v1::ScopeCounters& row : snapshot.scopes()) {
     if (!IsShown(row, snapshot)) continue;
@@ -300,8 +310,8 @@ std::string WatchLines::Render(const v1::Snapshot& snapshot, size_t rows) {
       text += Titles();
       lines_ = kTitleLines;
     }
-    text += Line(snapshot, row);
-    NoteFlags(snapshot.device(), row);
+    text += Line(snapshot, row, host);
+    NoteFlags(device, row);
     ++lines_;
   }
   return text;

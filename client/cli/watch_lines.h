@@ -19,8 +19,8 @@ namespace sideband::client {
 
 // Changes of state as lines, one for each item, and what a gap in a stream of them means.
 // Each begins with the time (UTC), which is when the change was received:
-// "22:13:20.0 gpu0 vm0/train is idle (overflow)".
-std::string ChangeLines(const v1::StateChange& change, absl::Time now);
+// "22:13:20.0 gpu0 vm0/train is idle (overflow)". A `host` stands before the device.
+std::string ChangeLines(const v1::StateChange& change, absl::Time now, const std::string& host = "");
 
 // One line.
 std::string GapText(const v1::Gap& gap);
@@ -42,8 +42,8 @@ class WatchLines {
   // The snapshot's lines, each with the time (UTC) at which it was latched. Titles precede them at the first call, when
   // the columns change, and when the lines since the last titles fill `rows`; 0: not for that reason. A snapshot that
   // has rows of contexts only is shown with them. Unknown values are "-". "*" at its end marks
-  // a row with flags, or one that has ended.
-  std::string Render(const v1::Snapshot& snapshot, size_t rows);
+  // a row with flags, or one that has ended. With a `host` there is a column HOST, from the first of them on.
+  std::string Render(const v1::Snapshot& snapshot, size_t rows, const std::string& host = "");
 
   // A line for each row whose flags have changed since the last call, or that has ended: "gpu0 vm1: overflow (*)".
   std::vector<std::string> TakeNotes();
@@ -61,7 +61,7 @@ class WatchLines {
 
   bool IsShown(const v1::ScopeCounters& row, const v1::Snapshot& snapshot) const;
   // Widens the columns for the snapshot; returns whether they have changed.
-  bool Adapt(const v1::Snapshot& snapshot);
+  bool Adapt(const v1::Snapshot& snapshot, const std::string& host);
   size_t ValueWidth() const;
   std::vector<Column> NameColumns() const;
   Column EventColumn(const std::string& event) const;
@@ -70,7 +70,7 @@ class WatchLines {
   // The same without the mark of an estimate.
   std::string ExactText(const v1::ScopeCounters& row, const v1::Counter& counter) const;
   std::string ValueText(const v1::ScopeCounters& row, const v1::Counter* counter) const;
-  std::string Line(const v1::Snapshot& snapshot, const v1::ScopeCounters& row) const;
+  std::string Line(const v1::Snapshot& snapshot, const v1::ScopeCounters& row, const std::string& host) const;
   void NoteFlags(const std::string& device, const v1::ScopeCounters& row);
 
   const LineOptions options_;
@@ -78,9 +78,10 @@ class WatchLines {
   std::vector<std::string> events_;
   std::map<std::string, std::string> flags_;  // by row
   std::vector<std::string> notes_;
-  size_t device_width_ = 6, vm_width_ = 4, context_width_ = 0;  // 0: no line of a context yet
-  bool has_estimates_ = false;                                  // whether a line has had any
-  size_t lines_ = 0;                                            // since the titles, which count, too
+  size_t device_width_ = 6, vm_width_ = 4;
+  size_t host_width_ = 0, context_width_ = 0;  // 0: no line of a host or a context yet
+  bool has_estimates_ = false;                 // whether a line has had any
+  size_t lines_ = 0;                           // since the titles, which count, too
 };
 
 }  // namespace sideband::client

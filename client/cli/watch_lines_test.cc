@@ -109,6 +109,21 @@ TEST(WatchLinesTest, OneLinePerDeviceAndVm) {
       << "the titles are there once";
 }
 
+TEST(WatchLinesTest, AHostIsAColumn) {
+  WatchLines lines({}, {});
+  v1::Snapshot snapshot = ASnapshot(1);
+  EXPECT_EQ(lines.Render(snapshot, 0, "a:9878"),
+            "                                   sm\n"
+            "TIME (UTC) HOST   DEVICE VM    active\n"
+            "22:13:20.4 a:9878 gpu0   -     100.0%\n"
+            "22:13:20.4 a:9878 gpu0   vm1    41.4%\n");
+  snapshot.mutable_scopes(1)->add_flags("overflow");
+  EXPECT_EQ(lines.Render(snapshot, 0, "b:1"),
+            "22:13:20.4 b:1    gpu0   -     100.0%\n"
+            "22:13:20.4 b:1    gpu0   vm1    41.4% *\n");
+  EXPECT_EQ(lines.TakeNotes(), std::vector<std::string>{"b:1 gpu0 vm1: overflow (*)"});
+}
+
 TEST(WatchLinesTest, ContextsWhereTheyAreChosenOrAlone) {
   WatchLines lines({.contexts = true}, {});
   EXPECT_NE(lines.Render(ASnapshot(), 0).find("DEVICE VM   CONTEXT"), std::string::npos);

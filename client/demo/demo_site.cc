@@ -57,16 +57,6 @@ selections:
 
 )";
 
-absl::Status WriteText(const std::string& path, const std::string& text, mode_t mode = 0644) {
-  // The mode applies from the file's creation, so that a key is never readable by other users.
-  const mode_t mask = umask(0777 & ~mode);
-  std::ofstream file(path);
-  umask(mask);
-  file << text;
-  file.close();
-  return file ? absl::OkStatus() : absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
-}
-
 // Single-quotes `text` for YAML, where only the quote itself must be escaped.
 std::string Quoted(const std::string& text) { return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "''"}}), "'"); }
 
@@ -92,7 +82,7 @@ absl::Status WriteSealingFiles(const std::string& folder, const std::vector<Demo
     absl::StrAppend(&text, "  - {vm: ", vm.uuid, ", measurements: [", DemoMeasurement(),
                     "], minimum_tcb: {snp: 8, microcode: 115}}\n");
   }
-  return WriteText(folder + "/sealing.yaml", text);
+  return WriteSiteFile(folder + "/sealing.yaml", text);
 }
 
 // tenant-a may trade all events that are chosen from, tenant-b only open and close the gates of its own.
@@ -139,6 +129,16 @@ std::string DaemonConfig(const std::vector<DemoDevice>& devices) {
 }
 
 }  // namespace
+
+absl::Status WriteSiteFile(const std::string& path, const std::string& text, mode_t mode) {
+  // The mode applies from the file's creation, so that a key is never readable by other users.
+  const mode_t mask = umask(0777 & ~mode);
+  std::ofstream file(path);
+  umask(mask);
+  file << text;
+  file.close();
+  return file ? absl::OkStatus() : absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
+}
 
 std::string DemoMeasurement() { return std::string(96, 'c'); }
 
@@ -207,14 +207,14 @@ absl::Status WriteDemoSite(const std::string& folder, const std::vector<DemoVm>&
   if (mkdir(guests.c_str(), 0700) != 0) return ErrnoStatus(errno, guests);
   for (const DemoDevice& device : devices) {
     SIDEBAND_RETURN_IF_ERROR(
-        WriteText(absl::StrCat(folder, "/", device.name, ".yaml"),
-                  absl::StrCat(device.chip_file, device.seals ? "\nsealing: sealing.yaml\n" : "")));
+        WriteSiteFile(absl::StrCat(folder, "/", device.name, ".yaml"),
+                      absl::StrCat(device.chip_file, device.seals ? "\nsealing: sealing.yaml\n" : "")));
   }
   for (const DemoFile& file : files) {
-    SIDEBAND_RETURN_IF_ERROR(WriteText(absl::StrCat(folder, "/", file.name), file.text));
+    SIDEBAND_RETURN_IF_ERROR(WriteSiteFile(absl::StrCat(folder, "/", file.name), file.text));
   }
-  SIDEBAND_RETURN_IF_ERROR(WriteText(folder + "/policy.yaml", PolicyFile(vms)));
-  return WriteText(folder + "/sidebandd.yaml", DaemonConfig(devices));
+  SIDEBAND_RETURN_IF_ERROR(WriteSiteFile(folder + "/policy.yaml", PolicyFile(vms)));
+  return WriteSiteFile(folder + "/sidebandd.yaml", DaemonConfig(devices));
 }
 
 absl::StatusOr<DemoPorts> ReadPorts(const std::string& folder) {
@@ -226,11 +226,14 @@ absl::StatusOr<DemoPorts> ReadPorts(const std::string& folder) {
   return ports;
 }
 
+std::string ClientConfigText(const std::string& address, const std::string& user) {
+  return absl::StrCat("address: ", address, "\nca_file: ca.pem\ncert_file: ", user, ".pem\nkey_file: ", user, ".key\n");
+}
+
 absl::Status WriteClientConfigs(const std::string& folder, const DemoPorts& ports) {
   for (const char* user : kUsers) {
-    SIDEBAND_RETURN_IF_ERROR(WriteText(absl::StrCat(folder, "/", user, ".yaml"),
-                                       absl::StrCat("address: 127.0.0.1:", ports.grpc, "\nca_file: ca.pem\ncert_file: ",
-                                                    user, ".pem\nkey_file: ", user, ".key\n")));
+    SIDEBAND_RETURN_IF_ERROR(WriteSiteFile(absl::StrCat(folder, "/", user, ".yaml"),
+                                           ClientConfigText(absl::StrCat("127.0.0.1:", ports.grpc), user)));
   }
   return absl::OkStatus();
 }

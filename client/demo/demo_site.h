@@ -5,6 +5,8 @@
 #ifndef SIDEBAND_CLIENT_DEMO_DEMO_SITE_H_
 #define SIDEBAND_CLIENT_DEMO_DEMO_SITE_H_
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -52,6 +54,12 @@ struct DemoFile {
   std::string name;
   std::string text;
 };
+
+// Writes a file of a site. `mode` holds from the file's creation on, so that a key is never readable by other users.
+absl::Status WriteSiteFile(const std::string& path, const std::string& text, mode_t mode = 0644);
+
+// The file for `sideband --config`, beside ca.pem, USER.pem and USER.key.
+std::string ClientConfigText(const std::string& address, const std::string& user);
 
 // What confidential guests measure, in hexadecimal digits.
 std::string DemoMeasurement();

@@ -3,8 +3,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/yaml.h"
 
@@ -28,6 +32,15 @@ std::string Beside(const std::string& config_path, const std::string& path) {
   return path.empty() ? path : (std::filesystem::path(config_path).parent_path() / path).string();
 }
 
+// A text, or a list of texts.
+absl::StatusOr<std::string> AddressIn(const YamlMap& map) {
+  const std::optional<YamlNode> given = map.Find("address");
+  if (!given || !given->is_list()) return map.StringOr("address", "");
+  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, given->StringList());
+  if (addresses.empty()) return given->Error("address: the list is empty");
+  return absl::StrJoin(addresses, ",");
+}
+
 }  // namespace
 
 absl::StatusOr<ClientConfig> LoadClientConfig(const std::string& path) {
@@ -35,7 +48,9 @@ absl::StatusOr<ClientConfig> LoadClientConfig(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
                             root.Map({"address", "ca_file", "cert_file", "key_file", "token_file", "server_name"}));
   ClientConfig config;
+  SIDEBAND_ASSIGN_OR_RETURN(config.address, AddressIn(map));
   for (const Key& key : kKeys) {
+    if (key.member == &ClientConfig::address) continue;
     SIDEBAND_ASSIGN_OR_RETURN(const std::string value, map.StringOr(key.name, ""));
     config.*key.member = key.is_path ? Beside(path, value) : value;
   }
@@ -59,6 +74,15 @@ ClientConfig Override(ClientConfig config, const ClientConfig& flags) {
   }
   if (config.address.empty()) config.address = kDefaultAddress;
   return config;
+}
+
+std::vector<std::string> AddressesOf(const ClientConfig& config) {
+  std::vector<std::string> addresses;
+  for (const absl::string_view part : absl::StrSplit(config.address, ',', absl::SkipWhitespace())) {
+    const std::string address(absl::StripAsciiWhitespace(part));
+    if (std::ranges::find(addresses, address) == addresses.end()) addresses.push_back(address);
+  }
+  return addresses;
 }
 
 }  // namespace sideband::client

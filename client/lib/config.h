@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The daemon's address and the client's credentials, from a YAML file. Flags override single values.
-//   address: sideband.example:9878
+//   address: sideband.example:9878   # or a list, for commands that ask several daemons
 //   ca_file: ca.pem            # relative to the file's own folder
 //   cert_file: client.pem
 //   key_file: client.key
@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,7 +25,7 @@ inline constexpr char kDefaultAddress[] = "127.0.0.1:9878";
 
 // Empty members are not given.
 struct ClientConfig {
-  std::string address;
+  std::string address;  // several are separated by commas
   std::string ca_file;
   std::string cert_file;
   std::string key_file;
@@ -47,6 +48,9 @@ std::optional<std::string> FindClientConfig(const std::string& given, const GetE
 
 // Overrides the members of `config` that `flags` gives. Sets the default address if neither has one.
 ClientConfig Override(ClientConfig config, const ClientConfig& flags);
+
+// The addresses, each once. Connect() takes a configuration of one.
+std::vector<std::string> AddressesOf(const ClientConfig& config);
 
 }  // namespace sideband::client
 

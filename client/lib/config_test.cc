@@ -31,6 +31,18 @@ TEST(ClientConfigTest, ReadsAllKeysAndResolvesPaths) {
             (ClientConfig{"h:1", folder + "/ca.pem", "/abs/c.pem", folder + "/k/k.pem", folder + "/t", "s"}));
 }
 
+TEST(ClientConfigTest, SeveralAddresses) {
+  const auto addresses = [](const std::string& text) { return AddressesOf(*LoadClientConfig(ConfigFile(text))); };
+  using Addresses = std::vector<std::string>;
+  EXPECT_EQ(addresses("address: h:1\n"), Addresses{"h:1"});
+  EXPECT_EQ(addresses("address: [h:1, 'unix:/x', h:1]\n"), (Addresses{"h:1", "unix:/x"})) << "each once";
+  EXPECT_EQ(addresses("address: 'h:1, g:2,'\n"), (Addresses{"h:1", "g:2"}));
+  EXPECT_EQ(addresses("ca_file: ca.pem\n"), Addresses());
+  EXPECT_EQ(AddressesOf({.address = "h:1,g:2"}), (Addresses{"h:1", "g:2"})) << "of the flag";
+  const std::string path = ConfigFile("ca_file: ca.pem\naddress: []\n");
+  EXPECT_EQ(LoadClientConfig(path).status().message(), path + ":2: address: the list is empty");
+}
+
 TEST(ClientConfigTest, MistakesHaveTheirLine) {
   const std::string path = ConfigFile("address: h:1\nca-file: ca.pem\n");
   EXPECT_EQ(LoadClientConfig(path).status().message(), path + ":2: unknown key 'ca-file' (did you mean 'ca_file'?)");

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/top/feed.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "client/cli/device_choice.h"
+#include "client/cli/name_pattern.h"
+#include "client/cli/selection.h"
+#include "client/cli/stream.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
 
@@ -14,11 +20,36 @@ constexpr absl::Duration kSensorPeriod = absl::Seconds(2);
 // Devices come and go by reloads of the daemon only; their snapshots arrive in the stream.
 constexpr int kSensorPeriodsPerList = 5;
 
+bool HasEvent(const v1::ListEventsResponse& response, const FeedOptions& options) {
+  return std::ranges::any_of(response.devices(), [&](const auto& device) {
+    return IsChosen(options.model.devices, device.device()) &&
+           std::ranges::any_of(device.events(), [&](const v1::Event& event) { return event.name() == options.event; });
+  });
+}
+
+// The daemon's NOT_FOUND for what this caller does not see.
+absl::Status CheckNames(const FeedOptions& options, TelemetryClient& client) {
+  const std::vector<std::string>& devices = options.model.devices;
+  if (devices.empty() && options.event.empty()) return absl::OkStatus();
+  const auto events = ListFor(devices, [&](const std::string& device) {
+    v1::ListEventsRequest request;
+    request.set_device(device);
+    return client.ListEvents(request);
+  });
+  if (!events.ok()) return ExplainNotFound(events.status(), {.devices = devices}, client);
+  if (options.event.empty() || HasEvent(*events, options)) return absl::OkStatus();
+  v1::GetSnapshotRequest request;
+  request.mutable_filter()->add_events(options.event);
+  return ExplainNotFound(client.GetSnapshot(request).status(), {.events = {options.event}}, client);
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Feed>> Feed::Start(CommandContext& context, std::function<void()> on_change) {
+absl::StatusOr<std::unique_ptr<Feed>> Feed::Start(CommandContext& context, FeedOptions options,
+                                                  std::function<void()> on_change) {
   SIDEBAND_ASSIGN_OR_RETURN(auto client, context.Connect());
-  std::unique_ptr<Feed> feed(new Feed(context, std::move(client), std::move(on_change)));
+  SIDEBAND_RETURN_IF_ERROR(CheckNames(options, *client));
+  std::unique_ptr<Feed> feed(new Feed(context, std::move(options), std::move(client), std::move(on_change)));
   SIDEBAND_RETURN_IF_ERROR(feed->List());
   feed->thread_ = std::thread([raw = feed.get()] {
     const absl::Status ended = raw->Run();
@@ -31,13 +62,16 @@ absl::StatusOr<std::unique_ptr<Feed>> Feed::Start(CommandContext& context, std::
   return feed;
 }
 
-Feed::Feed(CommandContext& context, std::unique_ptr<TelemetryClient> client, std::function<void()> on_change)
+Feed::Feed(CommandContext& context, FeedOptions options, std::unique_ptr<TelemetryClient> client,
+           std::function<void()> on_change)
     : context_(context),
+      options_(std::move(options)),
       on_change_(std::move(on_change)),
       client_(std::move(client)),
       reconnection_([this](const std::string& line) { Change([&](Model& model) { model.connection = line; }); },
                     [this](absl::Duration delay) { return context_.Wait(delay); },
-                    {.has_new_credentials = [this] { return context_.HasNewCredentials(); }}) {}
+                    {.has_new_credentials = [this] { return context_.HasNewCredentials(); }}),
+      model_(options_.model) {}
 
 Feed::~Feed() {
   context_.cancellation().Cancel();
@@ -93,6 +127,7 @@ void Feed::OnResponse(const v1::SubscribeResponse& response) {
   Change([&](Model& model) {
     model.connection.clear();
     if (response.has_update()) model.Apply(response.update(), context_.Now());
+    model.is_synced |= response.sync_response();
   });
 }
 
@@ -101,6 +136,10 @@ absl::Status Feed::Stream() {
   v1::SubscribeRequest request;
   request.set_mode(v1::SubscribeRequest::MODE_STREAM);
   request.set_stream_mode(v1::SubscribeRequest::STREAM_MODE_SAMPLE);
+  SetSampleInterval(options_.model.sample_interval, request);
+  // The model leaves out what a filter cannot.
+  const std::vector<std::string>& devices = options_.model.devices;
+  if (devices.size() == 1 && !IsPattern(devices[0])) request.mutable_filter()->set_device(devices[0]);
   const auto on_response = [this](const v1::SubscribeResponse& response) { return OnResponse(response), true; };
   const StreamTick tick{.period = kSensorPeriod, .action = [this] { return Tick(); }};
   ReadSensors();
@@ -122,6 +161,41 @@ absl::Status Feed::Run() {
     // Devices may have come and gone meanwhile; an error is the stream's own soon.
     (void)List();
   }
+}
+
+absl::StatusOr<std::unique_ptr<Feeds>> Feeds::Start(CommandContext& context, const FeedOptions& options,
+                                                    const std::function<void()>& on_change) {
+  SIDEBAND_ASSIGN_OR_RETURN(std::vector<Host> hosts, HostsOf(context));
+  std::unique_ptr<Feeds> feeds(new Feeds(context, std::move(hosts)));
+  for (Host& host : feeds->hosts_) {
+    auto feed = Feed::Start(host.context, options, on_change);
+    SIDEBAND_RETURN_IF_ERROR(feeds->errors_.Add(host, feed.status()));
+    if (feed.ok()) feeds->feeds_.push_back({host.name, *std::move(feed)});
+  }
+  if (feeds->feeds_.empty()) return feeds->Result();
+  return feeds;
+}
+
+std::vector<HostModel> Feeds::Read() const {
+  std::vector<HostModel> hosts;
+  for (const Entry& entry : feeds_) {
+    HostModel& host = hosts.emplace_back(HostModel{.host = entry.host});
+    entry.feed->Read([&](const Model& model) { host.model = model; });
+    if (const absl::Status ended = entry.feed->ended(); !ended.ok()) {
+      host.model.connection = std::string(ended.message());
+      host.model.is_synced = true;
+    }
+  }
+  return hosts;
+}
+
+absl::Status Feeds::ended() const {
+  absl::Status ended;
+  for (const Entry& entry : feeds_) {
+    ended = entry.feed->ended();
+    if (ended.ok()) break;
+  }
+  return ended;
 }
 
 }  // namespace sideband::client::top

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Keeps a model up to date from the daemon, on a thread of its own.
-//   SIDEBAND_ASSIGN_OR_RETURN(const auto feed, Feed::Start(context, [&] { wake.Set(); }));
-//   feed->Read([&](const Model& model) { rows = BuildRows(model, options, now); });
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto feeds, Feeds::Start(context, {}, [&] { wake.Set(); }));
+//   rows = BuildRows(feeds->Read(), options, now);
 #ifndef SIDEBAND_CLIENT_TOP_FEED_H_
 #define SIDEBAND_CLIENT_TOP_FEED_H_
 
@@ -10,24 +10,35 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "client/cli/command.h"
+#include "client/cli/hosts.h"
 #include "client/cli/reconnection.h"
 #include "client/lib/telemetry_client.h"
 #include "client/top/model.h"
+#include "client/top/rows.h"
 
 namespace sideband::client::top {
+
+struct FeedOptions {
+  ModelOptions model;
+  std::string event;  // that the devices must have; empty: any
+};
 
 // Thread-safe. The context must outlive it.
 class Feed {
  public:
-  // Lists the devices first: an error of the connection or of the caller's rights is returned. `on_change` is called on
-  // the feed's thread after each change of the model, and when the feed has ended.
-  static absl::StatusOr<std::unique_ptr<Feed>> Start(CommandContext& context, std::function<void()> on_change);
+  // Lists the devices first: an error of the connection or of the caller's rights is returned, and the daemon's
+  // NOT_FOUND for a device or an event that the caller does not see. `on_change` is called on the feed's thread after
+  // each change of the model, and when the feed has ended.
+  static absl::StatusOr<std::unique_ptr<Feed>> Start(CommandContext& context, FeedOptions options,
+                                                     std::function<void()> on_change);
   // Cancels the context's cancellation, so that the thread ends.
   ~Feed();
 
@@ -36,7 +47,8 @@ class Feed {
   absl::Status ended() const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  Feed(CommandContext& context, std::unique_ptr<TelemetryClient> client, std::function<void()> on_change);
+  Feed(CommandContext& context, FeedOptions options, std::unique_ptr<TelemetryClient> client,
+       std::function<void()> on_change);
 
   absl::Status List() ABSL_LOCKS_EXCLUDED(mu_);
   void ReadSensors() ABSL_LOCKS_EXCLUDED(mu_);
@@ -47,6 +59,7 @@ class Feed {
   void Change(const std::function<void(Model&)>& change) ABSL_LOCKS_EXCLUDED(mu_);
 
   CommandContext& context_;
+  const FeedOptions options_;
   const std::function<void()> on_change_;
   std::unique_ptr<TelemetryClient> client_;  // of the feed's thread, once it runs
   Reconnection reconnection_;                // of the feed's thread
@@ -56,6 +69,33 @@ class Feed {
   Model model_ ABSL_GUARDED_BY(mu_);
   absl::Status ended_ ABSL_GUARDED_BY(mu_);
   std::thread thread_;  // the last member: it uses the others
+};
+
+// A feed of each daemon. One of several that cannot be asked is noted, and does not hide the others. Thread-safe. The
+// context must outlive it.
+class Feeds {
+ public:
+  static absl::StatusOr<std::unique_ptr<Feeds>> Start(CommandContext& context, const FeedOptions& options,
+                                                      const std::function<void()>& on_change);
+
+  // Of those that could be asked. One that has ended has the reason as its connection.
+  std::vector<HostModel> Read() const;
+  // Why the last of them has ended; OK while one runs, and after the cancellation.
+  absl::Status ended() const;
+  // The command's result if it has no other error: that a host could not be asked has been noted.
+  absl::Status Result() { return errors_.Result(); }
+
+ private:
+  struct Entry {
+    std::string host;
+    std::unique_ptr<Feed> feed;
+  };
+
+  Feeds(CommandContext& context, std::vector<Host> hosts) : errors_(context), hosts_(std::move(hosts)) {}
+
+  HostErrors errors_;
+  std::vector<Host> hosts_;  // the feeds use their contexts
+  std::vector<Entry> feeds_;
 };
 
 }  // namespace sideband::client::top

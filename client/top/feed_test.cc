@@ -8,7 +8,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/synchronization/notification.h"
 #include "client/cli/output.h"
 #include "client/lib/fake_daemon.h"
@@ -27,9 +29,9 @@ class FeedTest : public testing::Test {
     script_.keeps_streams = true;
   }
 
-  absl::StatusOr<std::unique_ptr<Feed>> Start() {
+  absl::StatusOr<std::unique_ptr<Feed>> Start(FeedOptions options = {}) {
     daemon_ = std::make_unique<FakeDaemon>(script_);
-    return Feed::Start(context_, [this] { ++changes_; });
+    return Feed::Start(context_, std::move(options), [this] { ++changes_; });
   }
 
   // Waits until `is_so` holds after some change.
@@ -73,6 +75,35 @@ TEST_F(FeedTest, FollowsTheStream) {
   EXPECT_EQ(ScopesOf(**feed, "gpu1"), 0u);
   EXPECT_EQ((*feed)->ended(), absl::OkStatus());
   EXPECT_EQ(err_.text(), "");
+}
+
+TEST_F(FeedTest, AsksForWhatIsChosen) {
+  script_.updates.emplace_back().set_sync_response(true);
+  const auto feed = Start({.model = {.devices = {"gpu0"}, .sample_interval = absl::Milliseconds(2500)}});
+  ASSERT_TRUE(feed.ok()) << feed.status();
+  Await([&] {
+    bool is_synced = false;
+    (*feed)->Read([&](const Model& model) { is_synced = model.is_synced; });
+    return is_synced;
+  });
+  EXPECT_EQ(daemon_->requests().subscribe,
+            "filter { device: \"gpu0\" } mode: MODE_STREAM stream_mode: STREAM_MODE_SAMPLE "
+            "sample_interval { seconds: 2 nanos: 500000000 }");
+  (*feed)->Read([](const Model& model) { EXPECT_EQ(model.devices().size(), 1u); });
+}
+
+TEST_F(FeedTest, AnEventThatNoDeviceHasIsNamed) {
+  auto& device = *script_.events.add_devices();
+  device.set_device("gpu0");
+  device.add_events()->set_name("sm_active_cycles");
+  script_.get_snapshot_status = grpc::Status(grpc::StatusCode::NOT_FOUND, "no such event");
+  const absl::Status missing = Start({.event = "sm_actve_cycles"}).status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(absl::StrContains(missing.message(), "'sm_actve_cycles' (did you mean 'sm_active_cycles'?)")) << missing;
+  EXPECT_EQ(Start({.model = {.devices = {"gpu1"}}, .event = "sm_active_cycles"}).status().code(),
+            absl::StatusCode::kNotFound)
+      << "another device has it";
+  EXPECT_EQ(Start({.event = "sm_active_cycles"}).status(), absl::OkStatus());
 }
 
 TEST_F(FeedTest, AnErrorAtTheBeginningIsReturned) {

@@ -65,7 +65,7 @@ void FullScreen::Wait() {
 
 std::optional<absl::Status> FullScreen::Handle() {
   if (context_.cancellation().cancelled()) return absl::OkStatus();
-  if (absl::Status ended = feed_.ended(); !ended.ok()) return ended;
+  if (absl::Status ended = feeds_.ended(); !ended.ok()) return ended;
   if (is_hung_up_) return EndedBy("the loss of its terminal", SIGHUP);
   if (auto ended = HandleSignals()) return ended;
   return HandleKeys();
@@ -121,19 +121,19 @@ std::optional<absl::Status> FullScreen::HandleKeys() {
 }
 
 void FullScreen::Build() {
-  feed_.Read([this](const Model& model) {
-    connection_ = model.connection;
-    if (!view_.is_paused()) {
-      frozen_.reset();
-      time_ = context_.Now();
-    } else if (!frozen_) {
-      frozen_ = model;
-    }
-    const Model& shown = frozen_ ? *frozen_ : model;
-    events_ = shown.events();
-    event_ = ChosenEvent(shown, view_.options());
-    rows_ = BuildRows(shown, view_.options(), time_);
-  });
+  std::vector<HostModel> hosts = feeds_.Read();
+  // Several have rows that tell it.
+  connection_ = hosts.size() == 1 && hosts[0].host.empty() ? hosts[0].model.connection : "";
+  if (!view_.is_paused()) {
+    frozen_.reset();
+    time_ = context_.Now();
+  } else if (!frozen_) {
+    frozen_ = hosts;
+  }
+  const std::vector<HostModel>& shown = frozen_ ? *frozen_ : hosts;
+  events_ = EventsOf(shown);
+  event_ = ChosenEvent(shown, view_.options());
+  rows_ = BuildRows(shown, view_.options(), time_);
   view_.Settle(rows_, PageOf(terminal_.size()));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The loop of `sideband top`: waits for data, keys and signals, and draws.
-//   return FullScreen(context, address, signals, wake, *feed, *terminal).Run();
+//   return FullScreen(context, address, {.event = event}, signals, wake, *feeds, *terminal).Run();
 #ifndef SIDEBAND_CLIENT_TOP_FULL_SCREEN_H_
 #define SIDEBAND_CLIENT_TOP_FULL_SCREEN_H_
 
@@ -36,11 +36,17 @@ class Wake {
 // All arguments must outlive it.
 class FullScreen {
  public:
-  FullScreen(CommandContext& context, std::string peer, Signals& signals, Wake& wake, Feed& feed,
+  FullScreen(CommandContext& context, std::string peer, RowOptions options, Signals& signals, Wake& wake, Feeds& feeds,
              TerminalScreen& terminal)
-      : context_(context), peer_(std::move(peer)), signals_(signals), wake_(wake), feed_(feed), terminal_(terminal) {}
+      : context_(context),
+        peer_(std::move(peer)),
+        signals_(signals),
+        wake_(wake),
+        feeds_(feeds),
+        terminal_(terminal),
+        view_(std::move(options)) {}
 
-  // OK if the user quits or the context is cancelled; the feed's error; CANCELLED with the exit status of a shell for a
+  // OK if the user quits or the context is cancelled; the feeds' error; CANCELLED with the exit status of a shell for a
   // signal that ends it.
   absl::Status Run();
 
@@ -58,12 +64,12 @@ class FullScreen {
   const std::string peer_;
   Signals& signals_;
   Wake& wake_;
-  Feed& feed_;
+  Feeds& feeds_;
   TerminalScreen& terminal_;
 
   View view_;
-  std::optional<Model> frozen_;  // while the view is paused
-  absl::Time time_;              // of the rows
+  std::optional<std::vector<HostModel>> frozen_;  // while the view is paused
+  absl::Time time_;                               // of the rows
   std::vector<Row> rows_;
   std::vector<std::string> events_;
   std::string event_, connection_;

@@ -57,6 +57,12 @@ std::string Marked(const Row& row, std::string text) {
   return text == "100.0%" ? "~100%" : absl::StrCat("~", text);
 }
 
+std::string ReadsText(const Row& row) { return row.reads ? absl::StrFormat("%.0f%%", *row.reads * 100) : ""; }
+
+std::string UtilText(const Row& row) { return row.share ? Marked(row, CompactShareText(*row.share)) : ""; }
+
+std::string RateText(const Row& row) { return row.rate ? Marked(row, CompactText(*row.rate, "/s")) : ""; }
+
 // Names often differ at their ends.
 std::string Name(const std::string& text, size_t width) { return Left(ShortenedInMiddle(text, width), width); }
 
@@ -128,7 +134,7 @@ class Layout {
         "UTIL   the share of the capacity that the event used: of the slice for a VM,",
         "       of its time on the slice for a context",
         "READS  the share of the last minute's intervals in which the bus brought a",
-        "       snapshot of the device",
+        "       snapshot of the device; - for a board without counters",
         "MINUTE        a cell a second, the newest at the right: utilisations from 0 to",
         "       100 %, rates from 0 to their maximum",
     };
@@ -187,11 +193,11 @@ class Layout {
       const std::string name = Name(Visible(row.name), widths.name - DisplayWidth(start));
       line.push_back({absl::StrCat(start, name, " "), style});
       line.push_back({Left(row.state, widths.state) + " ", StyleOf(row.tone)});
-      line.push_back({Right(row.reads ? absl::StrFormat("%.0f%%", *row.reads * 100) : "", widths.reads) + " "});
+      line.push_back({Right(row.has_no_reads ? "-" : ReadsText(row), widths.reads) + " "});
     }
     line.push_back({BarOf(row, widths.bar) + " ", Style::kBar});
-    line.push_back({Right(row.share ? Marked(row, CompactShareText(*row.share)) : "", widths.share) + " "});
-    line.push_back({Right(row.rate ? Marked(row, CompactText(*row.rate, "/s")) : "", widths.rate) + " "});
+    line.push_back({Right(UtilText(row), widths.share) + " "});
+    line.push_back({Right(RateText(row), widths.rate) + " "});
     line.push_back({SparkText(row.minute, row.is_share_minute, widths.spark, frame_.is_unicode), Style::kBar});
     return line;
   }
@@ -230,6 +236,24 @@ Screen Lay(const Frame& frame, const TerminalSize& size) {
     for (Span& span : line) span.text = Ascii(span.text);
   }
   return screen;
+}
+
+std::string BatchText(const Frame& frame, const TableStyle& style) {
+  Table table({{"HOST", Table::Align::kLeft, Table::Fit::kRare},
+               {"NAME", Table::Align::kLeft, Table::Fit::kMiddle},
+               {"STATE"},
+               {"READS", Table::Align::kRight},
+               {"UTIL", Table::Align::kRight},
+               {"RATE", Table::Align::kRight}});
+  for (const Row& row : frame.rows) {
+    if (row.key.kind == RowKind::kEvents || row.key.kind == RowKind::kHost) continue;
+    const int depth = row.key.host.empty() ? row.depth : row.depth - 1;
+    const std::string indent(static_cast<size_t>(kIndent * depth), ' ');
+    table.Add({row.key.host, indent + row.name, row.state, ReadsText(row), UtilText(row), RateText(row)});
+  }
+  std::string title = absl::StrCat("sideband top  ", frame.peer, "  ", frame.time, "  ", frame.event, "\n");
+  if (!frame.connection.empty()) absl::StrAppend(&title, Visible(frame.connection), "\n");
+  return title + table.Render(style);
 }
 
 std::string BarText(double share, size_t width, bool is_unicode) {

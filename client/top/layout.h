@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "client/cli/table.h"
 #include "client/cli/terminal.h"
 #include "client/top/rows.h"
 #include "client/top/view.h"
@@ -45,6 +46,10 @@ size_t PageOf(const TerminalSize& size);
 
 // At most size.rows lines of at most size.columns. Below kSmallest, one line that says so.
 Screen Lay(const Frame& frame, const TerminalSize& size);
+
+// The rows as plain text, for pipes and logs: a line with peer, time and event, titles, and a line per row. Without
+// the groups of events, which are closed, and the history; with a column of the host if there are several.
+std::string BatchText(const Frame& frame, const TableStyle& style);
 
 // A bar of `width` cells for a share from 0 to 1.
 std::string BarText(double share, size_t width, bool is_unicode);

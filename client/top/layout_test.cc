@@ -126,6 +126,41 @@ TEST_F(LayoutTest, PauseAndHelpAreSaid) {
   EXPECT_THAT(help, HasSubstr("from 0 to their maximum")) << "all of it fits the smallest screen";
 }
 
+TEST_F(LayoutTest, ABoardWithoutCountersHasNoReads) {
+  v1::ListDevicesResponse devices = TwoDevices();
+  devices.mutable_devices(1)->set_state(v1::Device::STATE_FRESH);
+  devices.mutable_devices(1)->add_kinds(v1::Device::KIND_BOARD);
+  model_.Apply(devices, kNow);
+  EXPECT_THAT(Lines({.rows = 24, .columns = 80})[11], testing::ContainsRegex("^  gpu1 +fresh +-  "));
+}
+
+TEST_F(LayoutTest, ARoundOfABatchIsPlainText) {
+  rows_ = BuildRows(model_, {}, kNow);
+  Frame frame{.view = view_, .rows = rows_, .peer = "h:1", .event = "sm_active_cycles", .time = "22:13:20 UTC"};
+  EXPECT_EQ(BatchText(frame, {.cut = false}),
+            "sideband top  h:1  22:13:20 UTC  sm_active_cycles\n"
+            "NAME       STATE       READS   UTIL     RATE\n"
+            "gpu0       fresh 0.0s      -  25.0%  5.00G/s\n"
+            "  vm1      active          -  50.0%  2.00G/s\n"
+            "    eval   idle            -  12.5%  1.00G/s\n"
+            "    train  active          -  50.0%  1.50G/s\n"
+            "  vm2      active          -  25.0%  3.00G/s\n"
+            "  vm3      sealed          -      -        -\n"
+            "gpu1       away            -      -        -\n");
+  frame.connection = "h:1: gone;\nconnecting again";
+  EXPECT_THAT(BatchText(frame, {}), HasSubstr("sm_active_cycles\nh:1: gone;\\x0aconnecting again\nNAME "));
+}
+
+TEST_F(LayoutTest, ARoundOfSeveralHostsHasAColumn) {
+  rows_ = BuildRows({HostModel{"a:1", model_}, HostModel{"b:1", {}}}, {}, kNow);
+  const Frame frame{.view = view_, .rows = rows_, .peer = "2 daemons", .event = "x", .time = "22:13:20 UTC"};
+  const std::string text = BatchText(frame, {.cut = false});
+  EXPECT_THAT(text, HasSubstr("\nHOST  NAME       STATE "));
+  EXPECT_THAT(text, HasSubstr("\na:1   gpu0       fresh 0.0s "));
+  EXPECT_THAT(text, HasSubstr("\na:1     vm1      active "));
+  EXPECT_THAT(text, testing::Not(HasSubstr("connected"))) << "the column says it";
+}
+
 TEST(BarTest, Bars) {
   EXPECT_EQ(BarText(0, 4, true), "····");
   EXPECT_EQ(BarText(1, 4, true), "████");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "client/cli/device_choice.h"
 #include "client/cli/message_text.h"
 
 namespace sideband::client::top {
@@ -56,7 +57,7 @@ v1::Device::State DeviceEntry::StateAt(absl::Time now) const {
 
 std::optional<double> DeviceEntry::ReadsAt(absl::Time now) const {
   const absl::Duration seen = std::min(now - since, kWindow);
-  if (interval <= absl::ZeroDuration() || seen < kIntervalsUntilStale * interval) return std::nullopt;
+  if (!ShowsReads() || interval <= absl::ZeroDuration() || seen < kIntervalsUntilStale * interval) return std::nullopt;
   const auto read = std::ranges::count_if(arrivals, [&](absl::Time arrival) { return arrival > now - seen; });
   const double due = std::floor(absl::FDivDuration(seen, interval));
   return std::min(1.0, static_cast<double>(read) / due);
@@ -65,10 +66,14 @@ std::optional<double> DeviceEntry::ReadsAt(absl::Time now) const {
 void Model::Apply(const v1::ListDevicesResponse& response, absl::Time now) {
   std::map<std::string, DeviceEntry> listed;
   for (const v1::Device& device : response.devices()) {
+    if (!IsChosen(options_.devices, device.name())) continue;
     DeviceEntry& entry = listed[device.name()];
     if (const auto known = devices_.find(device.name()); known != devices_.end()) entry = std::move(known->second);
     entry.listed = device.state();
-    entry.interval = ToDuration(device.interval());
+    const absl::Duration own = ToDuration(device.interval());
+    entry.interval = std::max(own, options_.sample_interval);
+    entry.is_sampled = entry.interval > own;
+    entry.is_board_alone = IsBoardAlone(device);
     entry.boot_id = device.boot_id();
     entry.clock_hz = device.reference_clock_hz();
     entry.since = std::min(entry.since, now);
@@ -99,7 +104,9 @@ void Model::Apply(const v1::ListScopesResponse& response) {
 }
 
 void Model::Apply(const v1::Snapshot& snapshot, absl::Time now) {
+  if (!IsChosen(options_.devices, snapshot.device())) return;
   DeviceEntry& device = devices_[snapshot.device()];
+  device.is_board_alone = false;  // it may have another firmware now
   device.heard = now - ToDuration(snapshot.age());
   device.listed = snapshot.device_state();
   device.boot_id = snapshot.boot_id();

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -56,16 +57,29 @@ struct DeviceEntry {
   std::deque<absl::Time> arrivals;            // of the snapshots of the last minute
   std::map<ScopeName, ScopeEntry> scopes;
   bool has_board = false;           // whether the caller sees sensors of its board
+  bool is_board_alone = false;      // no snapshot comes of it
+  bool is_sampled = false;          // snapshots come less often than the bus brings them
   std::optional<BoardEntry> board;  // absent while there are none
 
   v1::Device::State StateAt(absl::Time now) const;
-  // The share of the intervals of the last minute in which the bus brought a snapshot; nullopt within the first ones.
+  // Whether the snapshots that come tell how often the bus is read.
+  bool ShowsReads() const { return !is_board_alone && !is_sampled; }
+  // The share of the intervals of the last minute in which the bus brought a snapshot; nullopt within the first ones,
+  // and if ShowsReads() is false.
   std::optional<double> ReadsAt(absl::Time now) const;
+};
+
+struct ModelOptions {
+  std::vector<std::string> devices;  // names, or patterns (name_pattern.h), of those that are kept; empty: all
+  absl::Duration sample_interval;    // between two snapshots of a device, if it is longer than the device's own
 };
 
 // Copyable; not thread-safe. `now` is the caller's clock: it never has to agree with the daemon's.
 class Model {
  public:
+  Model() = default;
+  explicit Model(ModelOptions options) : options_(std::move(options)) {}
+
   // Removes devices that are not listed.
   void Apply(const v1::ListDevicesResponse& response, absl::Time now);
   // Adds the confidential VMs, of which there are no counters.
@@ -82,8 +96,11 @@ class Model {
 
   // One line about the connection; empty while it is open.
   std::string connection;
+  // Whether the daemon has sent all that it knows.
+  bool is_synced = false;
 
  private:
+  ModelOptions options_;
   std::map<std::string, DeviceEntry> devices_;
   std::vector<std::string> events_;
 };

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
 #include "client/top/a_site.h"
 
 namespace sideband::client::top {
@@ -65,6 +69,45 @@ TEST(ModelTest, ReadsAreCountedForAMinute) {
   EXPECT_EQ(reads(absl::Seconds(100)), 0.75);
   EXPECT_EQ(reads(absl::Seconds(170)), 0.0);
   EXPECT_EQ(model.devices().at("gpu1").ReadsAt(kNow + absl::Seconds(60)), 0.0);
+}
+
+// No snapshot comes of it, however well the bus is.
+TEST(ModelTest, ABoardAloneHasNoReads) {
+  v1::ListDevicesResponse devices = TwoDevices();
+  devices.mutable_devices(1)->set_state(v1::Device::STATE_FRESH);
+  Model model;
+  model.Apply(devices, kNow);
+  const DeviceEntry& board = model.devices().at("gpu1");
+  EXPECT_FALSE(board.ShowsReads());
+  EXPECT_EQ(board.ReadsAt(kNow + absl::Seconds(60)), std::nullopt);
+  v1::Snapshot first = SnapshotOf(0.5);
+  first.set_device("gpu1");
+  model.Apply(first, kNow);
+  EXPECT_TRUE(model.devices().at("gpu1").ShowsReads()) << "it has another firmware now";
+}
+
+TEST(ModelTest, ReadsAreUnknownIfFewerSnapshotsAreAskedFor) {
+  for (const auto& [interval, is_known] :
+       {std::pair(absl::Milliseconds(500), true), {absl::Seconds(1), true}, {absl::Seconds(5), false}}) {
+    Model model({.sample_interval = interval});
+    model.Apply(TwoDevices(), kNow);
+    model.Apply(SnapshotOf(0.5), kNow);
+    const DeviceEntry& device = model.devices().at("gpu0");
+    EXPECT_EQ(device.ReadsAt(kNow + absl::Seconds(30)).has_value(), is_known) << interval;
+    EXPECT_EQ(device.interval, std::max(interval, absl::Seconds(1)));
+  }
+}
+
+TEST(ModelTest, OnlyChosenDevicesAreKept) {
+  for (const std::string chosen : {"gpu1", "*1"}) {
+    Model model({.devices = {chosen}});
+    model.Apply(TwoDevices(), kNow);
+    model.Apply(ConfidentialVm());
+    model.Apply(SnapshotOf(0.5), kNow);
+    ASSERT_EQ(model.devices().size(), 1u) << chosen;
+    EXPECT_TRUE(model.devices().contains("gpu1")) << chosen;
+    EXPECT_TRUE(model.events().empty()) << "those of gpu0";
+  }
 }
 
 }  // namespace

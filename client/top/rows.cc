@@ -38,21 +38,45 @@ Tone ToneOf(State state) {
                                             : Tone::kBad;
 }
 
+void SetHost(const std::string& host, std::vector<Node>& nodes) {
+  for (Node& node : nodes) {
+    node.row.key.host = host;
+    SetHost(host, node.children);
+  }
+}
+
 class Tree {
  public:
-  Tree(const Model& model, const RowOptions& options, absl::Time now)
-      : options_(options), now_(now), event_(ChosenEvent(model, options)) {
-    for (const auto& [name, device] : model.devices()) roots_.push_back(DeviceNode(name, device));
-    Arrange(roots_);
+  Tree(const RowOptions& options, std::string event, absl::Time now)
+      : options_(options), now_(now), event_(std::move(event)) {}
+
+  void Add(const Model& model) { AddDevices(model, roots_); }
+
+  void AddHost(const HostModel& host) {
+    Node node;
+    AddDevices(host.model, node.children);
+    SetHost(host.host, node.children);
+    node.row.key = {.host = host.host, .kind = RowKind::kHost};
+    node.row.name = host.host;
+    const bool is_lost = !host.model.connection.empty();
+    node.row.state = is_lost ? "lost" : "connected";
+    node.row.tone = is_lost ? Tone::kBad : Tone::kGood;
+    node.row.detail = is_lost ? host.model.connection : absl::StrCat(host.host, ": connected");
+    roots_.push_back(std::move(node));
   }
 
   std::vector<Row> Rows() && {
+    Arrange(roots_);
     std::vector<Row> rows;
     for (Node& node : roots_) Collect(node, 0, options_.filter.empty(), rows);
     return rows;
   }
 
  private:
+  void AddDevices(const Model& model, std::vector<Node>& nodes) {
+    for (const auto& [name, device] : model.devices()) nodes.push_back(DeviceNode(name, device));
+  }
+
   void Show(const EventEntry* event, bool is_fresh, Row& row) const {
     if (event == nullptr) return;
     row.minute = event->minute.Until(now_, hold_);
@@ -167,6 +191,7 @@ class Tree {
   void DescribeDevice(const DeviceEntry& device, State state, Row& row) const {
     row.tone = ToneOf(state);
     row.reads = device.ReadsAt(now_);
+    row.has_no_reads = !device.ShowsReads();
     row.state = StateText(state);
     std::vector<std::string> about = {absl::StrCat(row.name, ": ", row.state)};
     if (state == v1::Device::STATE_AWAY) {
@@ -222,7 +247,8 @@ class Tree {
     if (!is_wanted && !HasMatch(node)) return;
     const bool is_match = is_wanted || Matches(node.row);
     Row& row = node.row;
-    const bool by_default = row.key.kind == RowKind::kDevice || row.key.kind == RowKind::kVm;
+    const bool by_default =
+        row.key.kind == RowKind::kHost || row.key.kind == RowKind::kDevice || row.key.kind == RowKind::kVm;
     row.depth = depth;
     row.has_children = !node.children.empty();
     row.is_open = row.has_children && (!is_match || by_default != options_.toggled.contains(row.key));
@@ -253,8 +279,36 @@ std::string ChosenEvent(const Model& model, const RowOptions& options) {
   return model.events().front();
 }
 
+std::string ChosenEvent(const std::vector<HostModel>& hosts, const RowOptions& options) {
+  std::string event = options.event;
+  for (const HostModel& host : hosts) {
+    if (event.empty()) event = ChosenEvent(host.model, options);
+  }
+  return event;
+}
+
+std::vector<std::string> EventsOf(const std::vector<HostModel>& hosts) {
+  std::vector<std::string> events;
+  for (const HostModel& host : hosts) {
+    for (const std::string& event : host.model.events()) {
+      if (std::ranges::find(events, event) == events.end()) events.push_back(event);
+    }
+  }
+  return events;
+}
+
 std::vector<Row> BuildRows(const Model& model, const RowOptions& options, absl::Time now) {
-  return Tree(model, options, now).Rows();
+  Tree tree(options, ChosenEvent(model, options), now);
+  tree.Add(model);
+  return std::move(tree).Rows();
+}
+
+std::vector<Row> BuildRows(const std::vector<HostModel>& hosts, const RowOptions& options, absl::Time now) {
+  // The only one of several that could be asked has its row.
+  if (hosts.size() == 1 && hosts[0].host.empty()) return BuildRows(hosts[0].model, options, now);
+  Tree tree(options, ChosenEvent(hosts, options), now);
+  for (const HostModel& host : hosts) tree.AddHost(host);
+  return std::move(tree).Rows();
 }
 
 }  // namespace sideband::client::top

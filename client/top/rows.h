@@ -16,15 +16,16 @@
 
 namespace sideband::client::top {
 
-// kBoard: the sensors of a device's board; kEvents: the group of a device's or VM's events
-enum class RowKind { kDevice, kBoard, kVm, kContext, kEvents, kEvent };
+// kHost: one of several daemons; kBoard: the sensors of a device's board; kEvents: the group of a device's or VM's
+// events
+enum class RowKind { kHost, kDevice, kBoard, kVm, kContext, kEvents, kEvent };
 enum class Sort { kName, kUtilisation, kRate };
 // For colours; the text says the same.
 enum class Tone { kPlain, kGood, kWarning, kBad };
 
 // Identifies a row while others come and go.
 struct RowKey {
-  std::string device, vm, context, event;
+  std::string host, device, vm, context, event;  // `host` is empty if there is one daemon
   RowKind kind = RowKind::kDevice;
   auto operator<=>(const RowKey&) const = default;
 };
@@ -38,6 +39,7 @@ struct Row {
   std::string state;
   Tone tone = Tone::kPlain;
   std::optional<double> reads;   // of a device: DeviceEntry::ReadsAt
+  bool has_no_reads = false;     // of a device that does not show them
   std::optional<double> share;   // of the chosen event; of an event row: its own
   std::optional<double> rate;    // the same
   bool is_estimate = false;      // both
@@ -54,13 +56,25 @@ struct RowOptions {
   std::set<RowKey> toggled;  // rows that are not open or closed as by default
 };
 
+// What is known by one of several daemons.
+struct HostModel {
+  std::string host;  // empty if it is the only one
+  Model model;
+};
+
+// All events that have occurred on any host.
+std::vector<std::string> EventsOf(const std::vector<HostModel>& hosts);
+
 // The event that the rows of devices, VMs and contexts show; empty if there is none yet.
 std::string ChosenEvent(const Model& model, const RowOptions& options);
+std::string ChosenEvent(const std::vector<HostModel>& hosts, const RowOptions& options);
 
 // Siblings are sorted; by utilisation and rate, the highest first and unknown ones last. By default, devices and VMs
 // are open, contexts and groups of events are closed. With a filter there are the rows whose names match, those above
 // them, which are open, and those below. Values of a device that is not fresh are unknown.
 std::vector<Row> BuildRows(const Model& model, const RowOptions& options, absl::Time now);
+// The same below a row for each host, if there are several; it is open, too.
+std::vector<Row> BuildRows(const std::vector<HostModel>& hosts, const RowOptions& options, absl::Time now);
 
 }  // namespace sideband::client::top
 

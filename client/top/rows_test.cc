@@ -58,6 +58,34 @@ TEST(RowsTest, TheHypervisorHasARowOfEachSlice) {
   EXPECT_EQ(Find(rows, "gpu0").share, 0.25) << "the device's own row is another";
 }
 
+TEST(RowsTest, SeveralHostsHaveARowEach) {
+  std::vector<HostModel> hosts = {{"a:1", ASite()}, {"b:1", ASite()}};
+  hosts[1].model.connection = "b:1: gone; connecting again";
+  const Lines site = {" -gpu0",    "  +events (2)", "  -vm1",         "   +events (2)", "   +eval",
+                      "   +train", "  -vm2",        "   +events (2)", "  vm3",          " gpu1"};
+  Lines both = {"-a:1"};
+  both.insert(both.end(), site.begin(), site.end());
+  both.push_back("-b:1");
+  both.insert(both.end(), site.begin(), site.end());
+  std::vector<Row> rows = BuildRows(hosts, {}, kNow);
+  EXPECT_EQ(Names(rows), both);
+  EXPECT_EQ(rows[0].state, "connected");
+  EXPECT_EQ(Find(rows, "b:1").state, "lost");
+  EXPECT_EQ(Find(rows, "b:1").tone, Tone::kBad);
+  EXPECT_EQ(Find(rows, "b:1").detail, "b:1: gone; connecting again");
+  RowOptions options;
+  options.toggled.insert({.host = "a:1", .kind = RowKind::kHost});
+  options.toggled.insert({.host = "b:1", .device = "gpu0", .kind = RowKind::kDevice});
+  EXPECT_EQ(Names(BuildRows(hosts, options, kNow)), (Lines{"+a:1", "-b:1", " +gpu0", " gpu1"}))
+      << "devices of one name are two";
+  EXPECT_EQ(ChosenEvent(hosts, {}), "sm_active_cycles");
+  EXPECT_EQ(EventsOf(hosts), ASite().events()) << "each once";
+  hosts.pop_back();
+  EXPECT_EQ(BuildRows(hosts, {}, kNow)[0].name, "a:1") << "the other one could not be asked";
+  hosts[0].host.clear();
+  EXPECT_EQ(Names(BuildRows(hosts, {}, kNow)), Shown({})) << "the only one has no row";
+}
+
 TEST(RowsTest, RowsAreOpenedAndClosed) {
   RowOptions options;
   options.toggled.insert({.device = "gpu0", .vm = "vm1", .kind = RowKind::kVm});

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/top/rows.h"
@@ -38,6 +39,9 @@ struct Seen {
 // Pure state: no terminal, no clock. Not thread-safe.
 class View {
  public:
+  // How the user looks at first.
+  explicit View(RowOptions options = {}) : options_(std::move(options)) {}
+
   Request Press(const Key& key, const Seen& seen);
   // Keeps the cursor on its row while rows come and go, and the row on the page. Returns the cursor's index; 0 if there
   // are no rows.

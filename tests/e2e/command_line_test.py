@@ -185,6 +185,66 @@ class WatchTest(CommandLineTestCase):
         self.assertEqual(watch.stop(), 0)
 
 
+class SeveralHostsTest(CommandLineTestCase):
+    def test_one_that_is_not_there_hides_no_other(self):
+        self.site.start()
+        there, nobody = "unix:" + self.site.path("grpc.sock"), "unix:" + self.site.path("nobody.sock")
+        line = r"(?m)^(\d\d:\d\d:\d\d\.\d )?%s +gpu0 +" % re.escape(there)
+        for arguments in (("devices",), ("get", "--vm", "vm1"), ("watch", "--count", "2", "--event", "sm_active_cycles"),
+                          ("top", "--batch", "--count", "1")):
+            for addresses in (there + "," + nobody, nobody + "," + there):
+                done = programs.run("sideband", *arguments, "--address", addresses, cwd=self.site.folder)
+                self.assertEqual(done.returncode, 1, done)
+                self.assertRegex(done.stdout, line)
+                self.assertRegex(done.stderr, r"\Asideband: %s: [^\n]+\n\Z" % re.escape(nobody))
+
+    def test_none_is_there(self):
+        addresses = ",".join("unix:" + self.site.path(name) for name in ("a.sock", "b.sock"))
+        for arguments in (("devices",), ("get",), ("watch",), ("top", "--batch")):
+            done = programs.run("sideband", *arguments, "--address", addresses, cwd=self.site.folder)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 2), done)
+        done = programs.run("sideband", "scopes", "--address", addresses, cwd=self.site.folder)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done)
+
+
+class FirstSiteTest(programs.ProgramTestCase):
+    """`config init`, and the commands that it prints."""
+
+    def test_its_programs_start_and_answer(self):
+        done = programs.run("sideband", "config", "init", "--dir", ".", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        for command in ("sideband-mcu serve --chip chip.yaml --bus unix:gpu0.sock &", "sidebandd --config sidebandd.yaml &"):
+            self.assertIn("\n  %s\n" % command, done.stdout)
+        self.choose_ports()
+        check = programs.run("sidebandd", "--config", "sidebandd.yaml", "--check", cwd=self.folder)
+        self.assertEqual(check.returncode, 0, check)
+        device = self.start("sideband-mcu", "serve", "--chip", "chip.yaml", "--bus", "unix:gpu0.sock")
+        programs.wait_until(lambda: "serving" in device.log(), "the device's bus")
+        daemon = self.start("sidebandd", "--config", "sidebandd.yaml")
+        programs.wait_until(lambda: os.path.exists(self.path("ports")) or daemon.ended(), "the ports file")
+        self.assertFalse(daemon.ended(), daemon.log())
+        port = re.search(r"grpc: (\d+)", self.read("ports")).group(1)
+        for user in ("operator.yaml", "acme.yaml"):
+            self.write(user, self.read(user).replace(":9878", ":" + port))
+        programs.wait_until(lambda: self.sideband("operator", "health").returncode == 0, daemon.log)
+        self.assertRegex(self.sideband("operator", "devices").stdout, r"(?m)^gpu0 +fresh ")
+        self.assertNotIn("vm2", self.sideband("acme", "scopes").stdout)
+        self.assertRegex(self.sideband("acme", "get").stdout, r"(?m)^vm1 +train +tensor_active_cycles +\d")
+        self.assertEqual(self.sideband("acme", "get", "--vm", "vm2").returncode, 1)
+
+    def choose_ports(self):
+        """The system's choice: the printed ones may be in use."""
+        text = re.sub(r"(127\.0\.0\.1):987\d", r"\1:0", self.read("sidebandd.yaml"))
+        self.write("sidebandd.yaml", text + "ports_file: ports\n")
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def sideband(self, user, *arguments):
+        return programs.run("sideband", "--config", user + ".yaml", *arguments, cwd=self.folder)
+
+
 class UnsealTest(CommandLineTestCase):
     def unseal(self, *arguments):
         return programs.run("sideband", "--address", "localhost:%d" % self.site.grpc_port, "--ca-file", "ca.pem",

@@ -204,6 +204,35 @@ class EndTest(TopTestCase):
         self.check_restored(opened, 1)
 
 
+class BatchTest(TopTestCase):
+    def top(self, *arguments):
+        return programs.run("sideband", "--config", "operator.yaml", "top", *arguments, cwd=self.site.folder)
+
+    def test_rounds_without_a_terminal(self):
+        programs.wait_until(lambda: "%" in self.top("--batch", "--count", "1", "--device", "gpu0").stdout, "a utilisation")
+        done = self.top("--batch", "--count", "2", "--interval", "200ms", "--event", "tensor_active_cycles")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        rounds = done.stdout.split("\n\n")
+        self.assertEqual(len(rounds), 2, done.stdout)
+        for text in rounds:
+            self.assertRegex(text, r"\Asideband top  localhost:\d+  \d\d:\d\d:\d\d UTC  tensor_active_cycles\nNAME ")
+            self.assertRegex(text, r"(?m)^gpu0 +fresh \d")
+            self.assertRegex(text, r"(?m)^  vm1 +\w+ +- +\d+\.\d% +\d+(\.\d+)?[kMGT]/s$")
+
+    def test_what_is_not_there_is_named(self):
+        for arguments in (("--device", "gpu9"), ("--event", "tensor_active_cyles")):
+            done = self.top("--batch", "--count", "1", *arguments)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+            self.assertRegex(done.stderr, r"\Asideband: [^\n]+'%s'[^\n]*\n\Z" % arguments[1])
+
+    def test_a_screen_of_one_device_and_event(self):
+        opened = self.open()
+        opened.type("clear; %s --config operator.yaml top --device gpu0 --event dram_read_cycles" %
+                    programs.program_path("sideband"), "Enter")
+        opened.wait_for(KEYS, r"gpu0 +fresh \d", r"UTIL dram_read_cycles")
+        opened.type("q")
+
+
 class RefusalTest(programs.ProgramTestCase):
     def test_no_terminal(self):
         result = programs.run("sideband", "top", cwd=self.folder)

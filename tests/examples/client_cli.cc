@@ -21,6 +21,7 @@
 #include "client/cli/exchange_options.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/handshake_cause.h"
+#include "client/cli/hosts.h"
 #include "client/cli/interrupt.h"
 #include "client/cli/name_pattern.h"
 #include "client/cli/only_device.h"
@@ -102,6 +103,12 @@ void UseEmptyNotes(const Selection& selection, const v1::GetSnapshotResponse& na
 
 int UseExitCode() {
   //@ client/cli/exit_code.h
+}
+
+absl::Status Ask(CommandContext& context);
+
+absl::Status UseHosts(CommandContext& context) {
+  //@ client/cli/hosts.h
 }
 
 void UseInterruptWatcher(Cancellation& cancellation) {

@@ -41,8 +41,9 @@ absl::Status UseFeed(CommandContext& context, Wake& wake, std::vector<Row>& rows
   return absl::OkStatus();
 }
 
-absl::Status UseFullScreen(CommandContext& context, const std::string& address, Signals& signals, Wake& wake,
-                           std::unique_ptr<Feed> feed, std::unique_ptr<TerminalScreen> terminal) {
+absl::Status UseFullScreen(CommandContext& context, const std::string& address, const std::string& event,
+                           Signals& signals, Wake& wake, std::unique_ptr<Feeds> feeds,
+                           std::unique_ptr<TerminalScreen> terminal) {
   //@ client/top/full_screen.h
 }
 

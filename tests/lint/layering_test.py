@@ -23,7 +23,7 @@ ALLOWED = {
     "client/admin": ("client/cli", "client/lib", "proto/base"),
     "client/bus": ("client/cli", "client/lib", "proto/base", "proto/mailbox", "proto/smbus"),
     "client/cli": ("client/lib", "proto/api", "proto/attestation", "proto/audit", "proto/base", "proto/envelope",
-                   "proto/exchange", "proto/smbus"),
+                   "proto/exchange", "proto/manual", "proto/smbus"),
     "client/counting": ("client/cli", "client/lib", "proto/api", "proto/base"),
     "client/cpp": ("client/lib", "proto/api", "proto/base"),
     "client/export": ("client/cli", "client/lib", "proto/api", "proto/base", "proto/exposition", "proto/mailbox"),

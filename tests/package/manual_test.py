@@ -15,7 +15,8 @@ import unittest
 FOLDER = os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"], "deploy/manual")
 PAGES = ("sideband.1", "sideband-mcu.1", "sidebandd.8")
 PROGRAMS = ("sideband", "sideband-mcu", "sidebandd")
-COMMANDS = ["devices", "events", "scopes", "get", "watch", "top", "unseal", "audit", "bus", "demo", "i2cdev", "help"]
+COMMANDS = ["devices", "events", "scopes", "get", "watch", "top", "unseal", "audit", "bus", "demo", "config", "i2cdev",
+            "completion", "help"]
 
 # (words of the command line, the last of which is completed; the completions that are expected among others)
 CASES = (
@@ -24,6 +25,8 @@ CASES = (
     (["sideband", "get", "--form"], ["--format"]),
     (["sideband", "get", "--format", ""], ["table", "json", "csv"]),
     (["sideband", "get", "--format", "j"], ["json"]),
+    (["sideband", "completion", "z"], ["zsh"]),
+    (["sideband", "config", "init", "--d"], ["--dir"]),
     (["sideband", "bus", ""], ["trace"]),
     (["sideband", "bus", "trace", "--time", "h"], ["host"]),
     (["sideband", "--config", "get", "watch", "--inter"], ["--interval"]),  # a value with a command's name
@@ -105,6 +108,12 @@ class CompletionsTest(unittest.TestCase):
         for program in PROGRAMS:
             self.assertEqual(run("bash", "-n", os.path.join(FOLDER, program + ".bash")).stderr, "")
         self.check(complete)
+
+    def test_the_program_prints_the_same(self):
+        program = os.path.join(FOLDER, "../../client/sideband")
+        for shell, name in (("bash", "sideband.bash"), ("zsh", "_sideband"), ("fish", "sideband.fish")):
+            with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+                self.assertEqual(run(program, "completion", shell).stdout, file.read(), shell)
 
     def test_bash_has_an_equals_sign_as_a_word(self):
         words = ["sideband", "get", "--format", "=", "c"]
