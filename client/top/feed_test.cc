@@ -81,11 +81,13 @@ TEST_F(FeedTest, AsksForWhatIsChosen) {
   script_.updates.emplace_back().set_sync_response(true);
   const auto feed = Start({.model = {.devices = {"gpu0"}, .sample_interval = absl::Milliseconds(2500)}});
   ASSERT_TRUE(feed.ok()) << feed.status();
-  Await([&] {
-    bool is_synced = false;
-    (*feed)->Read([&](const Model& model) { is_synced = model.is_synced; });
-    return is_synced;
-  });
+  Await(
+      [&] {
+        bool is_synced = false;
+        (*feed)->Read([&](const Model& model) { is_synced = model.is_synced; });
+        return is_synced;
+      },
+      "what was chosen to be asked for");
   EXPECT_EQ(daemon_->requests().subscribe,
             "filter { device: \"gpu0\" } mode: MODE_STREAM stream_mode: STREAM_MODE_SAMPLE "
             "sample_interval { seconds: 2 nanos: 500000000 }");
