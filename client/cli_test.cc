@@ -411,6 +411,35 @@ TEST_F(CliTest, EmptyAnswersSayWhy) {
   EXPECT_EQ(err_.text(), "sideband: gpu2 is a board without counters: see sideband sensors --device gpu2\n");
 }
 
+// The daemon answers `tensor_active` with tensor_active_cycles; patterns are matched here.
+TEST_F(CliTest, EventsAreMeantByTheNamesThatScreensShow) {
+  FakeDaemon::Script script;
+  v1::ScopeCounters& row = *script.snapshots.add_snapshots()->add_scopes();
+  script.snapshots.mutable_snapshots(0)->set_device("gpu0");
+  auto& events = *script.events.add_devices();
+  script.devices.add_devices()->set_name("gpu0");
+  events.set_device("gpu0");
+  for (const char* event : {"tensor_active_cycles", "dram_read_cycles"}) {
+    row.add_counters()->set_event(event);
+    events.add_events()->set_name(event);
+  }
+  events.add_events()->set_name("sm_idle_cycles");
+  events.mutable_events(2)->set_masked(true);
+  Serve(script);
+  EXPECT_THAT(Printed({"get", "--event", "tensor_active"}), testing::HasSubstr("tensor_active_cycles"));
+  EXPECT_EQ(daemon_->requests().get_snapshot, R"(filter { events: "tensor_active" })");
+  EXPECT_EQ(err_.text(), "") << "nothing is missing";
+  const std::string table = Printed({"get", "--event", "tensor_active", "--event", "*_idle"});
+  EXPECT_EQ(daemon_->requests().get_snapshot, R"(filter { events: "sm_idle_cycles" events: "tensor_active_cycles" })");
+  EXPECT_THAT(table, testing::HasSubstr("tensor_active_cycles"));
+  EXPECT_THAT(table, testing::Not(testing::HasSubstr("dram_read")));
+  EXPECT_EQ(err_.text(), "sideband: gpu0: event 'sm_idle_cycles' is masked: the device does not count it\n");
+  script.get_snapshot_status = grpc::Status(grpc::StatusCode::NOT_FOUND, "no such thing");
+  Serve(script);
+  EXPECT_EQ(Run({"get", "--address", "h:1", "--event", "tensor_active", "--event", "TENSOR"}).message(),
+            "h:1: no such thing: event 'TENSOR' (did you mean 'tensor_active_cycles'?)");
+}
+
 TEST_F(CliTest, AWithheldEventSaysSo) {
   FakeDaemon::Script script = ASite();
   script.snapshots.mutable_snapshots(0)->mutable_scopes(0)->add_flags("confidential_excluded");

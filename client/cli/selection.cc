@@ -13,7 +13,6 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/uuid.h"
-#include "proto/base/visible.h"
 
 namespace sideband::client {
 namespace {
@@ -69,6 +68,12 @@ absl::StatusOr<Names> EventNames(TelemetryClient& client, const std::string& dev
   return names;
 }
 
+Names EventPatterns(const Names& given, const Names& known) {
+  Names patterns;
+  for (const std::string& one : given) patterns.push_back(EventPattern(one, known));
+  return patterns;
+}
+
 bool Has(const Names& names, const std::string& name) { return std::ranges::find(names, name) != names.end(); }
 
 // Requests a snapshot for each name that is not in `known`, and returns the daemon's error. OK if the daemon knows the
@@ -91,11 +96,7 @@ std::string Missing(const char* kind, const std::string& name, const Names& know
   if (!is_context && absl::StrContains(name, ',')) {
     return missing(absl::StrCat(" (for several, repeat --", absl::AsciiStrToLower(kind), ")"));
   }
-  // A part of a name, as screens show it, is nearer than another name.
-  const auto begins = [&](const std::string& one) { return absl::StartsWithIgnoreCase(one, name); };
-  const auto longer = name.empty() ? known.end() : std::ranges::find_if(known, begins);
-  if (longer == known.end()) return missing(DidYouMean(name, known));
-  return missing(absl::StrCat(" (did you mean '", Visible(*longer), "'?)"));
+  return missing(DidYouMean(name, known));
 }
 
 void AddMissing(const char* kind, const Names& names, const absl::StatusOr<Names>& known, Names& missing) {
@@ -116,6 +117,11 @@ void AddMissingVms(const Names& vms, const v1::ListScopesResponse& visible, Name
     }
   }
   AddMissing("VM", others, VmNames(visible, false), missing);
+}
+
+void AddMissingEvents(const Names& events, TelemetryClient& client, Names& missing) {
+  const auto known = EventNames(client, "");
+  if (known.ok()) AddMissing("event", EventPatterns(events, *known), known, missing);
 }
 
 // A context's name is no pattern.
@@ -180,8 +186,8 @@ absl::Status Selection::ExpandEvents(TelemetryClient& client) {
     filter_.mutable_events()->Add(options_.events.begin(), options_.events.end());
     return absl::OkStatus();
   }
-  events_ = options_.events;
   SIDEBAND_ASSIGN_OR_RETURN(const Names known, EventNames(client, filter_.device()));
+  events_ = EventPatterns(options_.events, known);
   const auto set = [](v1::Filter& filter, const std::string& name) { filter.add_events(name); };
   SIDEBAND_RETURN_IF_ERROR(CheckNamed(events_, known, set, client));
   if (!filter_.vm().empty() || !filter_.context().empty()) return absl::OkStatus();
@@ -265,7 +271,7 @@ absl::Status ExplainNotFound(const absl::Status& status, const FilterOptions& op
   Names missing;
   if (!options.devices.empty()) AddMissing("device", options.devices, DeviceNames(client), missing);
   if (!options.vms.empty() || !options.context.empty()) AddMissingScopes(options, client, missing);
-  if (!options.events.empty()) AddMissing("event", options.events, EventNames(client, ""), missing);
+  if (!options.events.empty()) AddMissingEvents(options.events, client, missing);
   if (missing.empty()) return status;
   return MarkRemote(absl::Status(status.code(), absl::StrCat(status.message(), ": ", absl::StrJoin(missing, ", "))));
 }

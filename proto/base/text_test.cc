@@ -17,6 +17,18 @@ TEST(TextTest, NearestMatchHasTheFewestEdits) {
   EXPECT_EQ(NearestMatch("anything", {}), "");
 }
 
+TEST(TextTest, NearestMatchPrefersANameThatBeginsWithTheWord) {
+  const std::vector<std::string> names = {"tensor_issued_cycles", "tensor_active_cycles", "sensor", "Tensor_op", "vm1"};
+  EXPECT_EQ(NearestMatch("tensor", names), "Tensor_op") << "the shortest, and not a name with one edit";
+  EXPECT_EQ(NearestMatch("tensor_", names), "Tensor_op");
+  EXPECT_EQ(NearestMatch("TENSOR_ACTIVE", names), "tensor_active_cycles");
+  EXPECT_EQ(NearestMatch("VM1", names), "vm1");
+  EXPECT_EQ(NearestMatch("t", names), "Tensor_op");
+  EXPECT_EQ(NearestMatch("tensor_i", std::vector<std::string>{"tensor_ib", "tensor_ia"}), "tensor_ib") << "the first";
+  EXPECT_EQ(NearestMatch("sensors", names), "sensor") << "the fewest edits, where no name begins with the word";
+  EXPECT_EQ(NearestMatch("", names), "");
+}
+
 TEST(TextTest, MustBeOneOfListsThem) {
   EXPECT_EQ(MustBeOneOf({}), "");
   EXPECT_EQ(MustBeOneOf(std::vector<std::string>{"a"}), ", must be a");
