@@ -176,7 +176,7 @@ ShownNames ShownNames::Of(const v1::GetSnapshotResponse& response) {
     for (const v1::ScopeCounters& row : snapshot.scopes()) {
       if (row.counters().empty()) continue;
       shown.devices.insert(snapshot.device());
-      shown.vms.insert({row.scope().vm(), row.scope().vm_uuid()});
+      shown.vms.insert({VmText(row.scope()), row.scope().vm_uuid()});
       for (const v1::Counter& counter : row.counters()) shown.events.insert(counter.event());
     }
   }
@@ -189,7 +189,7 @@ ShownNames ShownNames::Of(const v1::GetHistoryResponse& response) {
     for (const v1::HistorySeries& series : device.series()) {
       if (series.columns().empty()) continue;
       shown.devices.insert(device.device());
-      shown.vms.insert({series.scope().vm(), series.scope().vm_uuid()});
+      shown.vms.insert({VmText(series.scope()), series.scope().vm_uuid()});
       for (const v1::HistoryColumn& column : series.columns()) {
         if (!HasNumbers(column)) continue;
         const int event = static_cast<int>(column.event());

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/cli/message_text.h"
 #include "client/cli/name_pattern.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
@@ -29,6 +30,9 @@ bool HasPattern(const Names& names) { return std::ranges::any_of(names, IsPatter
 // Whether a filter, which holds one name per kind, can express the names.
 bool IsOneName(const Names& names) { return names.size() == 1 && !IsPattern(names[0]); }
 
+// As VmText() names the hypervisor on a slice. Filters have no such name.
+bool IsHostName(const std::string& vm) { return absl::StartsWith(vm, "(host:"); }
+
 // Converts UUIDs to the daemon's notation, since patterns are matched as text.
 Names Canonical(Names vms) {
   for (std::string& vm : vms) {
@@ -44,10 +48,12 @@ absl::StatusOr<Names> DeviceNames(TelemetryClient& client) {
   return names;
 }
 
-// Names and UUIDs of the VMs that are confidential, or of the others. Counters of confidential VMs are never readable.
+// Names and UUIDs of the VMs that are confidential, or of the others, with the hypervisor's names. Counters of
+// confidential VMs are never readable.
 Names VmNames(const v1::ListScopesResponse& response, bool confidential) {
   Names names;
   for (const v1::Scope& scope : response.scopes()) {
+    if (scope.host() && !confidential) names.push_back(VmText(scope));
     if (scope.vm().empty() || scope.confidential() != confidential) continue;
     names.push_back(scope.vm());
     names.push_back(scope.vm_uuid());
@@ -96,6 +102,10 @@ std::string Missing(const char* kind, const std::string& name, const Names& know
   if (!is_context && absl::StrContains(name, ',')) {
     return missing(absl::StrCat(" (for several, repeat --", absl::AsciiStrToLower(kind), ")"));
   }
+  if (const size_t slash = name.find('/'); kind == absl::string_view("VM") && slash != std::string::npos) {
+    return missing(
+        absl::StrCat(" (a context of it: --vm ", name.substr(0, slash), " --context ", name.substr(slash + 1), ")"));
+  }
   return missing(DidYouMean(name, known));
 }
 
@@ -132,7 +142,13 @@ void AddMissingContext(const FilterOptions& options, const v1::ListScopesRespons
     if (vms.empty() || MatchesAny(vms, scope.vm()) || MatchesAny(vms, scope.vm_uuid()))
       known.push_back(scope.context());
   }
-  if (!Has(known, options.context)) missing.push_back(Missing("context", options.context, known));
+  if (Has(known, options.context)) return;
+  // Of a device's own row, which operators alone see.
+  const auto is_operators = [](const v1::Scope& scope) { return scope.vm().empty(); };
+  const bool has_none = std::ranges::all_of(known, [](const std::string& name) { return name.empty(); });
+  missing.push_back(has_none && std::ranges::any_of(visible.scopes(), is_operators)
+                        ? absl::StrCat("context '", options.context, "' (operators see VMs, not their contexts)")
+                        : Missing("context", options.context, known));
 }
 
 void AddMissingScopes(const FilterOptions& options, TelemetryClient& client, Names& missing) {
@@ -152,7 +168,7 @@ Selection::Selection(const FilterOptions& options) : options_(options) {
   } else {
     devices_ = options.devices;
   }
-  if (IsOneName(options.vms)) {
+  if (IsOneName(options.vms) && !IsHostName(options.vms[0])) {
     filter_.set_vm(options.vms[0]);
   } else {
     vms_ = Canonical(options.vms);
@@ -201,6 +217,7 @@ bool Selection::SelectsDevice(const std::string& name) const { return devices_.e
 
 bool Selection::SelectsScope(const v1::Scope& scope) const {
   if (vms_.empty()) return true;
+  if (scope.host()) return MatchesAny(vms_, VmText(scope));
   return !scope.vm().empty() && (MatchesAny(vms_, scope.vm()) || MatchesAny(vms_, scope.vm_uuid()));
 }
 

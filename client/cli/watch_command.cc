@@ -11,6 +11,7 @@
 #include "client/cli/empty_notes.h"
 #include "client/cli/json.h"
 #include "client/cli/message_text.h"
+#include "client/cli/number_text.h"
 #include "client/cli/options.h"
 #include "client/cli/past_options.h"
 #include "client/cli/reconnection.h"
@@ -148,8 +149,9 @@ class Watch {
     if (format_.json()) return ToJsonLine(response) + "\n";
     if (format_.csv()) return SnapshotCsv(response.update());
     if (format_.lines()) return Lines(response.update());
-    const std::string skipped =
-        response.skipped() == 0 ? "" : absl::StrCat(response.skipped(), " snapshots skipped, no counts lost\n");
+    const std::string skipped = response.skipped() == 0 ? ""
+                                                        : absl::StrCat(PluralText(response.skipped(), "snapshot"),
+                                                                       " skipped, no counts lost\n");
     return skipped + SnapshotTable(response.update(), style_) + "\n";
   }
 

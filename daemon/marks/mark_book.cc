@@ -70,7 +70,9 @@ absl::Status MarkBook::CheckRate(Device& device, const Mark& mark, absl::Duratio
   std::deque<absl::Duration>& begun = device.vms[mark.vm].begun;
   while (!begun.empty() && begun.front() + kSecond <= now) begun.pop_front();
   if (begun.size() >= limits_.per_second) {
-    return Later(absl::StrCat("a VM has ", limits_.per_second, " marks a second"), begun.front() + kSecond - now);
+    return Later(
+        absl::StrCat("a VM has ", limits_.per_second, limits_.per_second == 1 ? " mark" : " marks", " a second"),
+        begun.front() + kSecond - now);
   }
   begun.push_back(now);
   return absl::OkStatus();
