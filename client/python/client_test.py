@@ -143,10 +143,21 @@ class CallCases:
     def test_a_right_that_is_missing_is_named(self):
         self.a_site()
         self.assertEqual(self.absent("peek", ["sm_active"], vm="vm1"),
-                         "absent: it is there, but not for this call, which needs the right `peek`")
+                         "absent: it is there, but this call needs the right `peek`")
         self.assertEqual(self.absent("mark", "vm1", context="train"),
-                         "absent: it is there, but not for this call, which needs the right `mark`")
+                         "absent: it is there, but this call needs the right `mark`")
         self.assertEqual(self.absent("mark", "vm1", context="eval"), "absent: context 'eval'")
+
+    def test_sensors_and_marks_that_are_not_there_are_named(self):
+        self.a_site()
+        for method in ("GetSensors", "ListSensors", "GetSpan"):
+            self.daemon.answers[method] = Fail("NOT_FOUND", "absent")
+        self.assertEqual(self.absent("sensors", "gpu0", ["a", "b"]), "absent: sensor 'a' or sensor 'b'")
+        self.assertEqual(self.absent("sensor_descriptions", "gpu1"), "absent: device 'gpu1' (did you mean 'gpu0'?)")
+        begin, end = (sideband.Mark.of(pb.MarkInfo(mark_id=number, scope=pb.Scope(device="gpu0", vm="vm1")))
+                      for number in (3, 4))
+        self.assertEqual(self.absent("span", begin, end), "absent: mark '3' or mark '4'")
+        self.assertEqual(self.absent("span", begin, end, ["sm"]), "absent: event 'sm' (did you mean 'sm_active_cycles'?)")
 
     def test_an_operator_is_told_that_it_sees_no_contexts(self):
         self.a_site()

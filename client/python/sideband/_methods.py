@@ -16,7 +16,7 @@ from sideband._board_stream import BoardEvents
 from sideband._counters import Device, Event, ROWS_MAX, Row, Scope, Snapshot, check_count
 from sideband._history import History
 from sideband._marks import Mark, Span
-from sideband._names import explained
+from sideband._names import any_of, explained, needs
 from sideband._proto.sideband.v1 import sensors_pb2, telemetry_pb2 as pb
 from sideband._reconnection import Backoff
 from sideband._steps import Call, Sleep
@@ -133,15 +133,17 @@ class Methods:
         events = _names(events)
         request = pb.PeekRequest(device=device, vm=vm, context=context, events=events, host_slice=host_slice)
         call = Call("Telemetry", "Peek", request, lambda answer: Row.of(answer.counters))
-        return (yield from explained(call, device=device, vm=vm, context=context, events=events, right="peek"))
+        return (yield from explained(call, device=device, vm=vm, context=context, events=events, hint=needs("peek")))
 
     @_operation
     def sensors(self, device="", names=()):
         """The newest Sensors of boards; `names` are those of metrics."""
         def convert(answer):
             return tuple(sensor for one in answer.devices for sensor in _boards.sensors_of(one))
+        names = _names(names)
         request = sensors_pb2.GetSensorsRequest(filter=_sensor_filter(device, names))
-        return (yield Call("Sensors", "GetSensors", request, convert))
+        call = Call("Sensors", "GetSensors", request, convert)
+        return (yield from explained(call, device=device, hint=any_of("sensor", names)))
 
     @_operation
     def sensor_descriptions(self, device="", names=()):
@@ -149,8 +151,10 @@ class Methods:
         def convert(answer):
             return tuple(_boards.SensorDescription.of(one.device, sensor)
                          for one in answer.devices for sensor in one.sensors)
+        names = _names(names)
         request = sensors_pb2.ListSensorsRequest(filter=_sensor_filter(device, names))
-        return (yield Call("Sensors", "ListSensors", request, convert))
+        call = Call("Sensors", "ListSensors", request, convert)
+        return (yield from explained(call, device=device, hint=any_of("sensor", names)))
 
     @_operation
     def mark(self, vm, *, context="", device="", label="", patience=10.0):
@@ -163,7 +167,8 @@ class Methods:
             device = yield from _device_of(vm)
         request = pb.MarkRequest(device=device, vm=vm, context=context, label=label)
         call = Call("Telemetry", "Mark", request, lambda answer: Mark.of(answer.mark))
-        return (yield from explained(_patiently(call, patience), device=device, vm=vm, context=context, right="mark"))
+        return (yield from explained(_patiently(call, patience), device=device, vm=vm, context=context,
+                                     hint=needs("mark")))
 
     @_operation
     def marks(self, *, vm="", context="", device=""):
@@ -182,7 +187,8 @@ class Methods:
         request = pb.GetSpanRequest(device=scope.device, vm=scope.vm_uuid or scope.vm, from_mark=begin.mark_id,
                                     to_mark=end.mark_id, events=events)
         call = _patiently(Call("Telemetry", "GetSpan", request, Span.of), patience)
-        return (yield from explained(call, device=scope.device, vm=scope.vm, events=events))
+        return (yield from explained(call, device=scope.device, vm=scope.vm, events=events,
+                                     hint=any_of("mark", (begin.mark_id, end.mark_id))))
 
     def watch(self, *, interval=None, vm="", context="", device="", events=(), sensors=False, suppress_redundant=False,
               heartbeat=10.0, resume_token=b""):

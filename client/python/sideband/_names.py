@@ -59,23 +59,30 @@ def did_you_mean(word, names):
     return " (did you mean '%s'?)" % nearest if likeness.get(nearest, 0) >= _LIKENESS_MIN else ""
 
 
+def needs(right):
+    return "it is there, but this call needs the right `%s`" % right
+
+
+def any_of(kind, names):
+    """What was asked for, for an error that does not tell which of it is absent."""
+    return " or ".join("%s '%s'" % (kind, name) for name in names if name)
+
+
 def asked(names):
-    """What a pb.Filter names, for an error that does not tell which of it is absent."""
-    kinds = [("device", names.device), ("VM", names.vm), ("context", names.context)]
-    given = [(kind, name) for kind, name in kinds if name] + [("event", event) for event in names.events]
-    return " or ".join("%s '%s'" % pair for pair in given)
+    """The same of all that a pb.Filter names."""
+    kinds = (any_of("device", [names.device]), any_of("VM", [names.vm]), any_of("context", [names.context]),
+             any_of("event", names.events))
+    return " or ".join(filter(None, kinds))
 
 
-def explained(call, *, device="", vm="", context="", events=(), right=""):
-    """The steps of a call with these names, whose NotFound tells which of them the caller cannot see. If it sees all of
-    them, `right` is what else the call needs."""
+def explained(call, *, device="", vm="", context="", events=(), hint=""):
+    """The steps of a call with these names, whose NotFound tells which of them the caller cannot see; `hint` if it sees
+    all of them."""
     try:
         return (yield from call if hasattr(call, "send") else _single(call))
     except NotFound as error:
-        missing = yield from _missing(device, _canonical(vm), context, events)
-        if not missing and right:
-            missing = ["it is there, but not for this call, which needs the right `%s`" % right]
-        raise error.naming(", ".join(missing)) if missing else error from None
+        missing = ", ".join((yield from _missing(device, _canonical(vm), context, events))) or hint
+        raise error.naming(missing) if missing else error from None
 
 
 def _single(call):
