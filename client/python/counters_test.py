@@ -92,6 +92,7 @@ class EventNamesTest(unittest.TestCase):
         for word, hint in (("sm_act", "sm_active"), ("DRAM_read", "dram_read_cycles"), ("dram_raed_cycles", "dram_read_cycles"),
                            ("xyz", None), ("", None)):
             self.assertEqual(did_you_mean(word, names), " (did you mean '%s'?)" % hint if hint else "", word)
+        self.assertEqual(did_you_mean("sm", ["sm\n\x1b[31m"]), r" (did you mean 'sm\x0a\x1b[31m'?)")
 
 
 class RowsTest(unittest.TestCase):

@@ -52,11 +52,16 @@ def did_you_mean(word, names):
     """" (did you mean 'x'?)": the shortest name that begins with the word, else the nearest one; "" without any."""
     longer = [name for name in names if word and name.lower().startswith(word.lower())]
     if longer:
-        return " (did you mean '%s'?)" % min(longer, key=lambda name: (len(name), name))
+        return _suggestion(min(longer, key=lambda name: (len(name), name)))
     candidates = [name for name in sorted(names) if len(name) <= _SIZE_MAX][:_CANDIDATES_MAX]
     likeness = {name: difflib.SequenceMatcher(None, word, name).ratio() for name in candidates}
     nearest = max(likeness, key=likeness.get, default="")
-    return " (did you mean '%s'?)" % nearest if likeness.get(nearest, 0) >= _LIKENESS_MIN else ""
+    return _suggestion(nearest) if likeness.get(nearest, 0) >= _LIKENESS_MIN else ""
+
+
+def _suggestion(name):
+    """On one line, whatever characters the daemon's name has."""
+    return " (did you mean '%s'?)" % "".join(c if c.isprintable() else "\\x%02x" % ord(c) for c in name)
 
 
 def needs(right):
