@@ -314,6 +314,32 @@ TEST_F(CliTest, ScopesAsTable) {
             "gpu0        3  vm0  -                 2  yes           6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10\n");
 }
 
+TEST_F(CliTest, ScopesListContextsUnderTheirVm) {
+  FakeDaemon::Script script;
+  const auto add = [&](const char* device, const char* vm, const char* context) {
+    v1::Scope& scope = *script.scopes.add_scopes();
+    scope.set_device(device);
+    scope.set_vm(vm);
+    scope.set_vm_uuid(std::string("uuid of ") + vm);
+    scope.set_context(context);
+  };
+  for (const char* device : {"gpu0", "gpu1"}) {
+    for (const char* vm : {"vm1", "vm0"}) add(device, vm, "");
+    for (const char* vm : {"vm0", "vm1"}) {
+      for (const char* context : {"train", "eval"}) add(device, vm, context);
+    }
+  }
+  Serve(script);
+  std::vector<std::string> rows;
+  for (const auto& line : absl::StrSplit(Printed({"scopes", "--format", "csv"}), "\r\n", absl::SkipEmpty())) {
+    const std::vector<std::string> fields = absl::StrSplit(line, ',');
+    if (fields[0] != "device") rows.push_back(absl::StrCat(fields[0], "/", fields[2], "/", fields[4]));
+  }
+  EXPECT_EQ(rows, (std::vector<std::string>{"gpu0/vm1/", "gpu0/vm1/train", "gpu0/vm1/eval", "gpu0/vm0/",
+                                            "gpu0/vm0/train", "gpu0/vm0/eval", "gpu1/vm1/", "gpu1/vm1/train",
+                                            "gpu1/vm1/eval", "gpu1/vm0/", "gpu1/vm0/train", "gpu1/vm0/eval"}));
+}
+
 TEST_F(CliTest, GetAsTable) {
   FakeDaemon::Script script;
   *script.snapshots.add_snapshots() = ASnapshot();
@@ -402,6 +428,11 @@ TEST_F(CliTest, TheHypervisorIsNamedByItsSlice) {
   EXPECT_THAT(Printed({"get", "--format", "csv"}), testing::HasSubstr(",12,(host:12),,,0,active,a_cycles,7,"));
   EXPECT_EQ(json::parse(Printed({"get", "--format", "json"}))["snapshots"][0]["scopes"][2]["scope"]["host"], true);
   EXPECT_THAT(Printed({"scopes"}), testing::HasSubstr("(host:12)"));
+  const std::string of_host = Printed({"get", "--vm", "(host:12)"});
+  EXPECT_EQ(daemon_->requests().get_snapshot, "filter { }") << "which has no name for it";
+  EXPECT_THAT(of_host, testing::HasSubstr("(host:12)  -"));
+  EXPECT_THAT(of_host, testing::Not(testing::HasSubstr("(host:0)")));
+  EXPECT_EQ(err_.text(), "");
 }
 
 TEST_F(CliTest, GetAsJson) {
@@ -501,6 +532,35 @@ TEST_F(CliTest, EmptyAnswersSayWhy) {
   Serve(boards);
   Printed({"get"});
   EXPECT_EQ(err_.text(), "sideband: gpu2 is a board without counters: see sideband sensors --device gpu2\n");
+}
+
+// The daemon answers `tensor_active` with tensor_active_cycles; patterns are matched here.
+TEST_F(CliTest, EventsAreMeantByTheNamesThatScreensShow) {
+  FakeDaemon::Script script;
+  v1::ScopeCounters& row = *script.snapshots.add_snapshots()->add_scopes();
+  script.snapshots.mutable_snapshots(0)->set_device("gpu0");
+  auto& events = *script.events.add_devices();
+  script.devices.add_devices()->set_name("gpu0");
+  events.set_device("gpu0");
+  for (const char* event : {"tensor_active_cycles", "dram_read_cycles"}) {
+    row.add_counters()->set_event(event);
+    events.add_events()->set_name(event);
+  }
+  events.add_events()->set_name("sm_idle_cycles");
+  events.mutable_events(2)->set_masked(true);
+  Serve(script);
+  EXPECT_THAT(Printed({"get", "--event", "tensor_active"}), testing::HasSubstr("tensor_active_cycles"));
+  EXPECT_EQ(daemon_->requests().get_snapshot, R"(filter { events: "tensor_active" })");
+  EXPECT_EQ(err_.text(), "") << "nothing is missing";
+  const std::string table = Printed({"get", "--event", "tensor_active", "--event", "*_idle"});
+  EXPECT_EQ(daemon_->requests().get_snapshot, R"(filter { events: "sm_idle_cycles" events: "tensor_active_cycles" })");
+  EXPECT_THAT(table, testing::HasSubstr("tensor_active_cycles"));
+  EXPECT_THAT(table, testing::Not(testing::HasSubstr("dram_read")));
+  EXPECT_EQ(err_.text(), "sideband: gpu0: event 'sm_idle_cycles' is masked: the device does not count it\n");
+  script.get_snapshot_status = grpc::Status(grpc::StatusCode::NOT_FOUND, "no such thing");
+  Serve(script);
+  EXPECT_EQ(Run({"get", "--address", "h:1", "--event", "tensor_active", "--event", "TENSOR"}).message(),
+            "h:1: no such thing: event 'TENSOR' (did you mean 'tensor_active_cycles'?)");
 }
 
 TEST_F(CliTest, AWithheldEventSaysSo) {
@@ -647,6 +707,12 @@ TEST_F(CliTest, ANameThatIsNotThereIsNamed) {
       << "the daemon's answer, as for one name; the caller sees the VM";
   EXPECT_EQ(message({"--device", "gpu0"}), "h:1: no such thing");
   EXPECT_EQ(message({"--context", "train"}), "h:1: no such thing: context 'train'");
+  EXPECT_EQ(message({"--vm", "vm0/train"}),
+            "h:1: no such thing: VM 'vm0/train' (a context of it: --vm vm0 --context train)");
+  script.scopes.add_scopes()->set_device("gpu0");  // its own row
+  Serve(script);
+  EXPECT_EQ(message({"--context", "train"}),
+            "h:1: no such thing: context 'train' (operators see VMs, not their contexts)");
 }
 
 // Live counters of context train of vm0 on gpu0.
@@ -712,6 +778,8 @@ TEST_F(CliTest, PeekAsksForTheHypervisorOnASlice) {
   EXPECT_EQ(daemon_->requests().peek, R"(device: "gpu0" events: "sm_active" host_slice: 3)");
   Printed({"peek", "--host", "0", "--event", "sm_active"});
   EXPECT_EQ(daemon_->requests().peek, R"(device: "gpu0" events: "sm_active" host_slice: 0)");
+  Printed({"peek", "--vm", "(host:3)", "--event", "sm_active"});
+  EXPECT_EQ(daemon_->requests().peek, R"(device: "gpu0" events: "sm_active" host_slice: 3)") << "as tables name it";
   EXPECT_THAT(Mistake({"peek", "--host", "64", "--event", "sm_active"}), testing::HasSubstr("--host"));
   EXPECT_THAT(Mistake({"peek", "--host", "0", "--vm", "vm0", "--event", "a"}), testing::HasSubstr("excludes"));
 }
@@ -925,7 +993,7 @@ FakeDaemon::Script Updates(int count, bool keeps_streams) {
 TEST_F(CliTest, WatchPrintsUpdatesUpToItsCount) {
   Serve(Updates(2, true));
   EXPECT_EQ(Printed({"watch", "--count", "2", "--interval", "1500ms", "--format", "table"}),
-            std::string(kSnapshotTable) + "\n1 snapshots skipped, no counts lost\n" +
+            std::string(kSnapshotTable) + "\n1 snapshot skipped, no counts lost\n" +
                 absl::StrReplaceAll(kSnapshotTable, {{"snapshot 17", "snapshot 18"}}) + "\n");
   EXPECT_EQ(daemon_->requests().subscribe,
             "filter { } mode: MODE_STREAM stream_mode: STREAM_MODE_SAMPLE "

@@ -368,8 +368,9 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
     work.Stop();
   };
   SIDEBAND_RETURN_IF_ERROR(WritePortsFile(config.ports_file, grpc->port(), http->port()));
-  spdlog::info("sidebandd {}: {}, {}, {} devices", kVersion, Places(config.grpc.listener, grpc->port(), "gRPC", "gRPC"),
-               Places(config.http.listener, http->port(), "HTTPS", "HTTP"), config.devices.size());
+  spdlog::info("sidebandd {}: {}, {}, {} {}", kVersion, Places(config.grpc.listener, grpc->port(), "gRPC", "gRPC"),
+               Places(config.http.listener, http->port(), "HTTPS", "HTTP"), config.devices.size(),
+               config.devices.size() == 1 ? "device" : "devices");
   if (config.audit.file.empty()) spdlog::warn("no audit log is configured: accesses are not recorded");
 
   // Everything runs.

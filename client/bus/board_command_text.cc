@@ -12,6 +12,7 @@
 #include "client/bus/memory_error_text.h"
 #include "client/bus/smbpbi_names.h"
 #include "client/bus/value_text.h"
+#include "client/cli/number_text.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/services.h"
 
@@ -216,7 +217,7 @@ std::string ClockData(const CommandWord& command, uint32_t value) {
 // Bundles and events of the driver.
 
 std::string BundleArguments(const CommandWord& command, const DataRegisters& /*in*/) {
-  return absl::StrCat(CountText(command.arg1 & 0xF, "request"), ", ", CountText(command.arg1 >> 4, "rule"),
+  return absl::StrCat(PluralText(command.arg1 & 0xF, "request"), ", ", PluralText(command.arg1 >> 4, "rule"),
                       ", at dword ", command.arg2);
 }
 
@@ -242,7 +243,7 @@ std::string DriverEventArguments(const CommandWord& command, const DataRegisters
 }
 
 std::string DriverEventData(const CommandWord& /*command*/, uint32_t value) {
-  return absl::StrCat("record of ", CountText(value, "byte"));
+  return absl::StrCat("record of ", PluralText(value, "byte"));
 }
 
 // Power hints. The numbers are those of smbpbi.h.

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "client/bus/smbpbi_names.h"
 #include "client/bus/value_text.h"
+#include "client/cli/number_text.h"
 #include "proto/mailbox/memory_links.h"
 
 namespace sideband::client {
@@ -82,8 +83,8 @@ std::string LanesText(uint8_t width) {
 
 std::string LinkText(const PcieLink& link) {
   return absl::StrCat(GenerationText(link.speed), ", ", LanesText(link.width), ", ",
-                      CountText(link.non_fatal, "non-fatal error"), ", ", CountText(link.fatal, "fatal error"), ", ",
-                      CountText(link.unsupported, "unsupported request"));
+                      PluralText(link.non_fatal, "non-fatal error"), ", ", PluralText(link.fatal, "fatal error"), ", ",
+                      PluralText(link.unsupported, "unsupported request"));
 }
 
 std::string EqualisationData(uint32_t value) {
@@ -116,7 +117,7 @@ std::string PcieData(const CommandWord& command, uint32_t value) {
     case PciePage::kRecoveries:
       return absl::StrCat(value, value == 1 ? " recovery" : " recoveries", " from L0");
     case PciePage::kNaks:
-      return absl::StrCat(CountText(value & 0xFFFF, "replay rollover"), ", ", CountText(value >> 16, "NAK"),
+      return absl::StrCat(PluralText(value & 0xFFFF, "replay rollover"), ", ", PluralText(value >> 16, "NAK"),
                           " received");
     case PciePage::kTargetSpeed:
       return absl::StrCat("target: ", GenerationText(value & 7));
@@ -134,11 +135,11 @@ std::string PcieData(const CommandWord& command, uint32_t value) {
 std::string PcieExtendedData(const CommandWord& command, uint32_t value) {
   switch (PageOf(command)) {
     case PciePage::kLink:
-      return CountText(value & 0xFFFF, "correctable error");
+      return PluralText(value & 0xFFFF, "correctable error");
     case PciePage::kRecoveries:
-      return CountText(value, "replay");
+      return PluralText(value, "replay");
     case PciePage::kNaks:
-      return absl::StrCat(CountText(value & 0xFFFF, "NAK"), " sent");
+      return absl::StrCat(PluralText(value & 0xFFFF, "NAK"), " sent");
     case PciePage::kTraffic:
       return absl::StrCat("received: ", value, " of an unknown unit");
     case PciePage::kLocalEqualisation:
@@ -256,7 +257,8 @@ std::string DeltaText(const NvlinkDelta& delta) {
 }
 
 std::string ErrorCountsText(uint32_t word) {
-  return absl::StrCat(CountText(word & 0xFFF, "training error"), ", ", CountText(word >> 12 & 0xFFF, "runtime error"));
+  return absl::StrCat(PluralText(word & 0xFFF, "training error"), ", ",
+                      PluralText(word >> 12 & 0xFFF, "runtime error"));
 }
 
 }  // namespace
@@ -270,7 +272,7 @@ std::string NvlinkArguments(const CommandWord& command, const DataRegisters& /*i
 std::string NvlinkData(const CommandWord& command, uint32_t value) {
   const NvlinkRow* const row = FindItem(command);
   if (row == nullptr) return "";
-  if (row->unit != nullptr) return CountText(value, row->unit);
+  if (row->unit != nullptr) return PluralText(value, row->unit);
   switch (row->item) {
     case NvlinkItem::kStateV1:
       return LinksText(command, "links up", value);

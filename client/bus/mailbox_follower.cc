@@ -10,6 +10,7 @@
 #include "client/bus/extension_command_text.h"
 #include "client/bus/smbpbi_names.h"
 #include "client/bus/value_text.h"
+#include "client/cli/number_text.h"
 #include "proto/mailbox/extension.h"
 #include "proto/smbus/pec.h"
 
@@ -172,10 +173,11 @@ void MailboxFollower::Write(WireMessage& message, uint8_t pec_before, bool is_po
   if (bytes.size() == 1) {
     if (!is_pointer) notes.push_back(absl::StrCat("-> the next read returns: ", CodeName(code, true)));
   } else if (!IsRegister(code)) {
-    notes.push_back(Said(code, absl::StrCat(bytes.size() - 1, " bytes")));
+    notes.push_back(Said(code, PluralText(bytes.size() - 1, "byte")));
   } else if (bytes[1] != mailbox::kRegisterBytes || (bytes.size() != kRegisterWriteBytes && !has_pec) ||
              (own_.codes.Has(code) && !has_pec)) {
-    notes.push_back(Said(code, absl::StrCat("malformed, ", bytes.size() - 2, " bytes after the count ", bytes[1])));
+    notes.push_back(
+        Said(code, absl::StrCat("malformed, ", PluralText(bytes.size() - 2, "byte"), " after the count ", bytes[1])));
   } else {
     WriteRegister(code, ByteReader(bytes.subspan(2)).U32(), notes);
   }
@@ -206,15 +208,14 @@ void MailboxFollower::GiveCommand(Mailbox& mailbox, uint32_t word, Notes& notes)
 void MailboxFollower::Read(WireMessage& message, uint8_t pec_before, Notes& notes) {
   const ByteSpan bytes = message.bytes;
   if (!code_.has_value()) {
-    notes.push_back(absl::StrCat("<- ", bytes.size(), " bytes of an earlier request"));
+    notes.push_back(absl::StrCat("<- ", PluralText(bytes.size(), "byte"), " of an earlier request"));
     return;
   }
   // A vendor ID register answers with one byte; the second byte, if read, is its PEC.
   if (IsVendorId(*code_) && bytes.size() > 1 && !CheckPec(message, 1, pec_before, notes)) return;
   if (!IsRegister(*code_) && !IsWindow(*code_) && *code_ != mailbox::kSignatureRegister) {
     const bool is_byte = bytes.size() == 1 || (IsVendorId(*code_) && !bytes.empty());
-    notes.push_back(
-        Answered(*code_, is_byte ? absl::StrFormat("0x%02X", bytes[0]) : absl::StrCat(bytes.size(), " bytes")));
+    notes.push_back(Answered(*code_, is_byte ? absl::StrFormat("0x%02X", bytes[0]) : PluralText(bytes.size(), "byte")));
     return;
   }
   const size_t block = bytes.empty() ? 0 : bytes[0];
@@ -236,7 +237,7 @@ void MailboxFollower::ReadBlock(ByteSpan block, Notes& notes) {
     const auto version = mailbox::VersionOfSignature(block);
     notes.push_back(Answered(*code_, version ? absl::StrCat("extension version ", *version) : "none"));
   } else if (block.size() != mailbox::kRegisterBytes) {
-    notes.push_back(Answered(*code_, absl::StrCat("a block of ", block.size(), " bytes, not 4")));
+    notes.push_back(Answered(*code_, absl::StrCat("a block of ", PluralText(block.size(), "byte"), ", not 4")));
   } else {
     ReadRegister(*code_, ByteReader(block).U32(), notes);
   }

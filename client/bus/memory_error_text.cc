@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "client/bus/smbpbi_names.h"
 #include "client/bus/value_text.h"
+#include "client/cli/number_text.h"
 #include "proto/mailbox/memory_links.h"
 
 namespace sideband::client {
@@ -108,7 +109,7 @@ std::string EccSelectorArguments(const CommandWord& command, const DataRegisters
 std::string EccSelectorData(const CommandWord& command, uint32_t value) {
   if (!EccSelector::IsValid(command.arg1)) return "";
   const EccSelector selector = EccSelector::Decode(command.arg1);
-  return selector.is_address ? "" : CountText(value, BitsOf(selector));
+  return selector.is_address ? "" : PluralText(value, BitsOf(selector));
 }
 
 std::string EccV5Arguments(const CommandWord& command, const DataRegisters& /*in*/) {
@@ -136,9 +137,9 @@ std::string EccV6Arguments(const CommandWord& command, const DataRegisters& /*in
 std::string EccV6Data(const CommandWord& command, uint32_t value) {
   switch (static_cast<EccCounter>(command.arg1)) {
     case EccCounter::kCorrected:
-      return CountText(value, "corrected error");
+      return PluralText(value, "corrected error");
     case EccCounter::kUncorrected:
-      return CountText(value, "uncorrected error");
+      return PluralText(value, "uncorrected error");
     case EccCounter::kFlags:
       return absl::StrCat(HexText(value), ": ", EccFlagsText(value));
   }
@@ -170,20 +171,20 @@ std::string RemapData(const CommandWord& command, uint32_t value) {
     case RemapItem::kFlags:
       return command.arg2 == 0 ? absl::StrCat(HexText(value), ": ", RemapFlagsText(value)) : "";
     case RemapItem::kHistogram:
-      return absl::StrCat("spare rows: low in ", CountText(value & 0xFFFF, "bank"), ", partial in ",
-                          CountText(value >> 16, "bank"));
+      return absl::StrCat("spare rows: low in ", PluralText(value & 0xFFFF, "bank"), ", partial in ",
+                          PluralText(value >> 16, "bank"));
   }
   return "";
 }
 
 std::string RemapExtendedData(const CommandWord& command, uint32_t value) {
   if (!IsHistogram(command)) return "";
-  return absl::StrCat("spare rows: high in ", CountText(value & 0xFFFF, "bank"), ", maximum in ",
-                      CountText(value >> 16, "bank"));
+  return absl::StrCat("spare rows: high in ", PluralText(value & 0xFFFF, "bank"), ", maximum in ",
+                      PluralText(value >> 16, "bank"));
 }
 
 std::string RemapWord(const CommandWord& command, uint32_t word) {
-  return IsHistogram(command) ? absl::StrCat("spare rows: none in ", CountText(word & 0xFFFF, "bank")) : "";
+  return IsHistogram(command) ? absl::StrCat("spare rows: none in ", PluralText(word & 0xFFFF, "bank")) : "";
 }
 
 }  // namespace sideband::client

@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
+#include "client/cli/number_text.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/pec.h"
 
@@ -196,9 +197,11 @@ std::string TraceText(uint64_t number, const TraceEntry& entry, HostTimeZero zer
 
 std::string LossText(uint64_t transactions, HostTimeZero zero) {
   std::string text;
-  AppendWrapped(
-      text, absl::StrCat("!! ", transactions, " transactions are missing here: they came faster than they were read"),
-      Indent(zero));
+  AppendWrapped(text,
+                absl::StrCat("!! ", PluralText(transactions, "transaction"),
+                             transactions == 1 ? " is missing here: it came faster than it was read"
+                                               : " are missing here: they came faster than they were read"),
+                Indent(zero));
   return text;
 }
 

@@ -323,6 +323,8 @@ TEST_F(TraceTest, LossForgetsWhatWasKnown) {
   EXPECT_EQ(
       LossText(12, std::nullopt),
       "                               !! 12 transactions are missing here: they came faster than they were read\n");
+  EXPECT_EQ(LossText(1, std::nullopt),
+            "                               !! 1 transaction is missing here: it came faster than it was read\n");
 }
 
 TEST(TraceTextTest, HostTime) {

@@ -46,10 +46,6 @@ std::string CharactersText(uint32_t value) {
   return absl::StrCat("\"", text, "\"");
 }
 
-std::string CountText(uint64_t count, absl::string_view thing) {
-  return absl::StrCat(count, " ", thing, count == 1 ? "" : "s");
-}
-
 std::string BitNumbersText(uint32_t bits, uint32_t first) {
   std::string text;
   for (uint32_t bit = 0; bit < 32; ++bit) {

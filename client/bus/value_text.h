@@ -32,9 +32,6 @@ std::string BytesText(uint32_t value);
 // Four characters up to the first NUL, in quotes; as BytesText() if any of them is not printable.
 std::string CharactersText(uint32_t value);
 
-// "1 error", "2 errors". `thing` is in the singular and takes an s.
-std::string CountText(uint64_t count, absl::string_view thing);
-
 // Ranges of the numbers of the set bits, of which bit 0 is `first`: "0-3, 7"; "none" for an empty set.
 std::string BitNumbersText(uint32_t bits, uint32_t first);
 

@@ -27,12 +27,6 @@ TEST(ValueTextTest, CharactersEndAtNulAndFallBackToBytes) {
   EXPECT_EQ(CharactersText(0x1F), "1F 00 00 00");
 }
 
-TEST(ValueTextTest, CountsAgreeWithTheirNoun) {
-  EXPECT_EQ(CountText(0, "error"), "0 errors");
-  EXPECT_EQ(CountText(1, "error"), "1 error");
-  EXPECT_EQ(CountText(2, "error"), "2 errors");
-}
-
 TEST(ValueTextTest, BitNumbersAreRanges) {
   EXPECT_EQ(BitNumbersText(0, 0), "none");
   EXPECT_EQ(BitNumbersText(1, 0), "0");

@@ -96,7 +96,7 @@ TEST_F(AuditCommandTest, AHeadShowsWhatWasCutOff) {
   const std::string noted = head_;
   Add("log", {});
   EXPECT_EQ(Run({"audit", "verify", "log", "log.1", "--head", noted}), 0);
-  EXPECT_NE(out_.text().find("log:2, 1 entries before the end\n"), std::string::npos) << out_.text();
+  EXPECT_NE(out_.text().find("log:2, 1 entry before the end\n"), std::string::npos) << out_.text();
   EXPECT_EQ(Run({"audit", "verify", "log.1", "--head", noted}), 1);
   EXPECT_EQ(error_.substr(0, 21), "no entry has the head");
 }

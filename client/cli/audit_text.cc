@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "client/cli/csv.h"
+#include "client/cli/number_text.h"
 
 namespace sideband::client {
 namespace {
@@ -62,7 +63,8 @@ std::string About(const AuditEntry& entry) {
   std::string about = entry.resource;
   if (!entry.reason.empty()) absl::StrAppend(&about, about.empty() ? "" : "  ", "(", entry.reason, ")");
   if (entry.repeated > 0) absl::StrAppend(&about, "  ", entry.repeated, " more like this until then");
-  if (entry.lost > 0) absl::StrAppend(&about, entry.lost, " entries were not written");
+  if (entry.lost > 0)
+    absl::StrAppend(&about, entry.lost, entry.lost == 1 ? " entry was" : " entries were", " not written");
   return about;
 }
 
@@ -77,14 +79,15 @@ std::string ChainText(const ChainSummary& summary) {
                             {"repeated", absl::StrCat(summary.repeated)},
                             {"head", summary.head}});
   if (!summary.anchor_at.empty()) {
-    text += Lines(
-        {{"anchor", absl::StrCat(summary.anchor_at, ", ", summary.entries_after_anchor, " entries before the end")}});
+    text +=
+        Lines({{"anchor", absl::StrCat(summary.anchor_at, ", ", summary.entries_after_anchor,
+                                       summary.entries_after_anchor == 1 ? " entry" : " entries", " before the end")}});
   }
   if (summary.first_sequence > 1) {
     text += Lines({{"note", absl::StrCat("entries 1 to ", summary.first_sequence - 1, " are in none of these files")}});
   }
   for (const std::string& note : summary.notes) text += Lines({{"note", note}});
-  if (summary.notes_left_out > 0) text += Lines({{"note", absl::StrCat(summary.notes_left_out, " more notes")}});
+  if (summary.notes_left_out > 0) text += Lines({{"note", PluralText(summary.notes_left_out, "more note")}});
   return text;
 }
 

@@ -41,7 +41,7 @@ class Explanation {
       : options_(selection.options()), shown_(shown), client_(client) {}
 
   Names Notes() && {
-    const Names events = Missing(options_.events, shown_.events);
+    const Names events = MissingEvents();
     const Names vms = Missing(options_.vms, shown_.vms);
     const Names devices = Missing(options_.devices, shown_.devices);
     // Every selected name has counters.
@@ -59,6 +59,13 @@ class Explanation {
   void Note(std::string note) { notes_.push_back(std::move(note)); }
 
   bool Selects(const std::string& device) const { return IsChosen(options_.devices, device); }
+
+  Names MissingEvents() const {
+    const Names shown(shown_.events.begin(), shown_.events.end());
+    Names wanted;
+    for (const std::string& name : options_.events) wanted.push_back(EventPattern(name, shown));
+    return Missing(wanted, shown_.events);
+  }
 
   void ExplainDevices(const Names& missing) {
     // Notes are optional: a failed request leaves them out.
@@ -105,17 +112,23 @@ class Explanation {
   void ExplainEvents(const Names& missing) {
     const auto listed = client_.ListEvents({});
     if (!listed.ok()) return;
+    Names known;
+    for (const auto& device : listed->devices()) {
+      if (!Selects(device.device())) continue;
+      for (const v1::Event& event : device.events()) known.push_back(event.name());
+    }
     for (const std::string& name : missing) {
-      bool is_known = false;
+      const std::string pattern = EventPattern(name, known);
+      if (!std::ranges::any_of(known, [&](const std::string& event) { return Matches(pattern, event); })) {
+        Note(absl::StrCat("no event matches '", name, "'"));
+        continue;
+      }
       for (const auto& device : listed->devices()) {
         if (!Selects(device.device())) continue;
         for (const v1::Event& event : device.events()) {
-          if (!Matches(name, event.name())) continue;
-          is_known = true;
-          ExplainEvent(device.device(), event);
+          if (Matches(pattern, event.name())) ExplainEvent(device.device(), event);
         }
       }
-      if (!is_known) Note(absl::StrCat("no event matches '", name, "'"));
     }
   }
 
@@ -163,7 +176,7 @@ ShownNames ShownNames::Of(const v1::GetSnapshotResponse& response) {
     for (const v1::ScopeCounters& row : snapshot.scopes()) {
       if (row.counters().empty()) continue;
       shown.devices.insert(snapshot.device());
-      shown.vms.insert({row.scope().vm(), row.scope().vm_uuid()});
+      shown.vms.insert({VmText(row.scope()), row.scope().vm_uuid()});
       for (const v1::Counter& counter : row.counters()) shown.events.insert(counter.event());
     }
   }
@@ -176,7 +189,7 @@ ShownNames ShownNames::Of(const v1::GetHistoryResponse& response) {
     for (const v1::HistorySeries& series : device.series()) {
       if (series.columns().empty()) continue;
       shown.devices.insert(device.device());
-      shown.vms.insert({series.scope().vm(), series.scope().vm_uuid()});
+      shown.vms.insert({VmText(series.scope()), series.scope().vm_uuid()});
       for (const v1::HistoryColumn& column : series.columns()) {
         if (!HasNumbers(column)) continue;
         const int event = static_cast<int>(column.event());

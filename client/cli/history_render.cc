@@ -146,7 +146,7 @@ std::string Heading(const v1::DeviceHistory& device, const std::string& step, co
   const std::string range = points == 0 ? ""
                                         : absl::StrCat(TimeText(ToTime(device.points(0).host_time())), " to ",
                                                        TimeText(ToTime(device.points(points - 1).host_time())));
-  return WrappedFields({Visible(device.device()), absl::StrCat(points, points == 1 ? " point" : " points"), range, step,
+  return WrappedFields({Visible(device.device()), PluralText(static_cast<uint64_t>(points), "point"), range, step,
                         absl::StrCat("history since ", TimeText(ToTime(device.oldest())))},
                        style);
 }

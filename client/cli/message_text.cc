@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "client/cli/number_text.h"
 
 namespace sideband::client {
 namespace {
@@ -46,6 +47,10 @@ std::string ScopeText(v1::Event::Scope scope) { return Word(v1::Event::Scope_Nam
 
 std::string NotAnsweredText(const std::string& device) {
   return absl::StrCat(device, " has not answered yet: there is no snapshot");
+}
+
+std::string LostText(uint64_t messages) {
+  return absl::StrCat(PluralText(messages, "message"), " of the driver ", messages == 1 ? "was" : "were", " lost");
 }
 
 std::string SliceText(const v1::Scope& scope) { return scope.has_slice() ? absl::StrCat(scope.slice()) : ""; }

@@ -4,6 +4,7 @@
 #ifndef SIDEBAND_CLIENT_CLI_MESSAGE_TEXT_H_
 #define SIDEBAND_CLIENT_CLI_MESSAGE_TEXT_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ std::string ScopeText(v1::Event::Scope scope);
 
 // One line about a device without a snapshot.
 std::string NotAnsweredText(const std::string& device);
+
+// "2 messages of the driver were lost".
+std::string LostText(uint64_t messages);
 
 // Empty if the scope has no slice.
 std::string SliceText(const v1::Scope& scope);

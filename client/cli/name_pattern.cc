@@ -2,6 +2,9 @@
 #include "client/cli/name_pattern.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "proto/base/event_name.h"
 
 namespace sideband::client {
 
@@ -30,6 +33,14 @@ bool Matches(absl::string_view pattern, absl::string_view name) {
 
 bool MatchesAny(std::span<const std::string> patterns, absl::string_view name) {
   return std::ranges::any_of(patterns, [&](const std::string& pattern) { return Matches(pattern, name); });
+}
+
+std::string EventPattern(const std::string& given, std::span<const std::string> names) {
+  const auto matching = FindEvent(given, [&](const std::string& pattern) {
+    const auto matches = [&](const std::string& name) { return Matches(pattern, name); };
+    return std::ranges::any_of(names, matches) ? std::optional(pattern) : std::nullopt;
+  });
+  return matching.value_or(given);
 }
 
 }  // namespace sideband::client

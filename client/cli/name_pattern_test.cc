@@ -28,6 +28,16 @@ TEST(NamePatternTest, ManyStarsAreNotSlow) {
   EXPECT_FALSE(Matches(pattern, std::string(900, 'a') + "b"));
 }
 
+TEST(NamePatternTest, EventsAreMeantByTheNamesThatScreensShow) {
+  const std::vector<std::string> events = {"busy", "busy_cycles", "l2_hit_cycles", "l2_miss_cycles"};
+  EXPECT_EQ(EventPattern("busy", events), "busy");
+  EXPECT_EQ(EventPattern("l2_hit", events), "l2_hit_cycles");
+  EXPECT_EQ(EventPattern("l2_*", events), "l2_*");
+  EXPECT_EQ(EventPattern("*_miss", events), "*_miss_cycles");
+  EXPECT_EQ(EventPattern("l2", events), "l2") << "as it was given";
+  EXPECT_EQ(EventPattern("x*", {}), "x*");
+}
+
 TEST(NamePatternTest, WhatIsOne) {
   EXPECT_TRUE(IsPattern("gpu*"));
   EXPECT_TRUE(IsPattern("gpu?"));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -15,15 +16,18 @@ struct Scaled {
   absl::string_view prefix;
 };
 
-// Divides by powers of 1000 until the value is below `rounds_up`, which its format would round to 1000.
-Scaled Scale(double value, double rounds_up) {
-  constexpr absl::string_view kPrefixes[] = {"", "k", "M", "G", "T", "P", "E"};
-  const absl::string_view* prefix = kPrefixes;
-  while (std::abs(value) >= rounds_up && std::isfinite(value) && prefix + 1 != std::end(kPrefixes)) {
-    value /= 1000;
+constexpr absl::string_view kDecimal[] = {"", "k", "M", "G", "T", "P", "E"};
+constexpr absl::string_view kBinary[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+
+// Divides by powers of `base` until the value is below `rounds_up`, which its format would round to the base.
+Scaled Scale(double value, double rounds_up, double base = 1000,
+             std::span<const absl::string_view> prefixes = kDecimal) {
+  size_t prefix = 0;
+  while (std::abs(value) >= rounds_up && std::isfinite(value) && prefix + 1 < prefixes.size()) {
+    value /= base;
     ++prefix;
   }
-  return {value, *prefix};
+  return {value, prefixes[prefix]};
 }
 
 }  // namespace
@@ -33,6 +37,16 @@ std::string CountText(uint64_t count, const TableStyle& style) {
   if (style.raw) return text;
   for (size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
   return text;
+}
+
+std::string PluralText(uint64_t count, absl::string_view thing) {
+  return absl::StrCat(count, " ", thing, count == 1 ? "" : "s");
+}
+
+std::string BinaryText(double value, absl::string_view unit, const TableStyle& style) {
+  if (style.raw) return absl::StrFormat("%.1f", value);
+  const Scaled scaled = Scale(value, 1023.995, 1024, kBinary);
+  return absl::StrFormat("%.2f %s%s", scaled.value, scaled.prefix, unit);
 }
 
 std::string ScaledText(double value, absl::string_view unit, const TableStyle& style) {

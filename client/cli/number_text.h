@@ -17,9 +17,15 @@ namespace sideband::client {
 // Digits in groups of three; without groups if the style is raw.
 std::string CountText(uint64_t count, const TableStyle& style);
 
+// "1 error", "2 errors". `thing` is in the singular and takes an s.
+std::string PluralText(uint64_t count, absl::string_view thing);
+
 // Two decimals, a space, a prefix for powers of 1000 from k to E, and the unit. If the style is raw, the number with
 // one decimal and without a unit. Numbers that are not finite are formatted as by printf, with the unit.
 std::string ScaledText(double value, absl::string_view unit, const TableStyle& style);
+
+// The same with prefixes for powers of 1024, in which memory is measured: "80.00 GiB".
+std::string BinaryText(double value, absl::string_view unit, const TableStyle& style);
 
 // At most three digits and a prefix, for narrow columns: "4.64G/s", "0/s".
 std::string CompactText(double value, absl::string_view unit);

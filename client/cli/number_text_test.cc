@@ -24,6 +24,24 @@ TEST(CountTextTest, GroupsThreeDigits) {
   EXPECT_EQ(CountText(18446744073709551615u, {.raw = true}), "18446744073709551615");
 }
 
+TEST(PluralTextTest, OneThingIsInTheSingular) {
+  EXPECT_EQ(PluralText(0, "record"), "0 records");
+  EXPECT_EQ(PluralText(1, "record"), "1 record");
+  EXPECT_EQ(PluralText(2, "record"), "2 records");
+}
+
+TEST(BinaryTextTest, TakesThePrefixBelow1024) {
+  const struct {
+    double value;
+    const char* text;
+  } kCases[] = {
+      {0, "0.00 B"},         {1023, "1023.00 B"},           {1024, "1.00 KiB"},   {1536, "1.50 KiB"},
+      {1048575, "1.00 MiB"}, {85'899'345'920, "80.00 GiB"}, {0x1p60, "1.00 EiB"}, {0x1p72, "4096.00 EiB"},
+  };
+  for (const auto& test : kCases) EXPECT_EQ(BinaryText(test.value, "B", {}), test.text);
+  EXPECT_EQ(BinaryText(1536, "B", {.raw = true}), "1536.0");
+}
+
 TEST(ScaledTextTest, TakesThePrefixBelow1000) {
   const struct {
     double value;

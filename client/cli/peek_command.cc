@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "client/cli/builtin_commands.h"
 #include "client/cli/csv_render.h"
 #include "client/cli/json.h"
@@ -25,7 +27,7 @@ namespace {
 
 // Of a request (telemetry.proto).
 constexpr size_t kEventsMax = 64;
-constexpr int kSliceMax = 63;
+constexpr uint32_t kSliceMax = 63;
 
 // CLI11 validators: return the error message, or an empty text.
 std::string CheckNotEmpty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
@@ -57,7 +59,7 @@ class PeekCommand final : public Command {
         ->type_name("NAME")
         ->needs(vm);
     app.add_option("--host", host_slice_, "The hypervisor on this slice, instead of a VM")
-        ->check(CLI::Range(0, kSliceMax))
+        ->check(CLI::Range(0u, kSliceMax))
         ->type_name("SLICE")
         ->excludes(vm);
     app.add_option("--event", words_, "An event; repeatable, at most 64")
@@ -77,6 +79,7 @@ class PeekCommand final : public Command {
   }
 
   absl::Status Run(CommandContext& context) override {
+    TakeHostName();
     SIDEBAND_ASSIGN_OR_RETURN(const std::vector<std::string> events, Events());
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
     SIDEBAND_ASSIGN_OR_RETURN(const v1::PeekRequest request, Request(events, *client));
@@ -88,6 +91,17 @@ class PeekCommand final : public Command {
   }
 
  private:
+  // "(host:3)", as tables name the hypervisor on a slice, is --host 3.
+  void TakeHostName() {
+    absl::string_view text = vm_;
+    uint32_t slice = 0;
+    const bool is_host = absl::ConsumePrefix(&text, "(host:") && absl::ConsumeSuffix(&text, ")") &&
+                         absl::SimpleAtoi(text, &slice) && slice <= kSliceMax;
+    if (!is_host) return;
+    host_slice_ = slice;
+    vm_.clear();
+  }
+
   // Each once, in their order.
   absl::StatusOr<std::vector<std::string>> Events() const {
     std::vector<std::string> events;

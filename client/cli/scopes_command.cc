@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "client/cli/builtin_commands.h"
@@ -16,6 +19,20 @@
 
 namespace sideband::client {
 namespace {
+
+// Puts contexts behind their VM; the daemon lists all VMs of a device first.
+void SortByVm(google::protobuf::RepeatedPtrField<v1::Scope>& scopes) {
+  const auto vm_of = [](const v1::Scope& scope) {
+    return std::tuple(scope.device(), scope.vm_uuid(), scope.vm(), scope.host());
+  };
+  std::map<decltype(vm_of(v1::Scope())), size_t> places;
+  for (const v1::Scope& scope : scopes) places.try_emplace(vm_of(scope), places.size());
+  const auto place_of = [&](const v1::Scope& scope) {
+    return std::pair(places.at(vm_of(scope)), !scope.context().empty());
+  };
+  std::stable_sort(scopes.begin(), scopes.end(),
+                   [&](const v1::Scope& a, const v1::Scope& b) { return place_of(a) < place_of(b); });
+}
 
 class ScopesCommand final : public Command {
  public:
@@ -40,6 +57,7 @@ class ScopesCommand final : public Command {
     listed.erase(std::remove_if(listed.begin(), listed.end(),
                                 [&](const v1::Scope& scope) { return !IsChosen(devices_, scope.device()); }),
                  listed.end());
+    SortByVm(listed);
     if (listed.empty()) NoteEmptyListing(devices_, *client, context);
     if (format_.json()) return context.out().Write(ToJson(*response));
     return context.out().Write(format_.csv() ? ScopesCsv(*response)

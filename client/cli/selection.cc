@@ -8,12 +8,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/cli/message_text.h"
 #include "client/cli/name_pattern.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/uuid.h"
-#include "proto/base/visible.h"
 
 namespace sideband::client {
 namespace {
@@ -30,6 +30,9 @@ bool HasPattern(const Names& names) { return std::ranges::any_of(names, IsPatter
 // Whether a filter, which holds one name per kind, can express the names.
 bool IsOneName(const Names& names) { return names.size() == 1 && !IsPattern(names[0]); }
 
+// As VmText() names the hypervisor on a slice. Filters have no such name.
+bool IsHostName(const std::string& vm) { return absl::StartsWith(vm, "(host:"); }
+
 // Converts UUIDs to the daemon's notation, since patterns are matched as text.
 Names Canonical(Names vms) {
   for (std::string& vm : vms) {
@@ -45,10 +48,12 @@ absl::StatusOr<Names> DeviceNames(TelemetryClient& client) {
   return names;
 }
 
-// Names and UUIDs of the VMs that are confidential, or of the others. Counters of confidential VMs are never readable.
+// Names and UUIDs of the VMs that are confidential, or of the others, with the hypervisor's names. Counters of
+// confidential VMs are never readable.
 Names VmNames(const v1::ListScopesResponse& response, bool confidential) {
   Names names;
   for (const v1::Scope& scope : response.scopes()) {
+    if (scope.host() && !confidential) names.push_back(VmText(scope));
     if (scope.vm().empty() || scope.confidential() != confidential) continue;
     names.push_back(scope.vm());
     names.push_back(scope.vm_uuid());
@@ -67,6 +72,12 @@ absl::StatusOr<Names> EventNames(TelemetryClient& client, const std::string& dev
   std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
+}
+
+Names EventPatterns(const Names& given, const Names& known) {
+  Names patterns;
+  for (const std::string& one : given) patterns.push_back(EventPattern(one, known));
+  return patterns;
 }
 
 bool Has(const Names& names, const std::string& name) { return std::ranges::find(names, name) != names.end(); }
@@ -91,11 +102,11 @@ std::string Missing(const char* kind, const std::string& name, const Names& know
   if (!is_context && absl::StrContains(name, ',')) {
     return missing(absl::StrCat(" (for several, repeat --", absl::AsciiStrToLower(kind), ")"));
   }
-  // A part of a name, as screens show it, is nearer than another name.
-  const auto begins = [&](const std::string& one) { return absl::StartsWithIgnoreCase(one, name); };
-  const auto longer = name.empty() ? known.end() : std::ranges::find_if(known, begins);
-  if (longer == known.end()) return missing(DidYouMean(name, known));
-  return missing(absl::StrCat(" (did you mean '", Visible(*longer), "'?)"));
+  if (const size_t slash = name.find('/'); kind == absl::string_view("VM") && slash != std::string::npos) {
+    return missing(
+        absl::StrCat(" (a context of it: --vm ", name.substr(0, slash), " --context ", name.substr(slash + 1), ")"));
+  }
+  return missing(DidYouMean(name, known));
 }
 
 void AddMissing(const char* kind, const Names& names, const absl::StatusOr<Names>& known, Names& missing) {
@@ -118,6 +129,11 @@ void AddMissingVms(const Names& vms, const v1::ListScopesResponse& visible, Name
   AddMissing("VM", others, VmNames(visible, false), missing);
 }
 
+void AddMissingEvents(const Names& events, TelemetryClient& client, Names& missing) {
+  const auto known = EventNames(client, "");
+  if (known.ok()) AddMissing("event", EventPatterns(events, *known), known, missing);
+}
+
 // A context's name is no pattern.
 void AddMissingContext(const FilterOptions& options, const v1::ListScopesResponse& visible, Names& missing) {
   const Names vms = Canonical(options.vms);
@@ -126,7 +142,13 @@ void AddMissingContext(const FilterOptions& options, const v1::ListScopesRespons
     if (vms.empty() || MatchesAny(vms, scope.vm()) || MatchesAny(vms, scope.vm_uuid()))
       known.push_back(scope.context());
   }
-  if (!Has(known, options.context)) missing.push_back(Missing("context", options.context, known));
+  if (Has(known, options.context)) return;
+  // Of a device's own row, which operators alone see.
+  const auto is_operators = [](const v1::Scope& scope) { return scope.vm().empty(); };
+  const bool has_none = std::ranges::all_of(known, [](const std::string& name) { return name.empty(); });
+  missing.push_back(has_none && std::ranges::any_of(visible.scopes(), is_operators)
+                        ? absl::StrCat("context '", options.context, "' (operators see VMs, not their contexts)")
+                        : Missing("context", options.context, known));
 }
 
 void AddMissingScopes(const FilterOptions& options, TelemetryClient& client, Names& missing) {
@@ -146,7 +168,7 @@ Selection::Selection(const FilterOptions& options) : options_(options) {
   } else {
     devices_ = options.devices;
   }
-  if (IsOneName(options.vms)) {
+  if (IsOneName(options.vms) && !IsHostName(options.vms[0])) {
     filter_.set_vm(options.vms[0]);
   } else {
     vms_ = Canonical(options.vms);
@@ -180,8 +202,8 @@ absl::Status Selection::ExpandEvents(TelemetryClient& client) {
     filter_.mutable_events()->Add(options_.events.begin(), options_.events.end());
     return absl::OkStatus();
   }
-  events_ = options_.events;
   SIDEBAND_ASSIGN_OR_RETURN(const Names known, EventNames(client, filter_.device()));
+  events_ = EventPatterns(options_.events, known);
   const auto set = [](v1::Filter& filter, const std::string& name) { filter.add_events(name); };
   SIDEBAND_RETURN_IF_ERROR(CheckNamed(events_, known, set, client));
   if (!filter_.vm().empty() || !filter_.context().empty()) return absl::OkStatus();
@@ -195,6 +217,7 @@ bool Selection::SelectsDevice(const std::string& name) const { return devices_.e
 
 bool Selection::SelectsScope(const v1::Scope& scope) const {
   if (vms_.empty()) return true;
+  if (scope.host()) return MatchesAny(vms_, VmText(scope));
   return !scope.vm().empty() && (MatchesAny(vms_, scope.vm()) || MatchesAny(vms_, scope.vm_uuid()));
 }
 
@@ -265,7 +288,7 @@ absl::Status ExplainNotFound(const absl::Status& status, const FilterOptions& op
   Names missing;
   if (!options.devices.empty()) AddMissing("device", options.devices, DeviceNames(client), missing);
   if (!options.vms.empty() || !options.context.empty()) AddMissingScopes(options, client, missing);
-  if (!options.events.empty()) AddMissing("event", options.events, EventNames(client, ""), missing);
+  if (!options.events.empty()) AddMissingEvents(options.events, client, missing);
   if (missing.empty()) return status;
   return MarkRemote(absl::Status(status.code(), absl::StrCat(status.message(), ": ", absl::StrJoin(missing, ", "))));
 }

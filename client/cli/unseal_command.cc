@@ -16,6 +16,7 @@
 #include "client/cli/device_states.h"
 #include "client/cli/empty_notes.h"
 #include "client/cli/json.h"
+#include "client/cli/number_text.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
 #include "client/cli/sealed_options.h"
@@ -53,7 +54,10 @@ std::string JsonLine(const OpenResult& opened, const v1::SealedContent& content)
 
 std::string TextOf(const OpenResult& opened, const v1::SealedContent& content, const TableStyle& style) {
   const envelope::RecordHeader& header = opened.header;
-  const std::string gap = opened.gap == 0 ? "" : absl::StrCat(opened.gap, " records are missing before this one\n");
+  const std::string gap = opened.gap == 0
+                              ? ""
+                              : absl::StrCat(PluralText(opened.gap, "record"), opened.gap == 1 ? " is" : " are",
+                                             " missing before this one\n");
   const std::string record =
       WrappedFields({absl::StrCat("VM ", header.vm.ToString()), absl::StrCat("generation ", header.generation),
                      absl::StrCat("device ", header.device.ToString()), absl::StrCat("epoch ", header.epoch),

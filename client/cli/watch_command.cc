@@ -21,6 +21,7 @@
 #include "client/cli/hosts.h"
 #include "client/cli/json.h"
 #include "client/cli/message_text.h"
+#include "client/cli/number_text.h"
 #include "client/cli/options.h"
 #include "client/cli/reconnection.h"
 #include "client/cli/render.h"
@@ -129,8 +130,9 @@ class WatchOutput {
     if (format_.json()) return WithHostMember(ToJsonLine(response), host) + "\n";
     if (format_.csv()) return WithHostColumn(SnapshotCsv(response.update()), host);
     if (format_.lines()) return Lines(host, response.update());
-    const std::string skipped =
-        response.skipped() == 0 ? "" : absl::StrCat(response.skipped(), " snapshots skipped, no counts lost\n");
+    const std::string skipped = response.skipped() == 0 ? ""
+                                                        : absl::StrCat(PluralText(response.skipped(), "snapshot"),
+                                                                       " skipped, no counts lost\n");
     v1::Snapshot snapshot = response.update();
     snapshot.set_device(NameAtHost(host, snapshot.device()));
     return skipped + SnapshotTable(snapshot, style_) + "\n";

@@ -62,10 +62,10 @@ std::string EventText(const v1::WatchBoardEventsResponse& event) {
                         Visible(event.driver_message().text()));
   }
   if (event.has_raised()) {
-    return absl::StrCat(event.device(), " ", Visible(event.raised().name()), " raised ", event.raised().count(),
-                        event.raised().count() == 1 ? " time" : " times");
+    return absl::StrCat(event.device(), " ", Visible(event.raised().name()), " raised ",
+                        PluralText(event.raised().count(), "time"));
   }
-  return absl::StrCat(event.device(), " ", event.messages_lost(), " messages of the driver were lost");
+  return absl::StrCat(event.device(), " ", LostText(event.messages_lost()));
 }
 
 std::string TextOf(const v1::StateItem& item) {

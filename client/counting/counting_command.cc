@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "client/cli/only_device.h"
 #include "client/cli/options.h"
 #include "client/lib/rpc_status.h"
+#include "proto/base/event_name.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 
@@ -168,6 +170,14 @@ const v1::GateGroup* GroupOf(const v1::GetCountingResponse& counting, const std:
   return nullptr;
 }
 
+// Of an event that a group counts; a name of none as it was given.
+std::string FullName(const v1::GetCountingResponse& counting, const std::string& given) {
+  const auto event = FindEvent(given, [&](const std::string& exact) {
+    return GroupOf(counting, exact) == nullptr ? std::nullopt : std::optional(exact);
+  });
+  return event.value_or(given);
+}
+
 const v1::VmCounting* FindVm(const v1::GetCountingResponse& counting, const std::string& name) {
   const auto vm = std::ranges::find(counting.vms(), name, [](const v1::VmCounting& row) { return row.vm(); });
   return vm == counting.vms().end() ? nullptr : &*vm;
@@ -253,12 +263,15 @@ bool IsSelectable(const v1::GetCountingResponse& counting, const std::string& ev
 
 }  // namespace
 
-absl::StatusOr<Explanation> Explain(const v1::GetCountingResponse& counting, const ExplainQuestion& question) {
+absl::StatusOr<Explanation> Explain(const v1::GetCountingResponse& counting, const ExplainQuestion& given) {
+  ExplainQuestion question = given;
+  question.event = FullName(counting, given.event);
   SIDEBAND_RETURN_IF_ERROR(CheckNames(counting, question));
   const v1::VmCounting* const vm = FindVm(counting, question.vm);
   const v1::GateGroup* const group = GroupOf(counting, question.event);
   const bool is_pinned = Has(vm->pinned(), group->name()), is_allowed = Has(vm->allowed(), group->name());
   Explanation explanation{
+      .event = question.event,
       .group = group->name(),
       .terms = {{"valid", group->valid(), group->valid() ? "the group is on" : "the operator has stopped the group"},
                 {"guest", group->guest(),
@@ -494,7 +507,7 @@ std::string ExplanationText(const ExplainQuestion& question, const Explanation& 
   for (const ExplainedTerm& term : explanation.terms) table.Add({term.name, term.holds ? "1" : "0", term.reason});
   const bool is_selectable = explanation.terms.back().name == "selected";
   return absl::StrCat("counted = valid and guest and match and (pinned or (value and context value and allowed))",
-                      is_selectable ? " and selected\n" : "\n", table.Render(style), question.event, " (gate group ",
+                      is_selectable ? " and selected\n" : "\n", table.Render(style), explanation.event, " (gate group ",
                       explanation.group, ") is ", explanation.is_counted ? "" : "not ", "counted while ", question.vm,
                       explanation.is_in_sync ? " runs\n" : " runs, until the settings that wait are in force\n");
 }

@@ -60,6 +60,7 @@ struct ExplainedTerm {
 };
 
 struct Explanation {
+  std::string event;  // its full name
   std::string group;  // of the event
   // The terms of the rule for the time in which the VM runs, in its order; the last one, `selected`, only of an event
   // that is counted in selections.

@@ -150,6 +150,18 @@ TEST(ExplainTest, ASelectableEventIsCountedByASelectionThatHasIt) {
   EXPECT_EQ(Zeros(counting), "counted: pinned");
 }
 
+TEST(ExplainTest, AnEventIsFoundByTheNameThatScreensShow) {
+  v1::GetCountingResponse counting = Counting();
+  counting.mutable_groups(0)->add_events("tlb_walk_cycles");
+  counting.add_selectable_events("tlb_walk_cycles");
+  const auto explanation = Explain(counting, {"vm1", "", "tlb_walk"});
+  ASSERT_TRUE(explanation.ok()) << explanation.status();
+  EXPECT_EQ(explanation->event, "tlb_walk_cycles");
+  EXPECT_EQ(explanation->terms.back().name, "selected");
+  EXPECT_EQ(Explain(counting, {"vm1", "", "tlb_w"}).status().message(),
+            "event 'tlb_w' is in no gate group that you may see (did you mean 'tlb_walk_cycles'?)");
+}
+
 TEST(ExplainTest, WhatIsNotThereIsNamed) {
   EXPECT_EQ(Explain(Counting(), {"vm2", "", "tlb_misses"}).status().message(),
             "no VM 'vm2', or you may not see its gates");

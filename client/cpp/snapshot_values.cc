@@ -1,7 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cpp/snapshot_values.h"
 
+#include <algorithm>
+
 #include "client/cpp/device_values.h"
+#include "proto/base/event_name.h"
+
+namespace sideband {
+
+const Counter* ScopeCounters::Find(std::string_view event) const {
+  return FindEvent(absl::string_view(event.data(), event.size()), [this](const std::string& exact) {
+    const auto found = std::ranges::find(counters, exact, &Counter::event);
+    return found == counters.end() ? nullptr : &*found;
+  });
+}
+
+}  // namespace sideband
 
 namespace sideband::library {
 namespace {

@@ -104,6 +104,15 @@ TEST(SnapshotValuesTest, CountersAreBounded) {
   EXPECT_EQ(bounds.status().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST(SnapshotValuesTest, EventsAreFoundByTheNamesThatScreensShow) {
+  ScopeCounters row;
+  for (const char* event : {"busy_cycles", "busy", "tensor_active_cycles"}) row.counters.push_back({.event = event});
+  EXPECT_EQ(row.Find("tensor_active"), &row.counters[2]);
+  EXPECT_EQ(row.Find("tensor_active_cycles"), &row.counters[2]);
+  EXPECT_EQ(row.Find("busy"), &row.counters[1]) << "an event of exactly this name";
+  EXPECT_EQ(row.Find("tensor"), nullptr);
+}
+
 TEST(SnapshotValuesTest, RowsAreFoundByName) {
   Bounds bounds;
   const Snapshot snapshot = ValueOf(Parsed<v1::Snapshot>(R"(

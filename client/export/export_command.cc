@@ -51,10 +51,13 @@ constexpr absl::Duration kPatienceMin = absl::Seconds(1);
 // The interval is the daemon's word, by which it must not keep an old record fresh.
 constexpr absl::Duration kPatienceMax = absl::Minutes(5);
 
-bool HasEvent(const v1::Snapshot& snapshot, const std::string& pattern) {
-  return std::ranges::any_of(snapshot.scopes(), [&](const v1::ScopeCounters& row) {
-    return std::ranges::any_of(row.counters(), [&](const v1::Counter& one) { return Matches(pattern, one.event()); });
-  });
+bool HasEvent(const v1::Snapshot& snapshot, const std::string& given) {
+  std::vector<std::string> events;
+  for (const v1::ScopeCounters& row : snapshot.scopes()) {
+    for (const v1::Counter& counter : row.counters()) events.push_back(counter.event());
+  }
+  const std::string pattern = EventPattern(given, events);
+  return std::ranges::any_of(events, [&](const std::string& event) { return Matches(pattern, event); });
 }
 
 class ExportCommand final : public Command {

@@ -54,7 +54,7 @@ class Rendering {
   };
 
   // The catalogue's events first: the daemon gives names in its order.
-  void NameEvents(const std::vector<std::string>& patterns) {
+  void NameEvents(const std::vector<std::string>& given) {
     std::vector<mailbox::EventInfo> infos = names_.events;
     for (const v1::ScopeCounters& row : snapshot_.scopes()) {
       for (const v1::Counter& counter : row.counters()) {
@@ -62,6 +62,9 @@ class Rendering {
         if (std::ranges::none_of(infos, is_same)) infos.push_back({.name = counter.event()});
       }
     }
+    std::vector<std::string> known, patterns;
+    for (const mailbox::EventInfo& info : infos) known.push_back(info.name);
+    for (const std::string& one : given) patterns.push_back(EventPattern(one, known));
     const std::vector<std::string> counters = CounterNames(infos);
     for (size_t e = 0; e < infos.size(); ++e) {
       const bool is_selected = IsMetricName(infos[e].name) && (patterns.empty() || MatchesAny(patterns, infos[e].name));

@@ -68,6 +68,9 @@ TEST(GuestExpositionTest, PatternsChooseEvents) {
   EXPECT_NE(text.find("HELP sideband_vm_sm_cycles_total sm_cycles. Of each VM.\n"), std::string::npos)
       << "the daemon has not described it";
   EXPECT_EQ(text.find("dram"), std::string::npos);
+  for (const char* shown : {"sm", "*m"}) {
+    EXPECT_EQ(GuestExposition(snapshot, kNames, {shown}), text) << "the name that screens show: " << shown;
+  }
 }
 
 TEST(GuestExpositionTest, EstimatesHaveTheirBounds) {

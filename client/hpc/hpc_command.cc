@@ -21,6 +21,7 @@
 #include "client/guest/counters.h"
 #include "client/guest/memory_page.h"
 #include "client/guest/socket_page.h"
+#include "proto/base/event_name.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -43,8 +44,11 @@ absl::StatusOr<hpc::ListedEvent> ByNumber(const std::string& word, const std::ve
 }
 
 absl::StatusOr<hpc::ListedEvent> ByName(const std::string& word, const std::vector<hpc::ListedEvent>& listed) {
-  const auto found = std::ranges::find(listed, word, &hpc::ListedEvent::name);
-  if (found != listed.end()) return *found;
+  const auto event = FindEvent(word, [&](const std::string& exact) {
+    const auto found = std::ranges::find(listed, exact, &hpc::ListedEvent::name);
+    return found == listed.end() ? nullptr : &*found;
+  });
+  if (event != nullptr) return *event;
   std::vector<std::string> names;
   for (const hpc::ListedEvent& event : listed) names.push_back(event.name);
   return absl::NotFoundError(absl::StrCat("--event: unknown event '", word, "'", DidYouMean(word, names)));

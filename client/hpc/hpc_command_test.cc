@@ -17,6 +17,14 @@ TEST(ChooseEventsTest, TakesNamesAndNumbersInTheirOrder) {
   EXPECT_EQ(*ChooseEvents({"4095"}, {}), (std::vector<hpc::ListedEvent>{{4095, "4095"}}));
 }
 
+TEST(ChooseEventsTest, TakesTheNamesThatScreensShow) {
+  const auto chosen = ChooseEvents({"l2_miss", "sm_active"}, kListed);
+  ASSERT_TRUE(chosen.ok()) << chosen.status();
+  EXPECT_EQ(*chosen, (std::vector<hpc::ListedEvent>{{70, "l2_miss_cycles"}, {0, "sm_active_cycles"}}));
+  EXPECT_EQ(ChooseEvents({"l2"}, kListed).status(),
+            absl::NotFoundError("--event: unknown event 'l2' (did you mean 'l2_miss_cycles'?)"));
+}
+
 TEST(ChooseEventsTest, WhatIsNoEvent) {
   EXPECT_EQ(ChooseEvents({"l2_mis_cycles"}, kListed).status(),
             absl::NotFoundError("--event: unknown event 'l2_mis_cycles' (did you mean 'l2_miss_cycles'?)"));

@@ -105,14 +105,17 @@ void AwaitMarks(const v1::GetSpanRequest& span, TelemetryClient& client) {
   }
 }
 
-// What the daemon does not find, named.
-absl::Status Explained(const absl::Status& status, const std::string& vm, const std::string& context,
-                       const std::vector<std::string>& events, TelemetryClient& client) {
-  FilterOptions names{.devices = {}, .vms = {}, .context = context, .events = events};
-  if (!vm.empty()) names.vms = {vm};
+// A list for FilterOptions, of an option that may be missing.
+std::vector<std::string> ListOf(const std::string& name) {
+  return name.empty() ? std::vector<std::string>() : std::vector<std::string>{name};
+}
+
+// What the daemon does not find, named. If the caller sees each of the names, `hint` is what else the call needs.
+absl::Status Explained(const absl::Status& status, const FilterOptions& names, absl::string_view hint,
+                       TelemetryClient& client) {
   const absl::Status explained = ExplainNotFound(status, names, client);
   if (!absl::IsNotFound(explained) || explained.message() != status.message()) return explained;
-  return MarkRemote(absl::NotFoundError(absl::StrCat(status.message(), ": marks and spans need the right 'mark'")));
+  return MarkRemote(absl::NotFoundError(absl::StrCat(status.message(), hint)));
 }
 
 class MarkCommand final : public Command {
@@ -139,7 +142,9 @@ class MarkCommand final : public Command {
     request.set_context(context_);
     request.set_label(label_);
     const auto response = client->Mark(request);
-    if (!response.ok()) return Explained(response.status(), vm_, context_, {}, *client);
+    if (!response.ok())
+      return Explained(response.status(), {.devices = ListOf(device_), .vms = {vm_}, .context = context_},
+                       " to mark; a mark needs the right `mark`", *client);
     return context.out().Write(format_.json() ? ToJson(*response) : MarkLine(response->mark()));
   }
 
@@ -168,7 +173,9 @@ class MarksCommand final : public Command {
     request.set_vm(vm_);
     request.set_context(context_);
     const auto response = client->ListMarks(request);
-    if (!response.ok()) return Explained(response.status(), vm_, context_, {}, *client);
+    if (!response.ok())
+      return Explained(response.status(), {.devices = ListOf(device_), .vms = ListOf(vm_), .context = context_},
+                       " whose marks this caller may read", *client);
     if (format_.json()) return context.out().Write(ToJson(*response));
     return context.out().Write(MarksTable(*response, context.StyleOf(format_.style)));
   }
@@ -209,7 +216,9 @@ class SpanCommand final : public Command {
     for (const std::string& event : events_) request.add_events(event);
     AwaitMarks(request, *client);
     const auto response = client->GetSpan(request);
-    if (!response.ok()) return Explained(response.status(), vm_, "", events_, *client);
+    if (!response.ok())
+      return Explained(response.status(), {.devices = ListOf(device_), .vms = {vm_}, .events = events_},
+                       ", or no such mark: sideband marks lists them", *client);
     if (format_.json()) return context.out().Write(ToJson(*response));
     return context.out().Write(SpanTable(*response, context.StyleOf(format_.style)));
   }
@@ -239,7 +248,8 @@ class ClocksCommand final : public Command {
     v1::ListClocksRequest request;
     request.set_device(device_);
     const auto response = client->ListClocks(request);
-    if (!response.ok()) return Explained(response.status(), "", "", {}, *client);
+    if (!response.ok())
+      return Explained(response.status(), {.devices = ListOf(device_)}, ": clocks are for operators", *client);
     if (format_.json()) return context.out().Write(ToJson(*response));
     return context.out().Write(ClocksTable(*response, context.StyleOf(format_.style)));
   }
@@ -301,8 +311,10 @@ std::string ClocksTable(const v1::ListClocksResponse& response, const TableStyle
   }
   std::string text = table.Render(style);
   for (const v1::DeviceClocks& device : response.devices()) {
-    absl::StrAppend(&text, device.device(), ": the host's time of a snapshot is known to ±",
-                    absl::FormatDuration(ToDuration(device.host_time_error())));
+    // Of a board without a clock, nothing is known.
+    const absl::Duration error = ToDuration(device.host_time_error());
+    absl::StrAppend(&text, device.device(), ": the host's time of a snapshot is ",
+                    error > absl::ZeroDuration() ? absl::StrCat("known to ±", absl::FormatDuration(error)) : "unknown");
     if (device.has_reference_ppm_lower()) {
       absl::StrAppendFormat(&text, "; the reference clock is off by %.3f to %.3f ppm from the host's",
                             device.reference_ppm_lower(), device.reference_ppm_upper());

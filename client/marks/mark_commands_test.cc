@@ -97,6 +97,17 @@ TEST(MarkTextTest, AnOffsetHasItsDriverAndItsBound) {
             std::string::npos);
 }
 
+TEST(MarkTextTest, ABoardWithoutAClockHasNoBoundOfIt) {
+  v1::ListClocksResponse response;
+  response.add_devices()->set_device("gpu1");
+  EXPECT_NE(ClocksTable(response, {}).find("gpu1: the host's time of a snapshot is unknown\n"), std::string::npos);
+  response.mutable_devices(0)->mutable_host_time_error();
+  EXPECT_EQ(ClocksTable(response, {}).find("±"), std::string::npos) << ClocksTable(response, {});
+  response.mutable_devices(0)->mutable_host_time_error()->set_nanos(2000);
+  EXPECT_NE(ClocksTable(response, {}).find("gpu1: the host's time of a snapshot is known to ±2us\n"),
+            std::string::npos);
+}
+
 TEST(MarkTextTest, AnUnsoundReferenceClockIsSaidToBe) {
   v1::ListClocksResponse response;
   v1::DeviceClocks& device = *response.add_devices();

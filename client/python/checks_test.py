@@ -66,7 +66,7 @@ class ChecksTest(unittest.TestCase):
             return row
         self.checks.compare(snapshot(1, many(5)))
         found, = self.checks.compare(snapshot(2, many(4)))
-        self.assertRegex(found.text, r"\(and 9 more events\)$")
+        self.assertRegex(found.text, r"\(and 9 more\)$")
 
     def test_memory_is_bounded(self):
         checks = Checks(rows_max=10, counters_max=8, devices_max=4)

@@ -108,6 +108,68 @@ class CallCases:
         self.assertEqual((error.code, error.message, error.request_id), ("NOT_FOUND", "no such device", "abc-1"))
         self.assertEqual((str(error), error.retry_after_s), (self.daemon.address + ": no such device", None))
 
+    def a_site(self):
+        """vm1 with context train, vm3, which is confidential, and two events; everything that is asked for is absent."""
+        scopes = [pb.Scope(device="gpu0", vm="vm1", vm_uuid="6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10", context=context)
+                  for context in ("", "train")] + [pb.Scope(device="gpu0", vm="vm3", confidential=True)]
+        events = pb.ListEventsResponse.DeviceEvents(
+            device="gpu0", events=[pb.Event(name="sm_active_cycles"), pb.Event(name="dram_bytes")])
+        self.daemon.answers.update(
+            ListDevices=pb.ListDevicesResponse(devices=[pb.Device(name="gpu0")]),
+            ListScopes=pb.ListScopesResponse(scopes=scopes), ListEvents=pb.ListEventsResponse(devices=[events]),
+            **{method: Fail("NOT_FOUND", "absent") for method in ("GetSnapshot", "GetHistory", "Peek", "Mark")})
+
+    def absent(self, name, *arguments, **keywords):
+        """The message of the NotFound, whose text begins with the daemon's address."""
+        with self.assertRaises(sideband.NotFound) as raised:
+            self.call(name, *arguments, **keywords)
+        self.assertEqual(str(raised.exception), "%s: %s" % (self.daemon.address, raised.exception.message))
+        return raised.exception.message
+
+    def test_a_not_found_names_what_was_not_found(self):
+        self.a_site()
+        for keywords, message in (
+                ({"vm": "vm2"}, "absent: VM 'vm2' (did you mean 'vm1'?)"),
+                ({"vm": "vm3"}, "absent: VM 'vm3' (confidential: its counters are in sealed records only)"),
+                ({"vm": "vm1", "context": "trian"}, "absent: context 'trian' (did you mean 'train'?)"),
+                ({"device": "gpu1", "vm": "vm9"}, "absent: device 'gpu1' (did you mean 'gpu0'?), VM 'vm9' (did you mean 'vm1'?)"),
+                ({"events": iter(["sm_active", "sm"])}, "absent: event 'sm' (did you mean 'sm_active_cycles'?)"),
+                ({"vm": "6F1C0A52-3D0E-4A53-9A51-0D4C2A7E9B10", "events": "dram_bytes"}, "absent")):
+            with self.subTest(keywords=keywords):
+                self.assertEqual(self.absent("get", **keywords), message)
+        self.assertEqual(self.absent("history", vm="vm2"), "absent: VM 'vm2' (did you mean 'vm1'?)")
+        self.assertEqual(list(self.daemon.asked("GetSnapshot")[4].filter.events), ["sm_active", "sm"])
+
+    def test_a_right_that_is_missing_is_named(self):
+        self.a_site()
+        self.assertEqual(self.absent("peek", ["sm_active"], vm="vm1"),
+                         "absent: it is there, but this call needs the right `peek`")
+        self.assertEqual(self.absent("mark", "vm1", context="train"),
+                         "absent: it is there, but this call needs the right `mark`")
+        self.assertEqual(self.absent("mark", "vm1", context="eval"), "absent: context 'eval'")
+
+    def test_sensors_and_marks_that_are_not_there_are_named(self):
+        self.a_site()
+        for method in ("GetSensors", "ListSensors", "GetSpan"):
+            self.daemon.answers[method] = Fail("NOT_FOUND", "absent")
+        self.assertEqual(self.absent("sensors", "gpu0", ["a", "b"]), "absent: sensor 'a' or sensor 'b'")
+        self.assertEqual(self.absent("sensor_descriptions", "gpu1"), "absent: device 'gpu1' (did you mean 'gpu0'?)")
+        begin, end = (sideband.Mark.of(pb.MarkInfo(mark_id=number, scope=pb.Scope(device="gpu0", vm="vm1")))
+                      for number in (3, 4))
+        self.assertEqual(self.absent("span", begin, end), "absent: mark '3' or mark '4'")
+        self.assertEqual(self.absent("span", begin, end, ["sm"]), "absent: event 'sm' (did you mean 'sm_active_cycles'?)")
+
+    def test_an_operator_is_told_that_it_sees_no_contexts(self):
+        self.a_site()
+        scopes = [pb.Scope(device="gpu0"), pb.Scope(device="gpu0", vm="vm1")]
+        self.daemon.answers["ListScopes"] = pb.ListScopesResponse(scopes=scopes)
+        self.assertEqual(self.absent("get", context="train"),
+                         "absent: context 'train' (operators see VMs, not their contexts)")
+
+    def test_a_daemon_that_lists_nothing_leaves_its_own_text(self):
+        self.daemon.answers["GetSnapshot"] = Fail("NOT_FOUND", "absent")
+        self.assertEqual(self.absent("get", device="gpu0", vm="vm1", events=["a"]), "absent")
+
     def test_without_a_request_id(self):
         with self.assertRaises(sideband.Unimplemented) as raised:
             self.call("devices")

@@ -7,6 +7,7 @@ import unittest
 import fake_daemon
 import sideband
 from sideband import _counters
+from sideband._names import did_you_mean
 from sideband._proto.sideband.v1 import telemetry_pb2 as pb
 
 LARGEST = 2 ** 64 - 1
@@ -56,6 +57,42 @@ class SnapshotTest(unittest.TestCase):
         message = fake_daemon.row(1)
         message.counters.add(event="cycles", count=2)
         self.assertEqual(sideband.Row.of(message).repeated, ("cycles",))
+
+
+class EventNamesTest(unittest.TestCase):
+    def setUp(self):
+        counters = [pb.Counter(event=event, count=count) for count, event in
+                    enumerate(("tensor_active_cycles", "tensor_issued_cycles", "busy", "busy_cycles"))]
+        ratio = pb.Ratio(name="tensor_active", event="tensor_active_cycles", value=0.25)
+        self.row = sideband.Row.of(pb.ScopeCounters(counters=counters, ratios=[ratio]))
+
+    def test_an_event_is_found_by_the_name_that_screens_show(self):
+        self.assertEqual([self.row[event] for event in ("tensor_active", "tensor_active_cycles")], [0, 0])
+        self.assertEqual([self.row.utilisation(event) for event in ("tensor_active", "tensor_active_cycles")], [0.25] * 2)
+        self.assertEqual(self.row.counters["tensor_issued"].event, "tensor_issued_cycles")
+        self.assertEqual(self.row.counters.get("tensor_issued").count, 1)
+        self.assertEqual((self.row["busy"], self.row["busy_cycles"]), (2, 3), "an event of exactly this name")
+        self.assertIn("tensor_active", self.row)
+        self.assertNotIn("tensor", self.row)
+        self.assertEqual(list(self.row)[0], "tensor_active_cycles")
+
+    def test_an_unknown_event_has_one_error(self):
+        for read in (self.row.__getitem__, self.row.utilisation, self.row.counters.__getitem__):
+            with self.assertRaises(sideband.UnknownEvent) as raised:
+                read("tensor")
+            self.assertEqual(str(raised.exception), "no event 'tensor' (did you mean 'tensor_active_cycles'?)")
+            self.assertIsInstance(raised.exception, KeyError)
+        self.assertIsNone(self.row.counters.get("tensor"))
+
+    def test_an_unknown_share_is_none(self):
+        self.assertIsNone(self.row.utilisation("tensor_issued"))
+
+    def test_suggestions(self):
+        names = ["sm_active_cycles", "sm_active", "dram_read_cycles", "sm_activist"]
+        for word, hint in (("sm_act", "sm_active"), ("DRAM_read", "dram_read_cycles"), ("dram_raed_cycles", "dram_read_cycles"),
+                           ("xyz", None), ("", None)):
+            self.assertEqual(did_you_mean(word, names), " (did you mean '%s'?)" % hint if hint else "", word)
+        self.assertEqual(did_you_mean("sm", ["sm\n\x1b[31m"]), r" (did you mean 'sm\x0a\x1b[31m'?)")
 
 
 class RowsTest(unittest.TestCase):

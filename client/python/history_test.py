@@ -44,6 +44,16 @@ class HistoryTest(unittest.TestCase):
         self.assertEqual(self.first.counts("cycles"), (LARGEST - 5, LARGEST))
         self.assertEqual((self.second.scope.generation, self.second.counts("cycles")), (2, (0, 10)))
 
+    def test_events_by_the_names_that_screens_show(self):
+        message = answer()
+        message.devices[0].events[1] = "gated_cycles"
+        series = sideband.History.of(message).series[0]
+        self.assertEqual(series.counts("gated"), series.counts("gated_cycles"))
+        self.assertEqual(series.rates("gated"), (None, None))
+        for read in (series.counts, series.rates):
+            with self.assertRaisesRegex(sideband.UnknownEvent, r"^no event 'gate' \(did you mean 'gated_cycles'\?\)$"):
+                read("gate")
+
     def test_times_are_those_of_the_series(self):
         self.assertEqual(self.second.reference_time_ns, (2 * 10 ** 9, 3 * 10 ** 9))
         self.assertEqual(self.second.host_time_ns, (1_700_000_002 * 10 ** 9, 1_700_000_003 * 10 ** 9))

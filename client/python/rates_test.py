@@ -47,6 +47,17 @@ class RatesTest(unittest.TestCase):
         row, = sideband.rates(snapshot(1, fake_daemon.row(100)), snapshot(2, more, fake_daemon.row(1, vm="vm2")))
         self.assertEqual(row.counts, {"cycles": 50})
 
+    def test_events_by_the_names_that_screens_show(self):
+        before, after = fake_daemon.row(1), fake_daemon.row(1)
+        before.counters.add(event="busy_cycles", count=100)
+        for event, count in (("busy_cycles", 150), ("busy", 7)):
+            after.counters.add(event=event, count=count)
+        row, = sideband.rates(snapshot(1, before), snapshot(2, after))
+        self.assertEqual(row.counts, {"cycles": 0, "busy_cycles": 50}, "busy is new, and another event")
+        self.assertEqual((row.counts["busy"], row.per_second["busy"]), (50, 50.0))
+        with self.assertRaisesRegex(sideband.UnknownEvent, r"^no event 'bus' \(did you mean 'busy_cycles'\?\)$"):
+            row.counts["bus"]
+
     def test_the_same_instant_has_none(self):
         self.assertEqual(list(sideband.rates(snapshot(1), snapshot(1))), [])
 

@@ -51,6 +51,17 @@ class SubscriptionTestCase(unittest.TestCase):
         return item.kind if isinstance(item, sideband.Inconsistent) else item
 
 
+class AbsentNameTest(unittest.TestCase):
+    def test_a_not_found_names_what_was_asked_for(self):
+        for names, message in ((pb.Filter(), "absent"), (pb.Filter(vm="vm9"), "absent: VM 'vm9'"),
+                               (pb.Filter(device="gpu0", context="c", events=["a"]),
+                                "absent: device 'gpu0' or context 'c' or event 'a'")):
+            stream = Subscription(request(filter=names), timeout_s=3.0)
+            with self.assertRaises(sideband.NotFound) as raised:
+                stream.ended(sideband.NotFound("absent"))
+            self.assertEqual(raised.exception.message, message)
+
+
 class ResumptionTest(SubscriptionTestCase):
     def test_the_first_connection_has_no_token(self):
         self.assertEqual(self.connect(), b"")

@@ -18,6 +18,7 @@
 #include "client/cli/csv.h"
 #include "client/cli/json.h"
 #include "client/cli/message_text.h"
+#include "client/cli/number_text.h"
 #include "client/cli/options.h"
 #include "client/cli/past_options.h"
 #include "client/cli/reconnection.h"
@@ -107,10 +108,9 @@ Range RangeOf(const v1::DeviceSensorHistory& device) {
 std::string Heading(const v1::DeviceSensorHistory& device, const Range& range, const std::string& step,
                     const TableStyle& style) {
   const std::string times = range.entries == 0 ? "" : absl::StrCat(TimeText(range.first), " to ", TimeText(range.last));
-  return WrappedFields(
-      {Visible(device.device()), absl::StrCat(range.entries, range.entries == 1 ? " value" : " values"), times, step,
-       absl::StrCat("history since ", TimeText(ToTime(device.oldest())))},
-      style);
+  return WrappedFields({Visible(device.device()), PluralText(static_cast<uint64_t>(range.entries), "value"), times,
+                        step, absl::StrCat("history since ", TimeText(ToTime(device.oldest())))},
+                       style);
 }
 
 std::string DeviceTable(const v1::DeviceSensorHistory& device, const std::string& step, const TableStyle& style) {

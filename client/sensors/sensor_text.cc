@@ -29,6 +29,8 @@ std::string CelsiusText(double value, const TableStyle&) { return absl::StrForma
 std::string WattsText(double value, const TableStyle&) { return absl::StrFormat("%.1f W", value); }
 std::string JoulesText(double value, const TableStyle& style) { return ScaledText(value, "J", style); }
 std::string HertzText(double value, const TableStyle& style) { return ScaledText(value, "Hz", style); }
+// As the status page shows the size of a memory.
+std::string MemoryText(double value, const TableStyle& style) { return BinaryText(value, "B", style); }
 std::string BytesText(double value, const TableStyle& style) { return ScaledText(value, "B", style); }
 std::string BandwidthText(double value, const TableStyle& style) { return ScaledText(value, "B/s", style); }
 std::string BitsText(double value, const TableStyle& style) { return ScaledText(value, "bit/s", style); }
@@ -45,7 +47,7 @@ constexpr struct {
     {"_bytes_per_second", BandwidthText},
     {"_bits_per_second", BitsText},
     {"_bytes_total", BytesText},
-    {"_bytes", BytesText},
+    {"_bytes", MemoryText},
     {"_ratio", ShareText},
 };
 
@@ -121,11 +123,11 @@ std::string BoardEventLine(const v1::WatchBoardEventsResponse& event) {
     case v1::WatchBoardEventsResponse::kDriverMessage:
       return absl::StrCat(event.device(), ": ", MessageText(event.driver_message()), "\n");
     case v1::WatchBoardEventsResponse::kRaised:
-      return absl::StrCat(event.device(), ": ", Visible(event.raised().name()),
-                          event.raised().count() == 1 ? "" : absl::StrCat(", ", event.raised().count(), " times"),
-                          "\n");
+      return absl::StrCat(
+          event.device(), ": ", Visible(event.raised().name()),
+          event.raised().count() == 1 ? "" : absl::StrCat(", ", PluralText(event.raised().count(), "time")), "\n");
     case v1::WatchBoardEventsResponse::kMessagesLost:
-      return absl::StrCat(event.device(), ": ", event.messages_lost(), " messages of the driver were lost\n");
+      return absl::StrCat(event.device(), ": ", LostText(event.messages_lost()), "\n");
     case v1::WatchBoardEventsResponse::kSyncResponse:
     case v1::WatchBoardEventsResponse::EVENT_NOT_SET:
       break;

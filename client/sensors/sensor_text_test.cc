@@ -31,6 +31,7 @@ TEST(SensorTextTest, ValuesHaveTheUnitOfTheirName) {
   Add("sideband_clock_hertz", 1.4e9, device);
   Add("sideband_board_sm_activity_ratio", 0.372, device);
   Add("sideband_pcie_link_width", 16, device);
+  Add("sideband_memory_bytes", 85'899'345'920, device);
   v1::Sensor& bytes = Add("sideband_nvlink_data_bytes_total", 5e9, device);
   bytes.set_count(5'000'000'000);
   bytes.set_count_per_unit(1);
@@ -47,6 +48,7 @@ TEST(SensorTextTest, ValuesHaveTheUnitOfTheirName) {
             "gpu0    clock              -              1.40 GHz\n"
             "gpu0    board_sm_activity  -                37.2 %\n"
             "gpu0    pcie_link_width    -                    16\n"
+            "gpu0    memory             -             80.00 GiB\n"
             "gpu0    nvlink_data        -               5.00 GB\n"
             "gpu0    ecc_errors         -                12,345\n"
             "gpu0    energy             -               1.50 kJ\n");
@@ -97,6 +99,8 @@ TEST(SensorTextTest, EventsAreLines) {
   EXPECT_EQ(BoardEventLine(event), "gpu0: warm_restart, 3 times\n");
   event.set_messages_lost(9);
   EXPECT_EQ(BoardEventLine(event), "gpu0: 9 messages of the driver were lost\n");
+  event.set_messages_lost(1);
+  EXPECT_EQ(BoardEventLine(event), "gpu0: 1 message of the driver was lost\n");
   event.set_sync_response(true);
   EXPECT_EQ(BoardEventLine(event), "");
 }

@@ -58,7 +58,8 @@ size_t BytesOf(const AuditEntry& entry) {
 
 std::string Greeting(const std::string& greeting, uint64_t bytes_cut_off) {
   if (bytes_cut_off == 0) return greeting;
-  return absl::StrCat(greeting, "; ", bytes_cut_off, " bytes of an unfinished line at the end were cut off");
+  return absl::StrCat(greeting, "; ", bytes_cut_off, bytes_cut_off == 1 ? " byte" : " bytes",
+                      " of an unfinished line at the end ", bytes_cut_off == 1 ? "was" : "were", " cut off");
 }
 
 }  // namespace

@@ -233,6 +233,12 @@ TEST_F(AuditLogTest, TheStartTellsOfARepair) {
   EXPECT_EQ(storage_.Entries().at(0).reason, "sidebandd 1; 17 bytes of an unfinished line at the end were cut off");
 }
 
+TEST_F(AuditLogTest, TheStartTellsOfOneByteInTheSingular) {
+  const auto log = AuditLog::Start(options_, {.sequence = 3, .head = AuditHash("x"), .bytes_cut_off = 1}, storage_,
+                                   clock_, *metrics_);
+  EXPECT_EQ(storage_.Entries().at(0).reason, "sidebandd 1; 1 byte of an unfinished line at the end was cut off");
+}
+
 TEST_F(AuditLogTest, NeverWaitsAndTellsWhatItDropped) {
   Start();
   storage_.SetOpen(false);

@@ -82,8 +82,9 @@ std::string DrawRequestId() {
 void RefuseByQuota(const ServiceContext& context, const RequestQuota::Verdict& verdict,
                    grpc::CallbackServerContext& call, Admission& admission) {
   AddPushback(verdict.retry_after, call);
+  const auto limit = context.quota.limits().per_second;
   admission.status =
-      absl::ResourceExhaustedError(absl::StrCat("at most ", context.quota.limits().per_second, " calls a second"));
+      absl::ResourceExhaustedError(absl::StrCat("at most ", limit, limit == 1 ? " call" : " calls", " a second"));
   // Audits only the first of a series of rejections, so that a flood does not push older entries out of the log.
   admission.is_audited = !verdict.is_repeated;
 }

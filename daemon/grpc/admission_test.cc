@@ -367,8 +367,8 @@ TEST_F(AdmissionTest, ARejectionForCallsUnderWayIsChargedToTheQuota) {
   Start();
   const auto channel = As("tenant-a");
   const Admission held = Admitted(channel);
-  EXPECT_EQ(Admitted(channel).status.message(), "at most 1 calls at a time; retry in 1s");
-  EXPECT_EQ(Admitted(channel).status, absl::ResourceExhaustedError("at most 1 calls a second"));
+  EXPECT_EQ(Admitted(channel).status.message(), "at most 1 call at a time; retry in 1s");
+  EXPECT_EQ(Admitted(channel).status, absl::ResourceExhaustedError("at most 1 call a second"));
 }
 
 TEST_F(AdmissionTest, ALargeRequestIsToldByItsSize) {

@@ -23,7 +23,7 @@ absl::StatusOr<std::unique_ptr<CallsUnderWay::Share>> CallsUnderWay::Begin(const
   // Looks up without inserting: a rejected call must not leave an entry behind.
   const Held held = found == held_.end() ? Held() : found->second;
   if (held.calls >= limits_.calls_max) {
-    return Full(absl::StrCat("at most ", limits_.calls_max, " calls at a time"));
+    return Full(absl::StrCat("at most ", limits_.calls_max, limits_.calls_max == 1 ? " call" : " calls", " at a time"));
   }
   if (IsFull(held)) return TooManyBytes();
   ++held_[identity].calls;

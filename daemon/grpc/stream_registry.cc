@@ -33,7 +33,8 @@ absl::Status StreamRegistry::Add(const std::string& identity, std::shared_ptr<St
   size_t& open = per_identity_[identity];
   if (open >= per_identity_max_) {
     return WithRetryAfter(
-        absl::ResourceExhaustedError(absl::StrCat("at most ", per_identity_max_, " streams at a time")),
+        absl::ResourceExhaustedError(
+            absl::StrCat("at most ", per_identity_max_, per_identity_max_ == 1 ? " stream" : " streams", " at a time")),
         kStreamRetryAfter);
   }
   ++open;

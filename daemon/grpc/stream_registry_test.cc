@@ -60,6 +60,10 @@ TEST_F(StreamRegistryTest, AnIdentityHasItsMaximum) {
   EXPECT_EQ(third.message(), "at most 2 streams at a time; retry in 5s");
   EXPECT_EQ(RetryAfter(third), absl::Seconds(5));
   EXPECT_TRUE(registry_.Add("b", std::make_shared<FakeStream>()).ok()) << "others have theirs";
+  StreamRegistry none_at_all(world_.reader, 0), one(world_.reader, 1);
+  EXPECT_EQ(none_at_all.Add("a", stream_).message(), "at most 0 streams at a time; retry in 5s");
+  ASSERT_TRUE(one.Add("a", std::make_shared<FakeStream>()).ok());
+  EXPECT_EQ(one.Add("a", std::make_shared<FakeStream>()).message(), "at most 1 stream at a time; retry in 5s");
   registry_.Remove(stream_.get());
   EXPECT_TRUE(registry_.Add("a", std::make_shared<FakeStream>()).ok());
 }

@@ -19,6 +19,7 @@
 #include "daemon/view/access_entry.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/visible_boards.h"
+#include "proto/base/event_name.h"
 #include "proto/base/text.h"
 #include "proto/base/visible.h"
 
@@ -90,26 +91,32 @@ absl::Status OutcomeOf(const HttpResponse& response) {
   return absl::OkStatus();
 }
 
-// OK if the caller may read each event in some row, or may be able to: until a device has answered, all that a scrape
-// can say is that the devices are down. Denied and unknown events are indistinguishable.
-absl::Status CheckEvents(const std::vector<VisibleDevice>& devices, std::set<std::string> events) {
+// The events that the names mean, if the caller may read each in some row, or may be able to: until a device has
+// answered, all that a scrape can say is that the devices are down. Denied and unknown events are indistinguishable.
+absl::StatusOr<std::set<std::string>> NamedEvents(const std::set<std::string>& names,
+                                                  const std::vector<VisibleDevice>& devices) {
   const auto is_unknown = [](const VisibleDevice& device) { return device.view == nullptr; };
-  if (!devices.empty() && std::ranges::all_of(devices, is_unknown)) return absl::OkStatus();
-  const auto for_each_visible = [&](auto use) {
-    for (const VisibleDevice& device : devices) {
-      if (is_unknown(device)) continue;
-      const auto& known = device.view->topology()->catalog().events;
-      for (size_t i = 0; i < known.size() && !events.empty(); ++i) {
-        if (device.view->AllEvents()[i]) use(known[i].name);
-      }
+  if (names.empty() || (!devices.empty() && std::ranges::all_of(devices, is_unknown))) return names;
+  std::set<std::string> visible, events;
+  for (const VisibleDevice& device : devices) {
+    if (is_unknown(device)) continue;
+    const auto& known = device.view->topology()->catalog().events;
+    for (size_t i = 0; i < known.size(); ++i) {
+      if (device.view->AllEvents()[i]) visible.insert(known[i].name);
     }
-  };
-  for_each_visible([&](const std::string& name) { events.erase(name); });
-  if (events.empty()) return absl::OkStatus();
-  std::vector<std::string> visible;
-  for_each_visible([&](const std::string& name) { visible.push_back(name); });
-  const std::string& missing = *events.begin();
-  return absl::NotFoundError(absl::StrCat("no such event: '", Visible(missing), "'", DidYouMean(missing, visible)));
+  }
+  for (const std::string& name : names) {
+    const auto event = FindEvent(name, [&](const std::string& exact) {
+      const auto found = visible.find(exact);
+      return found == visible.end() ? nullptr : &*found;
+    });
+    if (event == nullptr) {
+      const std::vector<std::string> candidates(visible.begin(), visible.end());
+      return absl::NotFoundError(absl::StrCat("no such event: '", Visible(name), "'", DidYouMean(name, candidates)));
+    }
+    events.insert(*event);
+  }
+  return events;
 }
 
 // "fresh, 0.4s old"
@@ -356,12 +363,12 @@ std::string Site::BoardFamilies(const Caller& caller, const std::vector<VisibleD
 
 HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {
   const absl::Duration start = clock_.Steady();
-  const auto filter = ParseScrapeQuery(request.target);
+  auto filter = ParseScrapeQuery(request.target);
   if (!filter.ok()) return Plain(400, absl::StrCat(filter.status().message(), "\n"));
   const std::vector<VisibleDevice> devices = reader_.DevicesToScrape(caller);
-  if (const absl::Status events = CheckEvents(devices, filter->events); !events.ok()) {
-    return Plain(404, absl::StrCat(events.message(), "\n"));
-  }
+  auto events = NamedEvents(filter->events, devices);
+  if (!events.ok()) return Plain(404, absl::StrCat(events.status().message(), "\n"));
+  filter->events = *std::move(events);
   const ScrapeRequest scrape{FormatFor(request.accept), AcceptsGzip(request.accept_encoding), *filter};
   // Sensors and the daemon's own metrics are not events: a query that selects events or scopes excludes them.
   const auto others = [&] {

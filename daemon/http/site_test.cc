@@ -314,6 +314,21 @@ TEST_F(SiteTest, AQueryNarrows) {
   EXPECT_THAT(vms, Not(HasSubstr("sideband_build_info"))) << "who asks for events gets events";
 }
 
+TEST_F(SiteTest, AQueryTakesTheNamesThatScreensShow) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.events[1].name = "dram_read_cycles";
+  catalog.events[1].unit = "cycles";
+  world_.topology = std::make_shared<Topology>(catalog, /*hash=*/6);
+  world_.Publish(0, 1);
+  const std::string by_full_name = Get("ops", "/metrics?event[]=dram_read_cycles&scope=vm").body.ToString();
+  EXPECT_THAT(by_full_name, HasSubstr("sideband_vm_dram_read_cycles_total{"));
+  EXPECT_EQ(Get("ops", "/metrics?event[]=dram_read&scope=vm").body.ToString(), by_full_name);
+  const HttpResponse part = Get("ops", "/metrics?event[]=dram");
+  EXPECT_EQ(part.status, 404);
+  EXPECT_EQ(part.body.ToString(), "no such event: 'dram' (did you mean 'dram_read_cycles'?)\n");
+  EXPECT_EQ(Get("tenant-b", "/metrics?event[]=dram_read").body.ToString(), "no such event: 'dram_read'\n") << "denied";
+}
+
 TEST_F(SiteTest, BeforeTheFirstSnapshotAQueryHearsThatTheDevicesAreDown) {
   for (const char* who : {"ops", "tenant-b"}) {
     const HttpResponse answer = Get(who, "/metrics?event[]=cycles");

@@ -70,7 +70,8 @@ absl::Status MarkBook::CheckRate(Device& device, const Mark& mark, absl::Duratio
   std::deque<absl::Duration>& begun = device.vms[mark.vm].begun;
   while (!begun.empty() && begun.front() + kSecond <= now) begun.pop_front();
   if (begun.size() >= limits_.per_second) {
-    return Later(absl::StrCat("at most ", limits_.per_second, " marks a second for a VM"),
+    return Later(absl::StrCat("at most ", limits_.per_second, limits_.per_second == 1 ? " mark" : " marks",
+                              " a second for a VM"),
                  begun.front() + kSecond - now);
   }
   begun.push_back(now);

@@ -124,6 +124,10 @@ TEST_F(MarkBookTest, AVmHasTenASecond) {
   EXPECT_TRUE(
       absl::IsResourceExhausted(book_.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = 99}), now_).status()));
   EXPECT_TRUE(book_.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = 99}), now_ + absl::Seconds(1)).ok());
+  MarkBook slow(1000, {.per_second = 1});
+  ASSERT_TRUE(slow.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = 1}), now_).ok());
+  const absl::Status second = slow.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = 2}), now_).status();
+  EXPECT_EQ(second.message().substr(0, 25), "a VM has 1 mark a second;") << second;
 }
 
 TEST_F(MarkBookTest, TheNewestOfAVmAreKept) {

@@ -184,11 +184,9 @@ absl::StatusOr<EventSet> Chosen(const Topology& topology, const EventSet& readab
   if (request.events().empty()) return readable;
   EventSet chosen(readable.size());
   for (const std::string& name : request.events()) {
-    const auto& events = topology.catalog().events;
-    const auto found = std::ranges::find(events, name, &mailbox::EventInfo::name);
-    const auto event = static_cast<size_t>(found - events.begin());
-    if (found == events.end() || !readable[event]) return NotFound();
-    chosen[event] = true;
+    const auto event = FindReadable(topology.catalog(), readable, name);
+    if (!event) return NotFound();
+    chosen[*event] = true;
   }
   return chosen;
 }

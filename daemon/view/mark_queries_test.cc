@@ -190,6 +190,17 @@ TEST_F(MarkQueriesTest, ASpanIsWhatWasCountedBetweenTwoMarks) {
   EXPECT_EQ(Span("tenant-a", 1, 2, "vm0", {"pcie_bits"}).status(), NotFound());
 }
 
+TEST_F(MarkQueriesTest, ASpanTakesTheNamesThatScreensShow) {
+  world_.topology = GatedTopology();
+  world_.Publish(kGpu0, 2);
+  for (const uint64_t resident : {100, 140}) {
+    ASSERT_TRUE(Mark("tenant-a", "vm0").ok());
+    Serve(20 * resident, {100, resident, 10});
+  }
+  EXPECT_EQ(CountsOf(*Span("tenant-a", 1, 2, "vm0", {"resident"})), "resident_cycles=40 ");
+  EXPECT_EQ(Span("tenant-a", 1, 2, "vm0", {"residen"}).status(), NotFound());
+}
+
 // resident_cycles are 40 of both; the gate was open in 10 of the first 100 cycles, and in none of the next.
 TEST_F(MarkQueriesTest, WhatWasNotCountedIsNoZero) {
   world_.topology = GatedTopology();

@@ -84,15 +84,12 @@ std::optional<std::vector<uint16_t>> EventsOf(const PeekRequest& request, const 
   const EventSet* const readable = view.Events(block.vm, block.context);
   const Resource row = ResourceOf(caller, *view.topology(), block);
   if (readable == nullptr || !caller.May(row, Right::kPeek)) return std::nullopt;
-  const auto& catalog = view.topology()->catalog().events;
+  const mailbox::Catalog& catalog = view.topology()->catalog();
   std::vector<uint16_t> events;
   for (const std::string& name : request.events()) {
-    const size_t event =
-        static_cast<size_t>(std::ranges::find(catalog, name, &mailbox::EventInfo::name) - catalog.begin());
-    if (event == catalog.size() || !(*readable)[event] || !caller.May(row.Event(name), Right::kPeek)) {
-      return std::nullopt;
-    }
-    events.push_back(static_cast<uint16_t>(event));
+    const auto event = FindReadable(catalog, *readable, name);
+    if (!event || !caller.May(row.Event(catalog.events[*event].name), Right::kPeek)) return std::nullopt;
+    events.push_back(static_cast<uint16_t>(*event));
   }
   std::ranges::sort(events);
   events.erase(std::unique(events.begin(), events.end()), events.end());

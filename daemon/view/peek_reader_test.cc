@@ -168,6 +168,17 @@ TEST_F(PeekReaderTest, EachRoleHasItsScopes) {
   EXPECT_TRUE(Ask("ops", Request("", "", {"cycles", "pcie_bytes"})).ok());
 }
 
+TEST_F(PeekReaderTest, AnEventIsFoundByTheNameThatScreensShow) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.events[1].name = "dram_read_cycles";
+  world_.topology = std::make_shared<const Topology>(catalog, 6);
+  world_.Publish(0, 2);
+  ASSERT_TRUE(Ask("tenant-a", Request("vm0", "", {"dram_read", "dram_read_cycles"})).ok());
+  EXPECT_EQ(live_.Await(0).query.events, (std::vector<uint16_t>{1}));
+  EXPECT_EQ(Ask("tenant-a", Request("vm0", "", {"dram"})), NotFound());
+  EXPECT_EQ(Ask("tenant-b", Request("vm1", "train", {"dram_read"})), NotFound()) << "denied";
+}
+
 TEST_F(PeekReaderTest, TheRightIsNeeded) {
   for (const auto& [right, code] :
        {std::pair("read", StatusCode::kNotFound), std::pair("mark", StatusCode::kNotFound),

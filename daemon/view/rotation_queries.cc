@@ -226,13 +226,12 @@ class RotationChange {
     const auto& events = topology_.catalog().events;
     mailbox::EventSet set = names.empty() ? mailbox::EventSet() : mailbox::EmptySet(events.size());
     for (const std::string& name : names) {
-      const auto found = std::ranges::find(events, name, &mailbox::EventInfo::name);
-      const auto event = static_cast<size_t>(found - events.begin());
-      if (found == events.end() || !readable_[event]) return NotFound();
-      if (!topology_.CanTakeTurns(event)) {
-        return absl::InvalidArgumentError(absl::StrCat(field, ": ", name, " cannot be multiplexed"));
+      const auto event = FindReadable(topology_.catalog(), readable_, name);
+      if (!event) return NotFound();
+      if (!topology_.CanTakeTurns(*event)) {
+        return absl::InvalidArgumentError(absl::StrCat(field, ": ", events[*event].name, " cannot be multiplexed"));
       }
-      mailbox::Insert(event, set);
+      mailbox::Insert(*event, set);
     }
     return set;
   }

@@ -293,6 +293,27 @@ TEST_F(RotationQueriesTest, MistakesAreNamed) {
   EXPECT_TRUE(sink_.applied.empty());
 }
 
+TEST_F(RotationQueriesTest, EventsAreFoundByTheNamesThatScreensShow) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.events[0].name = "sm_active_cycles";
+  catalog.events[1].name = "dram_read_cycles";
+  world_.topology = std::make_shared<Topology>(catalog, /*hash=*/79);
+  world_.Publish(0, 2);
+  SetRotationRequest request = Change("vm0");
+  request.add_events("dram_read");
+  request.add_always("dram_read");
+  (*request.mutable_settings()->mutable_weights())["dram_read"] = 2.5;
+  ASSERT_TRUE(Set("tenant-a", request).ok());
+  const auto& wanted = std::get<mailbox::RotationRequest>(sink_.applied[0].order.what);
+  EXPECT_EQ(wanted.events, (mailbox::EventSet{0b010}));
+  EXPECT_EQ(wanted.always, (mailbox::EventSet{0b010}));
+  EXPECT_EQ(wanted.settings.weights.at(1), 2500u);
+  EXPECT_EQ(Refusal([](auto& r) { r.add_events("sm_active"); }), "events: sm_active_cycles does not take turns");
+  EXPECT_EQ(Refusal([](auto& r) { r.add_events("dram"); }), NotFound().message());
+  (*request.mutable_settings()->mutable_weights())["dram_read_cycles"] = 3;
+  EXPECT_EQ(Set("tenant-a", request).message(), "settings.weights: dram_read_cycles is given twice");
+}
+
 TEST_F(RotationQueriesTest, ThereIsAnEventThatTakesTurns) {
   mailbox::Catalog catalog = world_.topology->catalog();
   catalog.events[1].masked = true;

@@ -95,11 +95,11 @@ absl::StatusOr<RotationTerms> TermsOf(const sideband::v1::RotationSettings& from
 absl::Status TakeWeights(const sideband::v1::RotationSettings& from, const Catalog& catalog, const EventSet& readable,
                          RotationSettings& out) {
   for (const auto& [name, weight] : from.weights()) {
-    const auto found = std::ranges::find(catalog.events, name, &mailbox::EventInfo::name);
-    const auto event = static_cast<size_t>(found - catalog.events.begin());
-    if (event >= readable.size() || !readable[event]) return NotFound();
+    const auto event = FindReadable(catalog, readable, name);
+    if (!event) return NotFound();
     if (!IsUpTo(kWeightMax, weight)) return Bad("weights", absl::StrCat(name, " must be ", kWeightRange));
-    out.weights[static_cast<uint16_t>(event)] = PerMille(weight);
+    const bool is_new = out.weights.emplace(static_cast<uint16_t>(*event), PerMille(weight)).second;
+    if (!is_new) return Bad("weights", absl::StrCat(catalog.events[*event].name, " is given twice"));
   }
   return absl::OkStatus();
 }

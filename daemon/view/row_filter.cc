@@ -1,15 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/view/row_filter.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "proto/base/event_name.h"
 
 namespace sideband::daemon {
 namespace {
 
 // With the length in front, since a name may contain any byte.
 void AppendName(std::string& key, const std::string& name) { absl::StrAppend(&key, name.size(), ":", name); }
+
+// The names that mean a visible event of the view, each with the event's number.
+std::vector<std::pair<std::string, size_t>> Meanings(const std::set<std::string>& names, const View& view) {
+  std::vector<std::pair<std::string, size_t>> meanings;
+  if (names.empty()) return meanings;
+  const auto& events = view.topology()->catalog().events;
+  absl::flat_hash_map<absl::string_view, size_t> visible;
+  for (size_t i = 0; i < events.size(); ++i) {
+    if (view.AllEvents()[i]) visible.emplace(events[i].name, i);
+  }
+  for (const std::string& name : names) {
+    const auto event = FindEvent(name, [&](const std::string& exact) {
+      const auto found = visible.find(exact);
+      return found == visible.end() ? std::nullopt : std::optional(found->second);
+    });
+    if (event) meanings.emplace_back(name, *event);
+  }
+  return meanings;
+}
 
 }  // namespace
 
@@ -21,6 +44,14 @@ absl::StatusOr<VisibleDevice> FindDevice(Reader& reader, const Caller& caller, c
     if (device.info->name == name && device.view != nullptr) return std::move(device);
   }
   return NotFound();
+}
+
+std::optional<size_t> FindReadable(const mailbox::Catalog& catalog, const EventSet& readable, const std::string& name) {
+  return FindEvent(name, [&](const std::string& exact) -> std::optional<size_t> {
+    const auto found = std::ranges::find(catalog.events, exact, &mailbox::EventInfo::name);
+    const auto event = static_cast<size_t>(found - catalog.events.begin());
+    return event < readable.size() && readable[event] ? std::optional(event) : std::nullopt;
+  });
 }
 
 RowFilter::RowFilter(const sideband::v1::Filter& filter, bool with_contexts)
@@ -54,14 +85,23 @@ EventSet RowFilter::SelectedEvents(const View& view, uint16_t vm, uint16_t conte
   const auto& events = view.topology()->catalog().events;
   const EventSet* readable = view.Events(vm, context);
   if (readable == nullptr || !SelectsRow(*view.topology(), vm, context)) return EventSet(events.size(), false);
-  EventSet selected = *readable;
-  if (events_.empty()) return selected;
-  for (size_t i = 0; i < selected.size(); ++i) selected[i] = selected[i] && events_.contains(events[i].name);
+  if (events_.empty()) return *readable;
+  EventSet selected(events.size(), false);
+  size_t exact = 0;
+  for (size_t i = 0; i < events.size(); ++i) {
+    if (!view.AllEvents()[i] || !events_.contains(events[i].name)) continue;
+    ++exact;
+    selected[i] = (*readable)[i];
+  }
+  if (exact == events_.size()) return selected;
+  // Short names are the exception: only they pay for an index.
+  for (const auto& [name, event] : Meanings(events_, view)) selected[event] = (*readable)[event];
   return selected;
 }
 
 bool RowFilter::FindRows(const View& view, std::set<std::string>& missing) const {
   const mailbox::Catalog& catalog = view.topology()->catalog();
+  const auto meanings = Meanings(missing, view);
   const EventSet* last = nullptr;
   bool found = false;
   const auto look_at = [&](uint16_t vm, uint16_t context) {
@@ -70,8 +110,8 @@ bool RowFilter::FindRows(const View& view, std::set<std::string>& missing) const
     found = true;
     if (readable == last || missing.empty()) return;  // contexts of a VM share a set
     last = readable;
-    for (size_t i = 0; i < readable->size(); ++i) {
-      if ((*readable)[i]) missing.erase(catalog.events[i].name);
+    for (const auto& [name, event] : meanings) {
+      if ((*readable)[event]) missing.erase(name);
     }
   };
   look_at(mailbox::kHypervisorVm, mailbox::kNoContext);

@@ -28,6 +28,10 @@ absl::Status NotFound();
 // has no snapshot.
 absl::StatusOr<VisibleDevice> FindDevice(Reader& reader, const Caller& caller, const std::string& name);
 
+// The event that a caller names, by its full or its short name (proto/base/event_name.h), among those that it may read:
+// `readable` is indexed like the catalogue. nullopt where there is none.
+std::optional<size_t> FindReadable(const mailbox::Catalog& catalog, const EventSet& readable, const std::string& name);
+
 // Immutable after construction.
 class RowFilter {
  public:
@@ -50,7 +54,7 @@ class RowFilter {
  private:
   bool NamesRows() const { return !vm_.empty() || !context_.empty() || !events_.empty(); }
   bool SelectsVm(const Topology& topology, uint16_t vm) const;
-  // Removes the named events of the view's selected rows from `missing`. Returns whether there is a selected row.
+  // Removes from `missing` the names of events of the view's selected rows. Returns whether there is a selected row.
   bool FindRows(const View& view, std::set<std::string>& missing) const;
 
   std::string device_;

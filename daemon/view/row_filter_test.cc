@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "daemon/view/fake_world.h"
 
@@ -57,6 +61,66 @@ TEST_F(RowFilterTest, DeniedAnswersAsAbsent) {
        }) {
     EXPECT_EQ(status, absent);
   }
+}
+
+// gpu0 with the events busy_cycles, busy and tensor_active_cycles, of which tenant-b may read the first.
+class ShortNameTest : public RowFilterTest {
+ protected:
+  ShortNameTest() {
+    mailbox::Catalog catalog = world_.topology->catalog();
+    catalog.events = {{.name = "busy_cycles"}, {.name = "busy"}, {.name = "tensor_active_cycles"}};
+    world_.topology = std::make_shared<Topology>(catalog, world_.topology->hash() + 1);
+    world_.policy.Replace(*Policy::Parse(R"(version: 1
+operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
+tenants:
+  - name: b
+    identities: ["spiffe://example.org/tenant-b"]
+    vms: [{uuid: 00000000-0000-0000-0000-0000000000a1, events: [busy_cycles]}]
+)",
+                                         "policy.yaml"));
+    world_.Publish(0, 2);
+  }
+
+  // Of vm1, by their numbers.
+  std::vector<size_t> Selected(const std::string& who, const std::vector<std::string>& events) {
+    sideband::v1::Filter filter;
+    for (const std::string& event : events) filter.add_events(event);
+    const auto devices = world_.reader.Devices(*world_.reader.Identify(CredentialsOf(who)));
+    const EventSet selected = RowFilter(filter).SelectedEvents(*devices[0].view, 2, mailbox::kNoContext);
+    std::vector<size_t> numbers;
+    for (size_t event = 0; event < selected.size(); ++event) {
+      if (selected[event]) numbers.push_back(event);
+    }
+    return numbers;
+  }
+};
+
+TEST_F(ShortNameTest, AnEventIsFoundByTheNameThatScreensShow) {
+  EXPECT_TRUE(Check("ops", "", "vm1", "", {"tensor_active"}).ok());
+  EXPECT_EQ(Selected("ops", {"tensor_active"}), (std::vector<size_t>{2}));
+  EXPECT_EQ(Selected("ops", {"tensor_active", "tensor_active_cycles", "busy_cycles"}), (std::vector<size_t>{0, 2}));
+  EXPECT_EQ(Selected("ops", {"busy"}), (std::vector<size_t>{1})) << "an event of exactly this name";
+  EXPECT_EQ(Selected("ops", {"nope", "busy"}), (std::vector<size_t>{1}));
+  for (const char* name : {"tensor", "Tensor_active", "busy_cycles_cycles", ""}) {
+    EXPECT_EQ(Check("ops", "", "", "", {name}), NotFound()) << name;
+    EXPECT_EQ(Selected("ops", {name}), std::vector<size_t>()) << name;
+  }
+}
+
+TEST_F(ShortNameTest, ADeniedEventIsAnAbsentOne) {
+  EXPECT_EQ(Check("tenant-b", "", "", "", {"tensor_active"}), NotFound());
+  EXPECT_EQ(Selected("tenant-b", {"tensor_active"}), std::vector<size_t>());
+  EXPECT_TRUE(Check("tenant-b", "", "", "", {"busy"}).ok()) << "as where there is no event `busy`";
+  EXPECT_EQ(Selected("tenant-b", {"busy"}), (std::vector<size_t>{0}));
+}
+
+TEST_F(ShortNameTest, FindReadableLooksAmongTheReadable) {
+  const mailbox::Catalog& catalog = world_.topology->catalog();
+  EXPECT_EQ(FindReadable(catalog, {true, true, true}, "busy"), 1u);
+  EXPECT_EQ(FindReadable(catalog, {true, false, true}, "busy"), 0u);
+  EXPECT_EQ(FindReadable(catalog, {false, false, true}, "busy"), std::nullopt);
+  EXPECT_EQ(FindReadable(catalog, {true, true, true}, "tensor_active"), 2u);
+  EXPECT_EQ(FindReadable(catalog, {true}, "tensor_active"), std::nullopt) << "beyond the set";
 }
 
 TEST_F(RowFilterTest, TheNilUuidSelectsNothing) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/visible.h"
 
@@ -52,10 +53,22 @@ bool IsInputError(absl::StatusCode code) {
   }
 }
 
+// The shortest candidate that begins with the word, in either case; empty if none does. A part of a name, as screens
+// show it, is nearer than another name.
+std::string ShortestThatBeginsWith(absl::string_view word, std::span<const std::string> candidates) {
+  std::string shortest;
+  for (const std::string& candidate : candidates) {
+    if (word.empty() || !absl::StartsWithIgnoreCase(candidate, word)) continue;
+    if (shortest.empty() || candidate.size() < shortest.size()) shortest = candidate;
+  }
+  return shortest;
+}
+
 }  // namespace
 
 std::string NearestMatch(absl::string_view word, std::span<const std::string> candidates) {
-  std::string nearest;
+  std::string nearest = ShortestThatBeginsWith(word, candidates);
+  if (!nearest.empty()) return nearest;
   // Accepts at most half the word's length in edits.
   size_t fewest = word.size() / 2 + 1;
   for (const std::string& candidate : candidates) {

@@ -21,8 +21,20 @@ TEST(TextTest, AWordMayLackLettersOfAnother) {
   const std::vector<std::string> names = {"listen", "tls_server_config", "unix_socket"};
   EXPECT_EQ(NearestMatch("tls_config", names), "tls_server_config");
   EXPECT_EQ(NearestMatch("config_tls", names), "") << "in another order";
-  EXPECT_EQ(NearestMatch("tls", names), "") << "too little of it";
+  EXPECT_EQ(NearestMatch("srv", names), "") << "too little of it";
   EXPECT_EQ(NearestMatch("lisen", names), "listen") << "the fewest edits are nearer";
+}
+
+TEST(TextTest, NearestMatchPrefersANameThatBeginsWithTheWord) {
+  const std::vector<std::string> names = {"tensor_issued_cycles", "tensor_active_cycles", "sensor", "Tensor_op", "vm1"};
+  EXPECT_EQ(NearestMatch("tensor", names), "Tensor_op") << "the shortest, and not a name with one edit";
+  EXPECT_EQ(NearestMatch("tensor_", names), "Tensor_op");
+  EXPECT_EQ(NearestMatch("TENSOR_ACTIVE", names), "tensor_active_cycles");
+  EXPECT_EQ(NearestMatch("VM1", names), "vm1");
+  EXPECT_EQ(NearestMatch("t", names), "Tensor_op");
+  EXPECT_EQ(NearestMatch("tensor_i", std::vector<std::string>{"tensor_ib", "tensor_ia"}), "tensor_ib") << "the first";
+  EXPECT_EQ(NearestMatch("sensors", names), "sensor") << "the fewest edits, where no name begins with the word";
+  EXPECT_EQ(NearestMatch("", names), "");
 }
 
 TEST(TextTest, MustBeOneOfListsThem) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/event_name.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/mailbox/catalog.h"
@@ -259,9 +260,13 @@ absl::StatusOr<BlockId> BlockOf(const Peek& peek, const std::vector<Tenant>& ten
 }
 
 absl::StatusOr<uint16_t> EventOf(const Peek& peek, const std::vector<std::string>& events) {
-  const auto named = std::find(events.begin(), events.end(), peek.event);
-  if (named != events.end()) return static_cast<uint16_t>(named - events.begin());
-  return absl::InvalidArgumentError(absl::StrCat("the signal map has no event '", peek.event, "'"));
+  const auto event = FindEvent(peek.event, [&](const std::string& exact) {
+    const auto found = std::find(events.begin(), events.end(), exact);
+    return found == events.end() ? std::nullopt : std::optional(static_cast<uint16_t>(found - events.begin()));
+  });
+  if (event) return *event;
+  return absl::InvalidArgumentError(
+      absl::StrCat("the signal map has no event '", peek.event, "'", DidYouMean(peek.event, events)));
 }
 
 }  // namespace

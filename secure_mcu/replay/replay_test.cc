@@ -161,6 +161,18 @@ TEST(ReplayTest, ALiveCountOfNothingIsRefused) {
   EXPECT_EQ(error_of("1,vm1,a,nothing"), "P.csv:2: the signal map has no event 'nothing'");
 }
 
+TEST(ReplayTest, ALiveCountTakesTheNameThatScreensShow) {
+  const auto status_of = [](const std::string& event) {
+    return Peeker::Create({{.cycle = 1, .vm = "vm0", .event = event, .line = 2}}, "P.csv",
+                          {"sm_active_cycles", "tensor_active_cycles"}, {})
+        .status();
+  };
+  EXPECT_TRUE(status_of("tensor_active_cycles").ok());
+  EXPECT_TRUE(status_of("tensor_active").ok());
+  EXPECT_EQ(status_of("tensor").message(),
+            "P.csv:2: the signal map has no event 'tensor' (did you mean 'tensor_active_cycles'?)");
+}
+
 TEST(ReplayTest, ResidencyBeyondTheTraceHasABlockOfZeros) {
   const auto result = Replay(InputsOf("0,1,vm1,a\n50,60,vm2,b\n"), {});
   ASSERT_TRUE(result.ok()) << result.status();

@@ -57,8 +57,9 @@ class AccessTest(AuditTestCase):
             self.assertRaises(tenant_client.sideband.NotFound, client.get, vm="vm2")
             with self.assertRaises(tenant_client.sideband.NotFound) as refused:
                 next(client.watch(vm="vm2"))
-        *access, get, begin, end = self.wait_for(8, "access")
+        *access, get, listed, begin, end = self.wait_for(9, "access")
         self.assertEqual((get["endpoint"], get["decision"]), ("Telemetry/GetSnapshot", "deny"))
+        self.assertEqual((listed["endpoint"], listed["decision"]), ("Telemetry/ListScopes", "allow"), "to name the VM")
         for entry in (begin, end):
             self.assertEqual((entry["endpoint"], entry["detail"]),
                              ("Telemetry/Subscribe", ["request " + refused.exception.request_id]))

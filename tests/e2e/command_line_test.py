@@ -108,6 +108,18 @@ class SelectionTest(CommandLineTestCase):
                          ({("vm1", "sm_active_cycles"), ("vm2", "sm_active_cycles")}, ""))
         self.assertEqual(self.rows("--event", "x*"), (set(), "sideband: no event matches 'x*'\n"))
 
+    def test_events_by_the_names_that_screens_show(self):
+        active = {("vm1", "sm_active_cycles")}
+        for names in (("sm_active",), ("sm_active", "sm_active_cycles"), ("sm_activ?",)):
+            arguments = [argument for name in names for argument in ("--event", name)]
+            self.assertEqual(self.rows("--vm", "vm1", *arguments), (active, ""), names)
+        result = programs.run(*self.arguments("get", "--event", "sm_act", "--vm", "vm1"), cwd=self.site.folder)
+        self.assertRegex(result.stderr, r": event 'sm_act' \(did you mean 'sm_active_cycles'\?\)\n\Z")
+
+    def test_an_operator_is_told_that_it_sees_no_contexts(self):
+        result = programs.run(*self.arguments("get", "--vm", "vm1", "--context", "train"), cwd=self.site.folder)
+        self.assertRegex(result.stderr, r": context 'train' \(operators see VMs, not their contexts\)\n\Z")
+
     def test_a_withheld_event_says_so(self):
         rows, notes = self.rows("--event", "pcie_tx_cycles")
         self.assertEqual(rows, set())

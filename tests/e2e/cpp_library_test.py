@@ -97,7 +97,7 @@ class PackageTest(LibraryTestCase):
         names = [name for kind, name in symbols if kind != "A" and not name.startswith("std::__cxx11::basic_string<")]
         functions = "ErrorCodeName|FormatTime|IncreasesBetween"
         for name in names:
-            self.assertRegex(name, r"\Asideband::((Client|Stream)::|(%s)\b)" % functions)
+            self.assertRegex(name, r"\Asideband::((Client|Stream|ScopeCounters)::|(%s)\b)" % functions)
             self.assertTrue(name.endswith("@@SIDEBAND_0"), name)
         self.assertTrue(any(name.startswith("sideband::Stream::Next()") for name in names), names)
 

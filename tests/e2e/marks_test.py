@@ -216,6 +216,10 @@ class MarksTest(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("no such device, VM, context or event: VM 'vm1'", result.stderr)
         self.assertEqual(self.site.sideband("tenant-a", "span", "--vm", "vm1", "--from", "998", "--to", "999").returncode, 1)
+        result = self.site.sideband("operator", "mark", "--vm", "vm1")
+        self.assertIn("no such device, VM, context or event to mark; a mark needs the right `mark`", result.stderr)
+        result = self.site.sideband("tenant-a", "clocks", "--device", "gpu0")
+        self.assertIn("no such device, VM, context or event: clocks are for operators", result.stderr)
 
     def test_operators_see_the_clocks(self):
         def clock():

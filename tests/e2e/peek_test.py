@@ -99,7 +99,7 @@ class PeekTest(unittest.TestCase):
                 ("tenant-b", ("--vm", "vm2", "--event", EVENT), " to peek at; a peek needs the right `peek` as well as `read`"),
                 ("tenant-b", ("--vm", "vm3", "--event", EVENT), ": VM 'vm3'"),
                 ("operator", ("--vm", "vm3", "--event", EVENT), ": VM 'vm3' (confidential: "),
-                ("operator", ("--vm", "vm2", "--context", "serve", "--event", EVENT), ": context 'serve'"),
+                ("operator", ("--vm", "vm2", "--context", "serve", "--event", EVENT), ": context 'serve' (operators"),
                 ("operator", ("--vm", "vm2", "--event", OF_DEVICE), ": %s of VM 'vm2' on gpu0" % OF_DEVICE),
                 ("tenant-a", ("--vm", "vm1", "--context", "trian", "--event", EVENT),
                  ": context 'trian' (did you mean 'train'?)"),

@@ -135,7 +135,8 @@ class ReadingTest(unittest.TestCase):
         for vm in ("vm2", "vm9"):
             with self.assertRaises(sideband.NotFound) as raised:
                 self.tenant.get(vm=vm)
-            self.assertEqual(raised.exception.message, "no such device, VM, context or event")
+            self.assertEqual(raised.exception.message,
+                             "no such device, VM, context or event: VM '%s' (did you mean 'vm1'?)" % vm)
             self.assertRegex(raised.exception.request_id, "^[0-9a-f]{16}$")
         with self.assertRaises(sideband.Unauthenticated) as raised:
             self.clients["nobody"].devices()

@@ -25,6 +25,7 @@ from sideband._errors import (Aborted, Cancelled, ConfigError, DeadlineExceeded,
                               Unauthenticated, Unavailable, Unimplemented)
 from sideband._history import Column, DeviceHistory, History, Series, Status  # noqa: E402
 from sideband._marks import Mark, MarkState, Span  # noqa: E402
+from sideband._names import UnknownEvent  # noqa: E402
 from sideband._rates import InconsistentWarning, RowRates, rates  # noqa: E402
 from sideband._reconnection import Backoff  # noqa: E402
 from sideband._updates import (Change, Gap, GapReason, Inconsistent, InconsistentKind, Limit, ScopeState,  # noqa: E402

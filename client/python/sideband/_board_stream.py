@@ -4,6 +4,8 @@
 import collections
 
 from sideband._boards import DriverMessage, board_event_of
+from sideband._errors import NotFound
+from sideband._names import any_of
 from sideband._proto.sideband.v1 import sensors_pb2
 from sideband._reconnection import Backoff, Reconnection
 from sideband._updates import Gap, GapReason
@@ -54,6 +56,8 @@ class BoardEvents:
         """Nothing is to be remembered: the daemon holds the messages."""
 
     def ended(self, error, has_new_credentials=False):
+        if isinstance(error, NotFound) and self._device:
+            error.naming(any_of("device", [self._device]))
         return self._reconnection.ended(error, has_new_credentials)
 
     def _is_new(self, event):

@@ -74,10 +74,10 @@ def _compare(before, row):
                            "%s: the generation went back from %d to %d" % (scope, before.scope.generation, scope.generation))
     if scope.generation != before.scope.generation:
         return
-    fallen = [event for event in row if event in before and row[event] < before[event]]
+    fallen = [event for event in row if event in before.counters.keys() and row[event] < before[event]]
     if fallen:
         event = fallen[0]
-        more = " (and %d more events)" % (len(fallen) - 1) if len(fallen) > 1 else ""
+        more = " (and %d more)" % (len(fallen) - 1) if len(fallen) > 1 else ""
         text = "%s: %s fell from %d to %d within generation %d%s" % (scope, event, before[event], row[event],
                                                                     scope.generation, more)
         yield Inconsistent(scope.device, InconsistentKind.COUNT_FELL, text)

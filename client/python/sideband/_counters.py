@@ -9,6 +9,7 @@ import typing
 
 from sideband import _values
 from sideband._errors import ProtocolError
+from sideband._names import ByEvent, full_name
 from sideband._proto.sideband.v1 import telemetry_pb2 as pb
 
 # More than a device can have: 1 + 1024 VMs + 16384 contexts + slices, and their events. An answer beyond them is
@@ -212,7 +213,7 @@ class Row:
     repeated: typing.Tuple[str, ...] = ()
 
     def __getitem__(self, event):
-        """The count of an event. KeyError if the row has none."""
+        """The count of an event, by its full or its short name. UnknownEvent, a KeyError, if the row has none."""
         return self.counters[event].count
 
     def __contains__(self, event):
@@ -223,8 +224,10 @@ class Row:
         return iter(self.counters)
 
     def utilisation(self, event):
-        """The share of its capacity that the event has used, from 0 to 1; None if it is unknown."""
-        return next((ratio.value for ratio in self.ratios if ratio.event == event), None)
+        """The share of its capacity that the event has used, from 0 to 1; None if it is unknown. UnknownEvent, a
+        KeyError, if the row has no such event."""
+        shares = {ratio.event: ratio.value for ratio in self.ratios if ratio.event}
+        return shares.get(full_name(event, [*self.counters, *shares]))
 
     @classmethod
     def of(cls, message):
@@ -234,7 +237,7 @@ class Row:
                 repeated.append(counter.event)
             counters[counter.event] = counter
         return cls(Scope.of(message.scope), RowState.of(pb.ScopeCounters.State, message.state), tuple(message.flags),
-                   counters, tuple(map(Ratio.of, message.ratios)), tuple(repeated))
+                   ByEvent(counters), tuple(map(Ratio.of, message.ratios)), tuple(repeated))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,7 +4,7 @@
     try:
         client.get(vm="vm9")
     except sideband.NotFound as error:
-        print(error)            # "host:9878: no such device, VM, context or event"
+        print(error)            # "host:9878: no such device, VM, context or event: VM 'vm9' (did you mean 'vm1'?)"
 """
 
 import re
@@ -44,7 +44,7 @@ class Error(Exception):
     """A call that failed. Its text is one line.
 
     code: the status by its name in gRPC, "NOT_FOUND"; of a local error None.
-    message: the daemon's text, without the peer that begins the error's text.
+    message: the daemon's text, without the peer that begins the error's text; of a NotFound also what was not found.
     request_id: the field `x-request-id` of the answer's metadata, by which the operator finds the call in the audit log;
         None without it.
     retry_after_s: seconds after which the daemon says that the call can succeed, at most an hour; else None.
@@ -57,6 +57,12 @@ class Error(Exception):
         self.message = message
         self.request_id = request_id
         self.retry_after_s = retry_after_s
+
+    def naming(self, what):
+        """This error, whose text goes on with `what` it is about."""
+        self.message = "%s: %s" % (self.message, what)
+        self.args = ("%s: %s" % (self.args[0], what),)
+        return self
 
 
 class ConfigError(Error):
@@ -86,7 +92,7 @@ class DeadlineExceeded(Error):
 
 
 class NotFound(Error):
-    """A name in the request is absent, or the caller may not know it."""
+    """A name in the request is absent, or the caller may not know it. The text names it."""
 
     code = "NOT_FOUND"
 

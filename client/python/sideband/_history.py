@@ -14,6 +14,7 @@ import typing
 from sideband import _values
 from sideband._counters import COUNTERS_MAX, ROWS_MAX, RowState, Scope, check_count
 from sideband._errors import ProtocolError
+from sideband._names import ByEvent
 from sideband._proto.sideband.v1 import telemetry_pb2 as pb
 
 _NS_PER_S = 1_000_000_000
@@ -73,7 +74,7 @@ class Series:
         return len(self.reference_time_ns)
 
     def counts(self, event):
-        """KeyError if the series has no such event."""
+        """Of an event by its full or its short name. UnknownEvent, a KeyError, if the series has none."""
         return self.columns[event].counts
 
     def rates(self, event):
@@ -118,7 +119,7 @@ class DeviceHistory:
 def _series(device, message, times):
     length = max((len(column.counts) for column in message.columns), default=0)
     first, end = message.first_point, message.first_point + length
-    columns = {}
+    columns = ByEvent()
     for column in message.columns:
         if column.event >= len(device.events) or len(column.counts) != length or end > len(device.points):
             raise ProtocolError("%s: a history whose columns do not fit its points" % device.device)
@@ -175,6 +176,6 @@ def _frame(pandas, series, events):
     for key, value in zip(_KEYS, identity):
         columns[key] = pandas.Series([value] * len(series), dtype=dtypes.get(key))
     for event in events:
-        counts = series.counts(event) if event in series.columns else (None,) * len(series)
+        counts = series.counts(event) if event in series.columns.keys() else (None,) * len(series)
         columns[event] = pandas.Series(pandas.array(counts, dtype="UInt64"))
     return pandas.DataFrame(columns)

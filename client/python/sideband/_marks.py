@@ -6,6 +6,7 @@ import typing
 
 from sideband import _values
 from sideband._counters import Counter, Scope
+from sideband._names import ByEvent
 from sideband._proto.sideband.v1 import telemetry_pb2 as pb
 
 
@@ -56,7 +57,8 @@ class Span:
     flags: typing.Tuple[str, ...]
 
     def __getitem__(self, event):
-        """The count of an event. KeyError if it was counted in none of the time."""
+        """The count of an event, by its full or its short name. UnknownEvent, a KeyError, if it was counted in none of
+        the time."""
         return self.counters[event].count
 
     def __iter__(self):
@@ -64,6 +66,6 @@ class Span:
 
     @classmethod
     def of(cls, message):
-        counters = {counter.event: Counter.of(counter) for counter in message.counters}
+        counters = ByEvent((counter.event, Counter.of(counter)) for counter in message.counters)
         return cls(Mark.of(getattr(message, "from")), Mark.of(message.to), message.duration_ns,
                    message.duration_error_ns, counters, tuple(message.flags))

@@ -16,6 +16,7 @@ from sideband._board_stream import BoardEvents
 from sideband._counters import Device, Event, ROWS_MAX, Row, Scope, Snapshot, check_count
 from sideband._history import History
 from sideband._marks import Mark, Span
+from sideband._names import any_of, explained, needs
 from sideband._proto.sideband.v1 import sensors_pb2, telemetry_pb2 as pb
 from sideband._reconnection import Backoff
 from sideband._steps import Call, Sleep
@@ -88,12 +89,13 @@ class Methods:
         """The Events that devices count."""
         def convert(answer):
             return tuple(Event.of(one.device, event) for one in answer.devices for event in one.events)
-        return (yield Call("Telemetry", "ListEvents", pb.ListEventsRequest(device=device), convert))
+        call = Call("Telemetry", "ListEvents", pb.ListEventsRequest(device=device), convert)
+        return (yield from explained(call, device=device))
 
     @_operation
     def scopes(self, device=""):
         """The Scopes whose counters the caller may read."""
-        return (yield _list_scopes(device))
+        return (yield from explained(_list_scopes(device), device=device))
 
     @_operation
     def get(self, *, vm="", context="", device="", events=()):
@@ -101,8 +103,10 @@ class Methods:
         def convert(answer):
             check_count("", sum(len(snapshot.scopes) for snapshot in answer.snapshots), ROWS_MAX, "rows")
             return _all_of(Snapshot, answer.snapshots)
+        events = _names(events)
         request = pb.GetSnapshotRequest(filter=_filter(vm, context, device, events))
-        return (yield Call("Telemetry", "GetSnapshot", request, convert))
+        call = Call("Telemetry", "GetSnapshot", request, convert)
+        return (yield from explained(call, device=device, vm=vm, context=context, events=events))
 
     @_operation
     def history(self, *, vm="", context="", device="", events=(), since=None, until=None, step=None):
@@ -110,6 +114,7 @@ class Methods:
 
         step: the least seconds between two points. FailedPrecondition if the daemon keeps no history.
         """
+        events = _names(events)
         request = pb.GetHistoryRequest(filter=_filter(vm, context, device, events))
         now_ns = time.time_ns()
         for field, value in (("since", since), ("until", until)):
@@ -117,23 +122,28 @@ class Methods:
                 _values.set_ns(getattr(request, field), _values.time_to_ns(value, now_ns))
         if step is not None:
             _values.set_ns(request.step, _values.to_ns(step))
-        return (yield Call("Telemetry", "GetHistory", request, History.of))
+        call = Call("Telemetry", "GetHistory", request, History.of)
+        return (yield from explained(call, device=device, vm=vm, context=context, events=events))
 
     @_operation
     def peek(self, events, *, device="", vm="", context="", host_slice=None):
         """A Row of up to 64 events of one scope as they are now, read from the device for this call alone."""
         if vm and not device:
             device = yield from _device_of(vm)
-        request = pb.PeekRequest(device=device, vm=vm, context=context, events=_names(events), host_slice=host_slice)
-        return (yield Call("Telemetry", "Peek", request, lambda answer: Row.of(answer.counters)))
+        events = _names(events)
+        request = pb.PeekRequest(device=device, vm=vm, context=context, events=events, host_slice=host_slice)
+        call = Call("Telemetry", "Peek", request, lambda answer: Row.of(answer.counters))
+        return (yield from explained(call, device=device, vm=vm, context=context, events=events, hint=needs("peek")))
 
     @_operation
     def sensors(self, device="", names=()):
         """The newest Sensors of boards; `names` are those of metrics."""
         def convert(answer):
             return tuple(sensor for one in answer.devices for sensor in _boards.sensors_of(one))
+        names = _names(names)
         request = sensors_pb2.GetSensorsRequest(filter=_sensor_filter(device, names))
-        return (yield Call("Sensors", "GetSensors", request, convert))
+        call = Call("Sensors", "GetSensors", request, convert)
+        return (yield from explained(call, device=device, hint=any_of("sensor", names)))
 
     @_operation
     def sensor_descriptions(self, device="", names=()):
@@ -141,8 +151,10 @@ class Methods:
         def convert(answer):
             return tuple(_boards.SensorDescription.of(one.device, sensor)
                          for one in answer.devices for sensor in one.sensors)
+        names = _names(names)
         request = sensors_pb2.ListSensorsRequest(filter=_sensor_filter(device, names))
-        return (yield Call("Sensors", "ListSensors", request, convert))
+        call = Call("Sensors", "ListSensors", request, convert)
+        return (yield from explained(call, device=device, hint=any_of("sensor", names)))
 
     @_operation
     def mark(self, vm, *, context="", device="", label="", patience=10.0):
@@ -155,13 +167,15 @@ class Methods:
             device = yield from _device_of(vm)
         request = pb.MarkRequest(device=device, vm=vm, context=context, label=label)
         call = Call("Telemetry", "Mark", request, lambda answer: Mark.of(answer.mark))
-        return (yield from _patiently(call, patience))
+        return (yield from explained(_patiently(call, patience), device=device, vm=vm, context=context,
+                                     hint=needs("mark")))
 
     @_operation
     def marks(self, *, vm="", context="", device=""):
         """The Marks that the daemon keeps, oldest first."""
-        return (yield Call("Telemetry", "ListMarks", pb.ListMarksRequest(device=device, vm=vm, context=context),
-                           lambda answer: _all_of(Mark, answer.marks)))
+        call = Call("Telemetry", "ListMarks", pb.ListMarksRequest(device=device, vm=vm, context=context),
+                    lambda answer: _all_of(Mark, answer.marks))
+        return (yield from explained(call, device=device, vm=vm, context=context))
 
     @_operation
     def span(self, begin, end, events=(), *, patience=10.0):
@@ -169,10 +183,12 @@ class Methods:
 
         patience: seconds to wait for the snapshot that brings what was counted.
         """
-        scope = begin.scope
+        scope, events = begin.scope, _names(events)
         request = pb.GetSpanRequest(device=scope.device, vm=scope.vm_uuid or scope.vm, from_mark=begin.mark_id,
-                                    to_mark=end.mark_id, events=_names(events))
-        return (yield from _patiently(Call("Telemetry", "GetSpan", request, Span.of), patience))
+                                    to_mark=end.mark_id, events=events)
+        call = _patiently(Call("Telemetry", "GetSpan", request, Span.of), patience)
+        return (yield from explained(call, device=scope.device, vm=scope.vm, events=events,
+                                     hint=any_of("mark", (begin.mark_id, end.mark_id))))
 
     def watch(self, *, interval=None, vm="", context="", device="", events=(), sensors=False, suppress_redundant=False,
               heartbeat=10.0, resume_token=b""):

@@ -10,6 +10,7 @@ import typing
 import warnings
 
 from sideband._counters import Scope, Snapshot
+from sideband._names import ByEvent
 
 _NS_PER_S = 1_000_000_000
 
@@ -28,7 +29,7 @@ class RowRates:
 
     @property
     def per_second(self):
-        return {event: count * _NS_PER_S / self.elapsed_ns for event, count in self.counts.items()}
+        return ByEvent((event, count * _NS_PER_S / self.elapsed_ns) for event, count in self.counts.items())
 
 
 def rates(previous, current):
@@ -67,11 +68,12 @@ def _of_device(earlier, later):
 
 
 def _differences(old, new):
-    found = {}
-    for event in new:
-        if event in old and new[event] >= old[event]:
+    found = ByEvent()
+    both = old.counters.keys() & new.counters.keys()
+    for event in filter(both.__contains__, new):
+        if new[event] >= old[event]:
             found[event] = new[event] - old[event]
-        elif event in old:
+        else:
             _warn("%s: %s fell from %d to %d within a generation" % (new.scope, event, old[event], new[event]))
     return found
 

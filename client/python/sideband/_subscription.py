@@ -13,7 +13,8 @@ Not thread-safe.
 from sideband import _boards, _values
 from sideband._checks import Checks
 from sideband._counters import Snapshot
-from sideband._errors import InvalidArgument, Unimplemented
+from sideband._errors import InvalidArgument, NotFound, Unimplemented
+from sideband._names import asked
 from sideband._proto.sideband.v1 import telemetry_pb2 as pb
 from sideband._reconnection import Backoff, Reconnection, STEADY_S
 from sideband._resumption import Resumption
@@ -76,6 +77,9 @@ class Subscription:
         # An older daemon names the field that it does not know by this value.
         if self._is_of_changes and isinstance(error, InvalidArgument) and error.message.startswith("stream_mode:"):
             raise _too_old()
+        names = asked(self._template.filter)
+        if isinstance(error, NotFound) and names:
+            error.naming(names)
         return self._reconnection.ended(error, has_new_credentials)
 
     def _read_update(self, response):

@@ -23,6 +23,11 @@ function countText(count, what) {
   return count === undefined ? undefined : `${exactCount(count)} ${what}`;
 }
 
+// "1 error", "2 errors"
+function pluralText(count, thing) {
+  return countText(count, count === '1' ? thing : `${thing}s`);
+}
+
 function isAbove0(count) {
   return count !== undefined && count !== '0';
 }
@@ -96,14 +101,14 @@ function nvlinksText(links) {
   const { count, up, down = [], errors } = links;
   const state = up === undefined ? `${count}` : `${up} of ${count} up`;
   const which = down.length === 0 ? '' : ` (down: ${down.join(', ')})`;
-  return joined([state + which, countText(errors, 'errors')]);
+  return joined([state + which, pluralText(errors, 'error')]);
 }
 
 function pcieText(pcie) {
   if (pcie === undefined) return undefined;
   const generation = pcie.generation === undefined ? undefined : `generation ${pcie.generation}`;
-  const lanes = pcie.lanes === undefined ? undefined : `${pcie.lanes} lanes`;
-  return joined([joined([generation, lanes], ' × '), countText(pcie.errors, 'errors'), countText(pcie.replays, 'replays')]);
+  const lanes = pcie.lanes === undefined ? undefined : pluralText(String(pcie.lanes), 'lane');
+  return joined([joined([generation, lanes], ' × '), pluralText(pcie.errors, 'error'), pluralText(pcie.replays, 'replay')]);
 }
 
 // {name, text, bad} of all that is known, in the order in which it is shown. `seconds` have passed since the answer.

@@ -84,6 +84,9 @@ test('what is unknown of a board is left out', () => {
   assert.deepEqual(factsOf({ memory: { used: 3 * kGib } }), { memory: ['3 GiB used', false] });
   assert.deepEqual(factsOf({ memory: { total: 3 * kGib } }), { memory: ['3 GiB', false] });
   assert.deepEqual(factsOf({ pcie: { lanes: 8 } }), { PCIe: ['8 lanes', false] });
+  assert.deepEqual(factsOf({ pcie: { lanes: 1, errors: '1', replays: '1' } }), {
+    PCIe: ['1 lane, 1 error, 1 replay', false],
+  });
   assert.deepEqual(factsOf({ nvlinks: { count: 2 } }), { NVLinks: ['2', false] });
   assert.deepEqual(factsOf({ driver: '1' }), { board: ['driver 1', false] });
   assert.deepEqual(factsOf({ performance_state: 0 }), { clocks: ['P0', false] });

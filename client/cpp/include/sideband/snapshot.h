@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "sideband/device.h"
+#include "sideband/export.h"
 #include "sideband/time.h"
 
 namespace sideband {
@@ -95,13 +96,9 @@ struct ScopeCounters {
   std::vector<Counter> counters;
   std::vector<Ratio> ratios;
 
-  // nullptr: the event was not counted, or the caller may not read it.
-  const Counter* Find(std::string_view event) const {
-    for (const Counter& counter : counters) {
-      if (counter.event == event) return &counter;
-    }
-    return nullptr;
-  }
+  // Of an event, by its full name or by the short one that screens show, without "_cycles". nullptr: the event was not
+  // counted, or the caller may not read it.
+  SIDEBAND_EXPORT const Counter* Find(std::string_view event) const;
 
   bool operator==(const ScopeCounters&) const = default;
 };
