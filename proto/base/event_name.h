@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a caller may call an event: its name, or the short one that screens and metrics show, which leaves out the
-// ending
-// "_cycles". Answers have full names. Configuration has them, too: what a grant means must not depend on what else a
-// device counts.
+// The names of an event that a caller may give: its full one, or the short one of screens and metrics, without the
+// ending "_cycles". Answers have full names. Configuration has them, too: what a grant means must not depend on what
+// else a device counts.
 #ifndef SIDEBAND_PROTO_BASE_EVENT_NAME_H_
 #define SIDEBAND_PROTO_BASE_EVENT_NAME_H_
 
