@@ -17,8 +17,9 @@ _REASON = re.compile(r"""\bskipped (['"])(.*)\1$""", re.MULTILINE)
 
 def count_log(log, summary):
     """As count_cases(), of the log of a unittest program."""
-    counts = {name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", summary[2] or "")}
-    failed, skipped = counts.get("failures", 0) + counts.get("errors", 0), counts.get("skipped", 0)
+    counts = {name: int(number) for name, number in re.findall(r"([a-z][a-z ]*)=(\d+)", summary[2] or "")}
+    failed = sum(counts.get(name, 0) for name in ("failures", "errors", "unexpected successes"))
+    skipped = counts.get("skipped", 0)
     reasons = [match[2] for match in _REASON.finditer(log)][:skipped]
     reasons += ["the test says no reason"] * (skipped - len(reasons))
     # What a whole class is skipped for, or fails of, is no test that ran.

@@ -75,9 +75,12 @@ class GateConnectionTest : public testing::Test {
     connection_ = connection;
     connection->Run();
   }
+  // What is ready then is done, however late this thread runs.
   void RunFor(std::chrono::milliseconds duration) {
     io_.restart();
     io_.run_for(duration);
+    io_.restart();
+    while (io_.poll() > 0) continue;
   }
   // The next `size` bytes; fewer after a minute.
   std::string Await(const Descriptor& from, size_t size) {

@@ -216,7 +216,7 @@ class DaemonTest(unittest.TestCase):
         self.assertGreaterEqual(self.value("sideband_power_watts", sensor="total"), 65)
         programs.wait_until(lambda: self.value("sideband_driver_messages_total", xid="63") == 1, "the driver's message")
         programs.wait_until(lambda: self.value("sideband_board_sm_activity_ratio") is not None, "the second capture")
-        self.assertIn("base commands alone", self.site.daemon.log())
+        self.assertIn("base commands only", self.site.daemon.log())
         self.assertEqual(self.value("sideband_device_up"), 1)
         self.assertIsNone(self.value("sideband_collect_errors_total"))
         self.assertEqual(self.site.get("operator", "/-/ready")[0], 200)

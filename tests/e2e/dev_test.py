@@ -311,3 +311,7 @@ class CountResultsTest(programs.ProgramTestCase):
                          ("3 2 0\n", ""))
         self.assertEqual(self.count(("PASSED", self.OF_BAZEL % "s\nRan 1 test in 0.0s\n\nOK (skipped=1)\n")),
                          ("0 0 1\n", "   skipped 1: the test says no reason\n"))
+        expected = "Ran 4 tests in 2s\n\n%s\n"
+        self.assertEqual(self.count(("PASSED", self.OF_BAZEL % expected % "OK (expected failures=1)")), ("4 0 0\n", ""))
+        failed = expected % "FAILED (failures=1, expected failures=1, unexpected successes=1)"
+        self.assertEqual(self.count(("FAILED", self.OF_BAZEL % failed)), ("2 2 0\n", ""))

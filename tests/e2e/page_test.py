@@ -138,11 +138,12 @@ class PageTest(unittest.TestCase):
     def test_charts_begin_before_the_page_was_opened(self):
         def span_s():
             return exposition.value(self.site.metrics("operator"), "sideband_history_span_seconds", device="gpu0") or 0
-        programs.wait_until(lambda: span_s() > 10, "some history")
+        programs.wait_until(lambda: span_s() > 25, "some history")
         for user, chart in (("operator", ".chart.large"), ("tenant-a", ".contexts .chart")):
             self.open(user)
             drawn = DRAWN_SHARE % chart
-            programs.wait_until(lambda: (self.page.evaluate(drawn) or 0) > 0.3, "a line of ten seconds", 5)
+            # A chart is of 30 s at least, of which what comes from now on fills 15 s.
+            programs.wait_until(lambda: (self.page.evaluate(drawn) or 0) > 0.6, "a line of twenty seconds", 15)
 
     def test_the_legend_has_values(self):
         def legend():
