@@ -77,10 +77,13 @@ class CertificatesTest(FilesTestCase):
         for files, error in ((("none", "one.pem", "one.key"), "none: No such file or directory"),
                              (("empty", "one.pem", "one.key"), "empty: no PEM certificate in it"),
                              (("broken", "one.pem", "one.key"), "broken: no PEM certificate in it"),
-                             (("one.pem", "one.key", "one.key"), "one.key: no PEM certificate in it"),
+                             (("one.pem", "one.key", "one.key"),
+                              "one.key: a private key, not a certificate: are cert_file and key_file swapped?"),
                              (("one.pem", "one.pem", "one.pem"), "one.pem: no PEM private key in it"),
                              (("one.pem", "one.pem", "two.key"), "two.key: not the private key of one.pem"),
-                             (("one.pem", "one.pem", "locked.key"), "locked.key: the key has a password")):
+                             (("one.pem", "one.pem", "locked.key"),
+                              "locked.key: the private key has a passphrase: openssl pkey -in locked.key -out NEW.key "
+                              "writes it without")):
             with self.subTest(files=files):
                 self.assertEqual(self.refused(*files), error)
 

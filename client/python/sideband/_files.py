@@ -69,12 +69,15 @@ def load_certificates(ca_file, cert_file, key_file):
 
 def _check_pair(cert_file, chain, key_file, key):
     if b"-----BEGIN CERTIFICATE-----" not in chain:
+        if b"PRIVATE KEY-----" in chain:
+            raise ConfigError("%s: a private key, not a certificate: are cert_file and key_file swapped?" % cert_file)
         raise ConfigError("%s: no PEM certificate in it" % cert_file)
     if b"PRIVATE KEY-----" not in key:
         raise ConfigError("%s: no PEM private key in it" % key_file)
 
     def refuse():
-        raise ConfigError("%s: the key has a password" % key_file)
+        raise ConfigError("%s: the private key has a passphrase: openssl pkey -in %s -out NEW.key writes it without" %
+                          (key_file, key_file))
 
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(cert_file, key_file, password=refuse)
