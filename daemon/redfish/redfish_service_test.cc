@@ -146,6 +146,8 @@ TEST(MetricValueTest, AnEstimateIsMarked) {
   EXPECT_EQ(properties["UpperBound"], "40");
   counter.mutable_estimate()->clear_upper();
   EXPECT_FALSE(CounterMetricValue({}, {}, counter)["Oem"]["Sideband"].contains("UpperBound"));
+  counter.set_coverage(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_FALSE(CounterMetricValue({}, {}, counter)["Oem"]["Sideband"].contains("Coverage")) << "the schema has no null";
 }
 
 TEST(MetricValueTest, Levels) {
