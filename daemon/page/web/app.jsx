@@ -125,6 +125,7 @@ function useHistory(model, share) {
     if (!model || !share || asked.current === share) return;
     asked.current = share;
     fetchPast(model, share).then((history) => {
+      if (asked.current !== share) return; // another one was chosen meanwhile
       if (history) setPast({ share, history, done: new Set() });
       else asked.current = undefined;
     });
