@@ -358,9 +358,7 @@ absl::StatusOr<DeviceSensors> RedfishService::SensorsOf(const Caller& caller, ab
 }
 
 RedfishService::Answer RedfishService::DeviceCollection(const Request& request, const CollectionInfo& info,
-                                                        nlohmann::json (RedfishService::*make)(const Caller&,
-                                                                                               const VisibleDevice&)
-                                                            const) const {
+                                                        MakeDevice make) const {
   const std::vector<VisibleDevice> devices = reader_.Devices(request.caller);
   std::vector<std::string> names;
   for (const VisibleDevice& device : devices) names.push_back(device.info->name);
