@@ -609,7 +609,7 @@ class BadPeersTest(ListenerTestCase):
 
     def test_a_name_that_would_write_the_log(self):
         """Text from an unauthenticated peer must not appear as a line of its own in the log."""
-        forged = "2026-01-01T00:00:00.000 info reload: policy version 99 is in force"
+        forged = "2026-01-01T00:00:00.000 info reload: policy generation 99 is in force"
         for port in (self.site.grpc_port, self.site.http_port):
             subprocess.run(["openssl", "s_client", "-connect", "127.0.0.1:%d" % port, "-servername", "x\n" + forged],
                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
