@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,8 +62,7 @@ constexpr IdentityRow kChassisIdentity[] = {
 constexpr IdentityRow kProcessorIdentity[] = {
     {"name", "Model"}, {"gpu_part_number", "PartNumber"}, {"firmware", "FirmwareVersion"}};
 
-template <size_t kRows>
-void AddIdentity(const DeviceSensors& sensors, const IdentityRow (&rows)[kRows], nlohmann::json& resource) {
+void AddIdentity(const DeviceSensors& sensors, std::span<const IdentityRow> rows, nlohmann::json& resource) {
   for (const Sensor& sensor : sensors.sensors()) {
     if (sensor.name() != "sideband_board_info") continue;
     for (const auto& [label, property] : rows) {

@@ -39,7 +39,7 @@ constexpr PropertyRow kSensorValue[] = {
     {"Created", "Edm.DateTimeOffset", "The time at which the sensor's count began."},
 };
 constexpr PropertyRow kCounterValue[] = {
-    {"Device", "Edm.String", "The name of the device on which was counted."},
+    {"Device", "Edm.String", "The name of the device that counted."},
     {"Slice", "Edm.Int64", "The slice of the device."},
     {"Vm", "Edm.String", "The name of the VM; absent from counts of the device and of the host."},
     {"VmUuid", "Edm.String", "The UUID of the VM."},

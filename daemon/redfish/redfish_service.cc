@@ -70,7 +70,8 @@ void AddScope(const Scope& scope, nlohmann::json& properties) {
 }
 
 void AddExactness(const Counter& counter, nlohmann::json& properties) {
-  if (counter.has_coverage()) properties["Coverage"] = counter.coverage();
+  // NaN: it is not known.
+  if (counter.has_coverage() && std::isfinite(counter.coverage())) properties["Coverage"] = counter.coverage();
   if (!counter.has_estimate()) return;
   const sideband::v1::Estimate& estimate = counter.estimate();
   if (estimate.has_standard_error()) properties["StandardError"] = absl::StrCat(estimate.standard_error());
@@ -357,9 +358,7 @@ absl::StatusOr<DeviceSensors> RedfishService::SensorsOf(const Caller& caller, ab
 }
 
 RedfishService::Answer RedfishService::DeviceCollection(const Request& request, const CollectionInfo& info,
-                                                        nlohmann::json (RedfishService::*make)(const Caller&,
-                                                                                               const VisibleDevice&)
-                                                            const) const {
+                                                        MakeDevice make) const {
   const std::vector<VisibleDevice> devices = reader_.Devices(request.caller);
   std::vector<std::string> names;
   for (const VisibleDevice& device : devices) names.push_back(device.info->name);

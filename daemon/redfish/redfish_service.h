@@ -153,9 +153,9 @@ class RedfishService {
 
   nlohmann::json ChassisOf(const Caller& caller, const VisibleDevice& device) const;
   nlohmann::json ProcessorOf(const Caller& caller, const VisibleDevice& device) const;
+  using MakeDevice = nlohmann::json (RedfishService::*)(const Caller& caller, const VisibleDevice& device) const;
   // The caller's devices, each as `make` has it.
-  Answer DeviceCollection(const Request& request, const CollectionInfo& info,
-                          nlohmann::json (RedfishService::*make)(const Caller&, const VisibleDevice&) const) const;
+  Answer DeviceCollection(const Request& request, const CollectionInfo& info, MakeDevice make) const;
   // The device with this Id; nullopt if the caller sees none.
   std::optional<VisibleDevice> FindDevice(const Caller& caller, absl::string_view id) const;
   // The sensors of a device, or of the one with this Id. NotFound() as SensorQueries::Get.

@@ -146,6 +146,8 @@ TEST(MetricValueTest, AnEstimateIsMarked) {
   EXPECT_EQ(properties["UpperBound"], "40");
   counter.mutable_estimate()->clear_upper();
   EXPECT_FALSE(CounterMetricValue({}, {}, counter)["Oem"]["Sideband"].contains("UpperBound"));
+  counter.set_coverage(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_FALSE(CounterMetricValue({}, {}, counter)["Oem"]["Sideband"].contains("Coverage")) << "the schema has no null";
 }
 
 TEST(MetricValueTest, Levels) {
@@ -480,6 +482,49 @@ TEST_F(RedfishServiceTest, ProcessorsAreTheCallersDevices) {
   EXPECT_EQ(seen["OperatingSpeedMHz"], 1410);
   EXPECT_EQ(Get("ops", seen["Metrics"]["@odata.id"])["OperatingSpeedMHz"], 1410);
   EXPECT_EQ(Get("ops", seen["EnvironmentMetrics"]["@odata.id"])["PowerWatts"]["Reading"], 250);
+}
+
+// The words of the sensors' labels are those that the resources look for.
+TEST_F(RedfishServiceTest, AProcessorHasWhatItsBoardTells) {
+  reading_.clocks = {.current_mhz = {{mailbox::BoardClock::kGraphics, 1410}}, .throttle_active = 0x3F};
+  reading_.clock_limits.minimum_mhz[mailbox::BoardClock::kGraphics] = 210;
+  reading_.clock_limits.maximum_mhz[mailbox::BoardClock::kGraphics] = 1980;
+  reading_.margin.celsius = 12.5;
+  reading_.temperature.celsius[mailbox::TempSensor::kGpu0] = 61.5;
+  reading_.power_limits.limits[mailbox::PowerSource::kTotal] = {.current = 400, .minimum = 150, .maximum = 450};
+  reading_.pcie = {.generation = 5, .lanes = 16};
+  uint64_t count = 0;
+  for (auto PcieReading::*error : {&PcieReading::correctable, &PcieReading::non_fatal, &PcieReading::fatal,
+                                   &PcieReading::unsupported, &PcieReading::recoveries, &PcieReading::naks_received,
+                                   &PcieReading::replay_rollovers, &PcieReading::naks_sent, &PcieReading::replays}) {
+    reading_.pcie.*error = {.value = ++count};
+  }
+  reading_.metrics.scopes[{}].ratios[MetricId::kEngineActive] = 0.07;
+  boards_.Publish(0, std::make_shared<const BoardReading>(reading_));
+
+  const auto processor = Get("ops", "/redfish/v1/Systems/Host/Processors/gpu0");
+  EXPECT_EQ(processor["MinSpeedMHz"], 210);
+  EXPECT_EQ(processor["MaxSpeedMHz"], 1980);
+  EXPECT_EQ(processor["ThrottleCauses"],
+            nlohmann::json::array({"PowerLimit", "Unknown", "ThermalLimit", "ClockLimit"}));
+  EXPECT_EQ(processor["MemorySummary"]["TotalMemorySizeMiB"], 1024);
+  EXPECT_EQ(processor["SystemInterface"]["PCIe"], nlohmann::json({{"PCIeType", "Gen5"}, {"LanesInUse", 16}}));
+  const auto metrics = Get("ops", processor["Metrics"]["@odata.id"]);
+  EXPECT_EQ(metrics["BandwidthPercent"], 7);
+  EXPECT_EQ(metrics["ThrottlingCelsius"], 12.5);
+  EXPECT_EQ(metrics["PCIeErrors"], nlohmann::json({{"CorrectableErrorCount", 1},
+                                                   {"NonFatalErrorCount", 2},
+                                                   {"FatalErrorCount", 3},
+                                                   {"UnsupportedRequestCount", 4},
+                                                   {"L0ToRecoveryCount", 5},
+                                                   {"NAKReceivedCount", 6},
+                                                   {"ReplayRolloverCount", 7},
+                                                   {"NAKSentCount", 8},
+                                                   {"ReplayCount", 9}}));
+  const auto environment = Get("ops", processor["EnvironmentMetrics"]["@odata.id"]);
+  EXPECT_EQ(environment["TemperatureCelsius"]["Reading"], 61.5);
+  EXPECT_EQ(environment["PowerLimitWatts"],
+            nlohmann::json({{"SetPoint", 400}, {"AllowableMin", 150}, {"AllowableMax", 450}}));
 }
 
 TEST_F(RedfishServiceTest, ATenantSeesNoMoreOfAProcessorThanItsDevice) {

@@ -31,14 +31,12 @@ std::vector<VisibleBoard> SensorQueries::Visible(const Caller& caller,
 }
 
 absl::StatusOr<std::vector<VisibleBoard>> SensorQueries::Boards(const Caller& caller, const std::string& device) const {
-  const std::vector<VisibleDevice> devices = reader_.Devices(caller);
+  std::vector<VisibleDevice> devices = reader_.Devices(caller);
+  // First: what a tenant may see of a board takes a decision for each metric of each partition.
+  if (!device.empty()) std::erase_if(devices, [&](const VisibleDevice& known) { return known.info->name != device; });
   std::vector<VisibleBoard> boards = Visible(caller, devices);
-  if (device.empty()) return boards;
-  std::erase_if(boards, [&](const VisibleBoard& board) { return board.device != device; });
-  if (!boards.empty()) return boards;
-  const bool is_configured =
-      std::ranges::any_of(devices, [&](const VisibleDevice& known) { return known.info->name == device; });
-  if (is_configured && caller.May(Resource::Board(), Right::kRead)) return boards;
+  const bool is_silent = boards.empty() && !devices.empty() && caller.May(Resource::Board(), Right::kRead);
+  if (device.empty() || !boards.empty() || is_silent) return boards;
   return NotFound();
 }
 

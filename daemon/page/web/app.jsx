@@ -125,6 +125,7 @@ function useHistory(model, share) {
     if (!model || !share || asked.current === share) return;
     asked.current = share;
     fetchPast(model, share).then((history) => {
+      if (asked.current !== share) return; // another one was chosen meanwhile
       if (history) setPast({ share, history, done: new Set() });
       else asked.current = undefined;
     });
@@ -150,19 +151,22 @@ function Columns({ share, hasBoards }) {
   );
 }
 
+// The first letter of a name may find all devices: with the charts of all VMs the page would be slow.
+const kFoundOpenMax = 4;
+
 function Devices({ model, view, filter, overview, answers, answeredMs }) {
   if (model.devices.length === 0) return <p>No device is visible to this identity now.</p>;
   const matches = (vm) => filter === '' || [vm, ...vm.contexts].some((row) => row.name.includes(filter));
   const hasBoards = model.devices.some((device) => device.board);
-  const isAlone = model.devices.length === 1 || filter !== '';
   const shown = arrange(model.devices, { ...overview, share: view.share }).filter(
     (device) => filter === '' || device.vms.some(matches),
   );
+  const opensAll = model.devices.length === 1 || (filter !== '' && shown.length <= kFoundOpenMax);
   return (
     <main class={`${answers ? '' : 'stale'} ${hasBoards ? 'boards' : ''}`}>
       {shown.length > 1 && <Columns share={view.share} hasBoards={hasBoards} />}
       {shown.map((device) => (
-        <Device key={device.name} {...{ device, view, matches, isAlone, hasBoards, answers, answeredMs }} />
+        <Device key={device.name} {...{ device, view, matches, opensAll, hasBoards, answers, answeredMs }} />
       ))}
       {shown.length === 0 && <p class="dim">No device has {filter === '' ? 'a problem' : 'such a VM'}.</p>}
     </main>

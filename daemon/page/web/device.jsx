@@ -186,13 +186,17 @@ function Body({ device, view, matches, answeredMs }) {
   );
 }
 
-// `isAlone`: it is open unless the user has closed it. A closed device has no body.
-export function Device({ device, view, matches, isAlone, hasBoards, answers, answeredMs }) {
-  const [asked, setAsked] = useState(undefined);
-  const open = asked ?? isAlone;
+// Whether the user has opened or closed a device, by its name: it may be left out of the page for a while.
+const choices = new Map();
+
+// `opensAll`: it is open unless the user has closed it. A closed device has no body.
+export function Device({ device, view, matches, opensAll, hasBoards, answers, answeredMs }) {
+  const [asked, setAsked] = useState(choices.get(device.name));
+  const open = asked ?? opensAll;
   const here = { ...view, ...shownTime(device, view) };
   const toggle = (event) => {
     event.preventDefault();
+    choices.set(device.name, !open);
     setAsked(!open);
   };
   return (

@@ -4,7 +4,7 @@
 //   for (const device of model.devices) for (const vm of device.vms) show(vm.name, vm.shares, vm.contexts);
 
 import { boardProblems, boardRatio } from './board.js';
-import { percent, secondsOf, siNumber } from './format.js';
+import { secondsOf, siNumber } from './format.js';
 
 export const kResidentEvent = 'resident_cycles';
 const kStates = { STATE_FRESH: 'fresh', STATE_STALE: 'stale', STATE_AWAY: 'away' };
@@ -167,7 +167,8 @@ function healthOf(device, own) {
     outcomes: notOk.map((sample) => sample.labels.outcome),
     snapshots,
     errors,
-    isReadingBad: errors > 0.05 * snapshots,
+    errorShare: errors / (snapshots + errors),
+    isReadingBad: errors > 0.05 * (snapshots + errors),
     conservation: all('sideband_conservation_ok')[0]?.value === 1,
     overruns: sumOf(all('sideband_pipeline_trigger_overruns_total')),
     faults: sumOf(all('sideband_pipeline_mmu_faults_total')),
@@ -304,6 +305,11 @@ export function shareNames(model) {
   return [...names];
 }
 
+// A whole number, so that the text of a problem that lasts stays: each new one is announced.
+function wholePercent(share) {
+  return `${Math.round(100 * share)} %`;
+}
+
 // The problems of a device that call for action, as texts.
 export function deviceProblems(device) {
   const { health, board } = device;
@@ -314,8 +320,9 @@ export function deviceProblems(device) {
   });
   return [
     device.state !== 'fresh' && 'does not answer',
-    health?.isBusBad && `${percent(health.failed / health.transfers)} of the bus transactions failed`,
-    health?.isReadingBad && `${siNumber(health.errors)} of ${siNumber(health.snapshots)} snapshots failed`,
+    health?.isBusBad && `${wholePercent(health.failed / health.transfers)} of the bus transactions failed`,
+    // A device without counters has no snapshots.
+    health?.isReadingBad && device.hasCounters && `${wholePercent(health.errorShare)} of the snapshots failed`,
     // The last snapshot says nothing about a device that does not answer.
     health && device.hasCounters && device.state === 'fresh' && !health.conservation && 'counts do not add up',
     health?.faults > 0 && `${siNumber(health.faults)} memory faults of the pipeline`,

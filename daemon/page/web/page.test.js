@@ -187,9 +187,12 @@ test('problems of a device call for action', () => {
     change(status);
     return deviceProblems(buildModel(status).devices[0]);
   };
-  assert.deepEqual(problemsOf({ failed: 10, errors: 5 }), [], 'at their bounds');
-  assert.deepEqual(problemsOf({ ok: 980, failed: 20 }), ['2.0 % of the bus transactions failed']);
-  assert.deepEqual(problemsOf({ errors: 6 }), ['6 of 100 snapshots failed']);
+  assert.deepEqual(problemsOf({ ok: 990, failed: 10, snapshots: 95, errors: 5 }), [], 'at their bounds');
+  assert.deepEqual(problemsOf({ ok: 980, failed: 20 }), ['2 % of the bus transactions failed']);
+  assert.deepEqual(problemsOf({ snapshots: 94, errors: 6 }), ['6 % of the snapshots failed']);
+  assert.deepEqual(problemsOf({ snapshots: 0, errors: 1 }), ['100 % of the snapshots failed']);
+  const isBoard = (status) => Object.assign(status.devices[0], { kinds: [] });
+  assert.deepEqual(problemsOf({ snapshots: 0, errors: 1, conservation: 0 }, isBoard), [], 'it has no snapshots');
   assert.deepEqual(problemsOf({ faults: 2 }), ['2 memory faults of the pipeline']);
   assert.deepEqual(problemsOf({ conservation: 0 }), ['counts do not add up']);
   const stop = (status) => Object.assign(status.devices[0], { state: 'STATE_STALE' });
