@@ -1027,6 +1027,15 @@ TEST_F(SeveralHostsTest, TopHasAColumn) {
                                                   "b:1   gpu0 +fresh "));
 }
 
+// Listing its devices fails, after the names on the command line have been checked: here there are none.
+TEST_F(SeveralHostsTest, TopGoesOnWithoutTheFirst) {
+  ServeAt("a:1", Refusal());
+  ServeAt("b:1", Updates(1, true));
+  EXPECT_EQ(ReportCli(Run({"top", "-b", "-n", "1", "--address", "a:1,b:1"})), 1);
+  EXPECT_EQ(err_.text(), "sideband: a:1: refused\n");
+  EXPECT_THAT(out_.text(), testing::HasSubstr("\nb:1   gpu0 "));
+}
+
 TEST_F(SeveralHostsTest, TopEndsIfNoneIsThere) {
   for (const char* host : {"a:1", "b:1"}) ServeAt(host, Refusal());
   EXPECT_EQ(ReportCli(Run({"top", "-b", "--address", "a:1,b:1"})), 1);

@@ -74,8 +74,10 @@ Feed::Feed(CommandContext& context, FeedOptions options, std::unique_ptr<Telemet
       model_(options_.model) {}
 
 Feed::~Feed() {
+  // The cancellation is that of all hosts: a feed that has not begun must not end those of the others.
+  if (!thread_.joinable()) return;
   context_.cancellation().Cancel();
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
 void Feed::Read(const std::function<void(const Model&)>& reader) const {

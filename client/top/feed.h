@@ -39,7 +39,7 @@ class Feed {
   // each change of the model, and when the feed has ended.
   static absl::StatusOr<std::unique_ptr<Feed>> Start(CommandContext& context, FeedOptions options,
                                                      std::function<void()> on_change);
-  // Cancels the context's cancellation, so that the thread ends.
+  // Cancels the context's cancellation, so that the thread ends. One that Start() has not returned cancels nothing.
   ~Feed();
 
   void Read(const std::function<void(const Model&)>& reader) const ABSL_LOCKS_EXCLUDED(mu_);
