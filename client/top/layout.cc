@@ -251,7 +251,7 @@ std::string BatchText(const Frame& frame, const TableStyle& style) {
     const std::string indent(static_cast<size_t>(kIndent * depth), ' ');
     table.Add({row.key.host, indent + row.name, row.state, ReadsText(row), UtilText(row), RateText(row)});
   }
-  std::string title = absl::StrCat("sideband top  ", frame.peer, "  ", frame.time, "  ", frame.event, "\n");
+  std::string title = Visible(absl::StrCat("sideband top  ", frame.peer, "  ", frame.time, "  ", frame.event)) + "\n";
   if (!frame.connection.empty()) absl::StrAppend(&title, Visible(frame.connection), "\n");
   return title + table.Render(style);
 }
