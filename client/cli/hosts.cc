@@ -66,7 +66,10 @@ std::string WithHostColumn(const std::string& csv, const std::string& value) {
 
 std::string WithHostMember(const std::string& object, const std::string& host) {
   if (host.empty()) return object;
-  return absl::StrCat("{\"host\": ", nlohmann::json(host).dump(), ",", object.substr(1));
+  // A path of a socket need not be UTF-8.
+  const std::string name = nlohmann::json(host).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  // An object that cannot be converted may be empty (json.cc).
+  return absl::StrCat("{\"host\": ", name, ",", absl::StripPrefix(object, "{"));
 }
 
 std::string HostsJson(const std::vector<std::string>& objects, bool are_several) {
