@@ -363,7 +363,10 @@ class WatchCommand final : public Command {
   absl::Status Follow(Host& host, std::unique_ptr<TelemetryClient> client, WatchOutput& output) const {
     FirstSync first_sync(output);
     const auto selection = Selection::Resolve(filter_, *client);
-    if (!selection.ok()) return ExplainNotFound(selection.status(), filter_, *client);
+    if (!selection.ok()) {
+      if (host.context.cancellation().cancelled()) return absl::OkStatus();
+      return ExplainNotFound(selection.status(), filter_, *client);
+    }
     if (!output.Begin()) return output.End(absl::OkStatus());
     Watch watch(host, *selection, interval_.value(), is_of_changes_, output, first_sync);
     for (;;) {

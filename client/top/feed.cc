@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "client/cli/device_choice.h"
 #include "client/cli/name_pattern.h"
 #include "client/cli/selection.h"
@@ -172,7 +174,7 @@ absl::StatusOr<std::unique_ptr<Feeds>> Feeds::Start(CommandContext& context, con
   for (Host& host : feeds->hosts_) {
     auto feed = Feed::Start(host.context, options, on_change);
     SIDEBAND_RETURN_IF_ERROR(feeds->errors_.Add(host, feed.status()));
-    if (feed.ok()) feeds->feeds_.push_back({host.name, *std::move(feed)});
+    if (feed.ok()) feeds->feeds_.push_back({host, *std::move(feed)});
   }
   if (feeds->feeds_.empty()) return feeds->Result();
   return feeds;
@@ -181,14 +183,23 @@ absl::StatusOr<std::unique_ptr<Feeds>> Feeds::Start(CommandContext& context, con
 std::vector<HostModel> Feeds::Read() const {
   std::vector<HostModel> hosts;
   for (const Entry& entry : feeds_) {
-    HostModel& host = hosts.emplace_back(HostModel{.host = entry.host});
+    HostModel& host = hosts.emplace_back(HostModel{.host = entry.host.name});
     entry.feed->Read([&](const Model& model) { host.model = model; });
     if (const absl::Status ended = entry.feed->ended(); !ended.ok()) {
       host.model.connection = std::string(ended.message());
       host.model.is_synced = true;
     }
+    std::string& connection = host.model.connection;
+    if (!connection.empty() && !absl::StartsWith(connection, host.host)) {
+      connection = absl::StrCat(host.host, ": ", connection);
+    }
   }
   return hosts;
+}
+
+absl::Status Feeds::Result() {
+  for (const Entry& entry : feeds_) SIDEBAND_RETURN_IF_ERROR(errors_.Add(entry.host, entry.feed->ended()));
+  return errors_.Result();
 }
 
 absl::Status Feeds::ended() const {

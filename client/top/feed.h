@@ -78,16 +78,18 @@ class Feeds {
   static absl::StatusOr<std::unique_ptr<Feeds>> Start(CommandContext& context, const FeedOptions& options,
                                                       const std::function<void()>& on_change);
 
-  // Of those that could be asked. One that has ended has the reason as its connection.
+  // Of those that could be asked. One that has ended has the reason as its connection, which names the host if there
+  // are several.
   std::vector<HostModel> Read() const;
   // Why the last of them has ended; OK while one runs, and after the cancellation.
   absl::Status ended() const;
-  // The command's result if it has no other error: that a host could not be asked has been noted.
-  absl::Status Result() { return errors_.Result(); }
+  // The command's result if it has no other error. To be called once, at the end: one of several that has ended is
+  // noted.
+  absl::Status Result();
 
  private:
   struct Entry {
-    std::string host;
+    Host& host;
     std::unique_ptr<Feed> feed;
   };
 
