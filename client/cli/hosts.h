@@ -20,14 +20,14 @@
 namespace sideband::client {
 
 struct Host {
-  std::string name;  // the address; empty if there is one daemon, of which no output tells the name
+  std::string name;  // the address; empty if there is only one daemon: no output names it
   CommandContext context;
 };
 
 // One for each address of the configuration. Their contexts use what `context` uses.
 absl::StatusOr<std::vector<Host>> HostsOf(const CommandContext& context);
 
-// What has become of each host. One that fails is noted, and does not hide the others. Thread-safe; the context must
+// How asking each host has ended. One that fails is noted, and does not hide the others. Thread-safe; the context must
 // outlive it.
 class HostErrors {
  public:

@@ -298,8 +298,8 @@ class WatchCommand final : public Command {
     filter_.AddTo(app);
     interval_.AddTo(app);
     app.add_option("-n,--count", count_,
-                   "End after this number of rounds, in which each device has an update, or of changes; default: go on "
-                   "until Ctrl-C")
+                   "End after this number of rounds (an update of each device), or of changes; default: go on until "
+                   "Ctrl-C")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
     app.add_option("--value", value_,

@@ -32,8 +32,8 @@ constexpr const char* kConnecting[] = {"failed to connect to all addresses", "DN
 // gRPC's words for the cause, and ours. The first that are in a message hold.
 constexpr std::pair<const char*, const char*> kNoConnection[] = {
     {"Could not contact DNS servers",
-     "the host's name cannot be looked up: no DNS server answers; an address in numbers needs none"},
-    {"DNS resolution failed", "the host's name is not known: is it misspelt, or has DNS no entry of it?"},
+     "the host's name cannot be looked up: no DNS server answers; a numeric address needs none"},
+    {"DNS resolution failed", "the host's name is not known: is it misspelt, or does DNS have no entry for it?"},
     {"Connection refused", "no program listens there: is the daemon running, and is this its gRPC port or socket?"},
     {"No such file or directory", "the socket is not there: is the daemon running, with this unix_socket?"},
     {"Network is unreachable", "there is no route to the host: is the address right?"},

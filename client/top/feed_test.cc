@@ -87,7 +87,7 @@ TEST_F(FeedTest, AsksForWhatIsChosen) {
         (*feed)->Read([&](const Model& model) { is_synced = model.is_synced; });
         return is_synced;
       },
-      "what was chosen to be asked for");
+      "the sync response");
   EXPECT_EQ(daemon_->requests().subscribe,
             "filter { device: \"gpu0\" } mode: MODE_STREAM stream_mode: STREAM_MODE_SAMPLE "
             "sample_interval { seconds: 2 nanos: 500000000 }");
