@@ -2,6 +2,8 @@
 #include "client/cli/hosts.h"
 
 #include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -25,6 +27,20 @@ absl::StatusOr<std::vector<Host>> HostsOf(const CommandContext& context) {
   }
   for (const std::string& address : addresses) hosts.push_back({address, context.For(address)});
   return hosts;
+}
+
+absl::Status AskEach(std::vector<Host>& hosts,
+                     const std::function<void(size_t, std::unique_ptr<TelemetryClient>)>& ask) {
+  // Before the threads, which must inherit the signals that this blocks.
+  std::vector<std::unique_ptr<TelemetryClient>> clients;
+  for (Host& host : hosts) {
+    SIDEBAND_ASSIGN_OR_RETURN(clients.emplace_back(), host.context.Connect());
+  }
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < hosts.size(); ++i) threads.emplace_back([&, i] { ask(i, std::move(clients[i])); });
+  ask(0, std::move(clients[0]));
+  for (std::thread& thread : threads) thread.join();
+  return absl::OkStatus();
 }
 
 absl::Status HostErrors::Add(Host& host, const absl::Status& ended) {

@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -330,36 +329,20 @@ class WatchCommand final : public Command {
       return absl::InvalidArgumentError("--on-change: --format must be lines or json");
     }
     SIDEBAND_ASSIGN_OR_RETURN(std::vector<Host> hosts, HostsOf(context));
-    // Before the threads, which must inherit the signals that this blocks.
-    std::vector<std::unique_ptr<TelemetryClient>> clients;
-    for (Host& host : hosts) {
-      SIDEBAND_ASSIGN_OR_RETURN(clients.emplace_back(), host.context.Connect());
-    }
     lines_.value = kValues.at(value_);
     lines_.all_events = !filter_.events.empty();
     WatchOutput output(format_, lines_, count_, hosts.size(), context);
-    if (hosts.size() == 1) return Follow(hosts[0], std::move(clients[0]), output);
-    return FollowAll(hosts, std::move(clients), output, context);
-  }
-
- private:
-  // Each host on a thread of its own, until all have ended.
-  absl::Status FollowAll(std::vector<Host>& hosts, std::vector<std::unique_ptr<TelemetryClient>> clients,
-                         WatchOutput& output, CommandContext& context) const {
     HostErrors errors(context);
     std::vector<absl::Status> ended(hosts.size());
-    std::vector<std::thread> threads;
-    for (size_t i = 0; i < hosts.size(); ++i) {
-      threads.emplace_back([&, i] {
-        ended[i] = errors.Add(hosts[i], Follow(hosts[i], std::move(clients[i]), output));
-        if (!ended[i].ok()) context.cancellation().Cancel();
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+    SIDEBAND_RETURN_IF_ERROR(AskEach(hosts, [&](size_t i, std::unique_ptr<TelemetryClient> client) {
+      ended[i] = errors.Add(hosts[i], Follow(hosts[i], std::move(client), output));
+      if (!ended[i].ok() && hosts.size() > 1) context.cancellation().Cancel();
+    }));
     for (const absl::Status& status : ended) SIDEBAND_RETURN_IF_ERROR(status);
     return errors.Result();
   }
 
+ private:
   absl::Status Follow(Host& host, std::unique_ptr<TelemetryClient> client, WatchOutput& output) const {
     FirstSync first_sync(output);
     const auto selection = Selection::Resolve(filter_, *client);

@@ -47,9 +47,8 @@ absl::Status CheckNames(const FeedOptions& options, TelemetryClient& client) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Feed>> Feed::Start(CommandContext& context, FeedOptions options,
-                                                  std::function<void()> on_change) {
-  SIDEBAND_ASSIGN_OR_RETURN(auto client, context.Connect());
+absl::StatusOr<std::unique_ptr<Feed>> Feed::Start(CommandContext& context, std::unique_ptr<TelemetryClient> client,
+                                                  FeedOptions options, std::function<void()> on_change) {
   SIDEBAND_RETURN_IF_ERROR(CheckNames(options, *client));
   std::unique_ptr<Feed> feed(new Feed(context, std::move(options), std::move(client), std::move(on_change)));
   SIDEBAND_RETURN_IF_ERROR(feed->List());
@@ -171,10 +170,13 @@ absl::StatusOr<std::unique_ptr<Feeds>> Feeds::Start(CommandContext& context, con
                                                     const std::function<void()>& on_change) {
   SIDEBAND_ASSIGN_OR_RETURN(std::vector<Host> hosts, HostsOf(context));
   std::unique_ptr<Feeds> feeds(new Feeds(context, std::move(hosts)));
-  for (Host& host : feeds->hosts_) {
-    auto feed = Feed::Start(host.context, options, on_change);
-    SIDEBAND_RETURN_IF_ERROR(feeds->errors_.Add(host, feed.status()));
-    if (feed.ok()) feeds->feeds_.push_back({host, *std::move(feed)});
+  std::vector<absl::StatusOr<std::unique_ptr<Feed>>> started(feeds->hosts_.size());
+  SIDEBAND_RETURN_IF_ERROR(AskEach(feeds->hosts_, [&](size_t i, std::unique_ptr<TelemetryClient> client) {
+    started[i] = Feed::Start(feeds->hosts_[i].context, std::move(client), options, on_change);
+  }));
+  for (size_t i = 0; i < started.size(); ++i) {
+    SIDEBAND_RETURN_IF_ERROR(feeds->errors_.Add(feeds->hosts_[i], started[i].status()));
+    if (started[i].ok()) feeds->feeds_.push_back({feeds->hosts_[i], *std::move(started[i])});
   }
   if (feeds->feeds_.empty()) return feeds->Result();
   return feeds;

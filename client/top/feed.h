@@ -34,11 +34,11 @@ struct FeedOptions {
 // Thread-safe. The context must outlive it.
 class Feed {
  public:
-  // Lists the devices first: an error of the connection or of the caller's rights is returned, and the daemon's
-  // NOT_FOUND for a device or an event that the caller does not see. `on_change` is called on the feed's thread after
-  // each change of the model, and when the feed has ended.
-  static absl::StatusOr<std::unique_ptr<Feed>> Start(CommandContext& context, FeedOptions options,
-                                                     std::function<void()> on_change);
+  // `client` is of context.Connect(). Lists the devices first: an error of the connection or of the caller's rights is
+  // returned, and the daemon's NOT_FOUND for a device or an event that the caller does not see. `on_change` is called
+  // on the feed's thread after each change of the model, and when the feed has ended.
+  static absl::StatusOr<std::unique_ptr<Feed>> Start(CommandContext& context, std::unique_ptr<TelemetryClient> client,
+                                                     FeedOptions options, std::function<void()> on_change);
   // Cancels the context's cancellation, so that the thread ends. One that Start() has not returned cancels nothing.
   ~Feed();
 

@@ -31,7 +31,9 @@ class FeedTest : public testing::Test {
 
   absl::StatusOr<std::unique_ptr<Feed>> Start(FeedOptions options = {}) {
     daemon_ = std::make_unique<FakeDaemon>(script_);
-    return Feed::Start(context_, std::move(options), [this] { ++changes_; });
+    auto client = context_.Connect();
+    if (!client.ok()) return client.status();
+    return Feed::Start(context_, *std::move(client), std::move(options), [this] { ++changes_; });
   }
 
   // Waits until `is_so` holds after some change.
