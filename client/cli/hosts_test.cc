@@ -4,11 +4,12 @@
 #include <grpcpp/channel.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <nlohmann/json.hpp>
 
-#include "absl/synchronization/blocking_counter.h"
 #include "client/cli/output.h"
 #include "client/lib/fake_daemon.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::client {
 namespace {
@@ -36,12 +37,12 @@ class HostsTest : public testing::Test {
 TEST_F(HostsTest, NoneWaitsForAnother) {
   std::vector<Host> hosts = Hosts("a:1,b:1,c:1");
   ASSERT_EQ(hosts.size(), 3u);
-  absl::BlockingCounter all(3);
+  std::atomic<size_t> asked = 0;
   std::vector<absl::Status> ended(hosts.size(), absl::UnknownError(""));
   EXPECT_EQ(AskEach(hosts,
                     [&](size_t i, const auto& client) {
-                      all.DecrementCount();
-                      if (i == 0) all.Wait();  // for ever, if the others come after the first
+                      ++asked;
+                      WaitUntil([&] { return asked == hosts.size(); }, "the other hosts");
                       ended[i] = client->ListDevices({}).status();
                     }),
             absl::OkStatus());
