@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -118,7 +119,7 @@ class CliTest : public testing::Test {
           const auto host = hosts_.find(config.address);
           return (host == hosts_.end() ? daemon_ : host->second)->Channel();
         },
-        .now = [] { return absl::FromUnixSeconds(1'700'000'600); },
+        .now = now_,
         .wait = wait_,
         .terminal = [this] { return terminal_; },
         .draw_nonce = [] { return kNonce; }};
@@ -141,6 +142,7 @@ class CliTest : public testing::Test {
   StringOutput out_;
   Notes err_;
   Cancellation cancellation_;
+  std::function<absl::Time()> now_ = [] { return absl::FromUnixSeconds(1'700'000'600); };
   std::function<bool(absl::Duration)> wait_ = [](absl::Duration) { return true; };
   std::optional<TerminalSize> terminal_;
   ClientConfig config_;
@@ -1095,6 +1097,39 @@ TEST_F(SeveralHostsTest, TopHasAColumn) {
                                                   "b:1   gpu0 +fresh "));
 }
 
+// Listing its devices fails, after the names on the command line have been checked: here there are none.
+TEST_F(SeveralHostsTest, TopGoesOnWithoutTheFirst) {
+  ServeAt("a:1", Refusal());
+  ServeAt("b:1", Updates(1, true));
+  EXPECT_EQ(ReportCli(Run({"top", "-b", "-n", "1", "--address", "a:1,b:1"})), 1);
+  EXPECT_EQ(err_.text(), "sideband: a:1: refused\n");
+  EXPECT_THAT(out_.text(), testing::HasSubstr("\nb:1   gpu0 "));
+}
+
+TEST_F(SeveralHostsTest, TopDoesNotWaitForASilentOne) {
+  ServeAt("a:1", Updates(1, true));
+  ServeAt("b:1", {.keeps_streams = true});
+  std::atomic<int> asked = 0;
+  now_ = [&asked] { return absl::FromUnixSeconds(1'700'000'600 + 10 * ++asked); };
+  EXPECT_EQ(ReportCli(Run({"top", "-b", "-n", "1", "--address", "a:1,b:1"})), 0);
+  EXPECT_EQ(err_.text(), "");
+  EXPECT_THAT(out_.text(), testing::StartsWith("sideband top  2 daemons  "));
+}
+
+TEST_F(SeveralHostsTest, TopNotesWhatHasEnded) {
+  ServeAt("a:1", {});
+  ServeAt("b:1", Updates(1, true));
+  EXPECT_EQ(ReportCli(Run({"top", "-b", "-n", "1", "--address", "a:1,b:1"})), 1);
+  EXPECT_EQ(err_.text(), "sideband: a:1: the server ended the stream\n");
+  EXPECT_THAT(out_.text(), testing::ContainsRegex("\na:1: the server ended the stream\nHOST [^$]+\nb:1   gpu0 "));
+}
+
+TEST_F(SeveralHostsTest, TopNotesAllThatHaveEnded) {
+  for (const char* host : {"a:1", "b:1"}) ServeAt(host, {});
+  EXPECT_EQ(ReportCli(Run({"top", "-b", "--address", "a:1,b:1"})), 1);
+  EXPECT_EQ(err_.text(), "sideband: a:1: the server ended the stream\nsideband: b:1: the server ended the stream\n");
+}
+
 TEST_F(SeveralHostsTest, TopEndsIfNoneIsThere) {
   for (const char* host : {"a:1", "b:1"}) ServeAt(host, Refusal());
   EXPECT_EQ(ReportCli(Run({"top", "-b", "--address", "a:1,b:1"})), 1);
@@ -1280,6 +1315,19 @@ TEST_F(CliTest, WatchOfABoardWithoutCountersEnds) {
   Serve(script);
   EXPECT_EQ(Printed({"watch"}), "");
   EXPECT_EQ(err_.text(), "sideband: gpu2 is a board without counters: see sideband sensors --device gpu2\n");
+}
+
+TEST_F(CliTest, WatchEndsWellIfInterruptedWhileItLooksNamesUp) {
+  Serve(Updates(1, true));
+  on_connect_ = [this] { cancellation_.Cancel(); };
+  EXPECT_EQ(Printed({"watch", "--device", "g*"}), "");
+  EXPECT_EQ(err_.text(), "");
+}
+
+TEST_F(CliTest, OneAddressThatIsGivenTwiceIsOneDaemon) {
+  Serve(Updates(1, true));
+  EXPECT_EQ(Printed({"devices", "--address", "h:1, h:1,", "--format", "csv"}).substr(0, 7), "device,");
+  EXPECT_EQ(config_.address, "h:1");
 }
 
 TEST_F(CliTest, WatchAsJsonIsALinePerUpdate) {

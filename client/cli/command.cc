@@ -53,7 +53,7 @@ void CommandContext::Note(const std::string& note) {
   const absl::MutexLock lock(&mu);
   // A failure to write to standard error cannot be reported anywhere.
   (void)environment_.err.Write(
-      absl::StrCat("sideband: ", has_host ? "" : absl::StrCat(host_, ": "), Visible(note), "\n"));
+      absl::StrCat("sideband: ", Visible(has_host ? note : absl::StrCat(host_, ": ", note)), "\n"));
 }
 
 CommandContext CommandContext::For(const std::string& host) const {

@@ -32,25 +32,22 @@ class DevicesCommand final : public Command {
 
   absl::Status Run(CommandContext& context) override {
     SIDEBAND_ASSIGN_OR_RETURN(std::vector<Host> hosts, HostsOf(context));
+    std::vector<absl::StatusOr<v1::ListDevicesResponse>> responses(hosts.size());
+    SIDEBAND_RETURN_IF_ERROR(
+        AskEach(hosts, [&](size_t i, const auto& client) { responses[i] = client->ListDevices({}); }));
     HostErrors errors(context);
     std::vector<DevicesAtHost> answers;
-    for (Host& host : hosts) {
-      auto response = List(host.context);
-      SIDEBAND_RETURN_IF_ERROR(errors.Add(host, response.status()));
-      if (response.ok()) answers.push_back({host.name, *std::move(response)});
+    for (size_t i = 0; i < hosts.size(); ++i) {
+      SIDEBAND_RETURN_IF_ERROR(errors.Add(hosts[i], responses[i].status()));
+      if (!responses[i].ok()) continue;
+      for (const std::string& note : AwayNotes(*responses[i])) hosts[i].context.Note(note);
+      answers.push_back({hosts[i].name, *std::move(responses[i])});
     }
     if (!answers.empty()) SIDEBAND_RETURN_IF_ERROR(context.out().Write(Text(answers, hosts.size() > 1, context)));
     return errors.Result();
   }
 
  private:
-  static absl::StatusOr<v1::ListDevicesResponse> List(CommandContext& context) {
-    SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
-    SIDEBAND_ASSIGN_OR_RETURN(auto response, client->ListDevices({}));
-    for (const std::string& note : AwayNotes(response)) context.Note(note);
-    return response;
-  }
-
   std::string Text(const std::vector<DevicesAtHost>& answers, bool are_several, const CommandContext& context) const {
     if (!format_.json() && !format_.csv()) return DevicesTable(answers, context.StyleOf(format_.style));
     std::vector<std::string> objects;

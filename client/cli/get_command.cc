@@ -44,11 +44,14 @@ class GetCommand final : public Command {
   absl::Status Run(CommandContext& context) override {
     SIDEBAND_RETURN_IF_ERROR(past_.Check(context.Now()));
     SIDEBAND_ASSIGN_OR_RETURN(std::vector<Host> hosts, HostsOf(context));
+    std::vector<absl::StatusOr<std::string>> answers(hosts.size());
+    SIDEBAND_RETURN_IF_ERROR(
+        AskEach(hosts, [&](size_t i, const auto& client) { answers[i] = Ask(hosts[i], *client); }));
     HostErrors errors(context);
     std::vector<std::string> texts;
-    for (Host& host : hosts) {
-      auto text = Ask(host);
-      SIDEBAND_RETURN_IF_ERROR(errors.Add(host, text.status()));
+    for (size_t i = 0; i < hosts.size(); ++i) {
+      absl::StatusOr<std::string>& text = answers[i];
+      SIDEBAND_RETURN_IF_ERROR(errors.Add(hosts[i], text.status()));
       if (text.ok() && (format_.csv() || !text->empty())) texts.push_back(*std::move(text));
     }
     SIDEBAND_RETURN_IF_ERROR(context.out().Write(Joined(texts, hosts.size() > 1)));
@@ -66,12 +69,11 @@ class GetCommand final : public Command {
     return WithHostColumn(titles, are_several ? "host" : "") + absl::StrJoin(texts, "");
   }
 
-  absl::StatusOr<std::string> Ask(Host& host) const {
-    SIDEBAND_ASSIGN_OR_RETURN(const auto client, host.context.Connect());
-    const auto selection = Selection::Resolve(filter_, *client);
-    if (!selection.ok()) return ExplainNotFound(selection.status(), filter_, *client);
-    auto text = past_.is_wanted() ? AskHistory(*selection, *client, host) : AskSnapshots(*selection, *client, host);
-    if (!text.ok()) return ExplainNotFound(text.status(), filter_, *client);
+  absl::StatusOr<std::string> Ask(Host& host, TelemetryClient& client) const {
+    const auto selection = Selection::Resolve(filter_, client);
+    if (!selection.ok()) return ExplainNotFound(selection.status(), filter_, client);
+    auto text = past_.is_wanted() ? AskHistory(*selection, client, host) : AskSnapshots(*selection, client, host);
+    if (!text.ok()) return ExplainNotFound(text.status(), filter_, client);
     return text;
   }
 

@@ -140,7 +140,7 @@ class Handshake {
         return absl::StrCat("the daemon's certificate is not for '", name,
                             "'; set server_name to a name that it is for");
       case X509_V_ERR_CERT_HAS_EXPIRED:
-        return "the daemon's certificate has expired: its operator renews it";
+        return "the daemon's certificate has expired: the daemon's operator must renew it";
       case X509_V_ERR_CERT_NOT_YET_VALID:
         return "the daemon's certificate is not valid yet: is this machine's clock right?";
       case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:

@@ -2,6 +2,8 @@
 #include "client/cli/hosts.h"
 
 #include <nlohmann/json.hpp>
+#include <thread>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -25,6 +27,20 @@ absl::StatusOr<std::vector<Host>> HostsOf(const CommandContext& context) {
   }
   for (const std::string& address : addresses) hosts.push_back({address, context.For(address)});
   return hosts;
+}
+
+absl::Status AskEach(std::vector<Host>& hosts,
+                     const std::function<void(size_t, std::unique_ptr<TelemetryClient>)>& ask) {
+  // Before the threads, which must inherit the signals that this blocks.
+  std::vector<std::unique_ptr<TelemetryClient>> clients;
+  for (Host& host : hosts) {
+    SIDEBAND_ASSIGN_OR_RETURN(clients.emplace_back(), host.context.Connect());
+  }
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < hosts.size(); ++i) threads.emplace_back([&, i] { ask(i, std::move(clients[i])); });
+  ask(0, std::move(clients[0]));
+  for (std::thread& thread : threads) thread.join();
+  return absl::OkStatus();
 }
 
 absl::Status HostErrors::Add(Host& host, const absl::Status& ended) {
@@ -66,7 +82,10 @@ std::string WithHostColumn(const std::string& csv, const std::string& value) {
 
 std::string WithHostMember(const std::string& object, const std::string& host) {
   if (host.empty()) return object;
-  return absl::StrCat("{\"host\": ", nlohmann::json(host).dump(), ",", object.substr(1));
+  // A path of a socket need not be UTF-8.
+  const std::string name = nlohmann::json(host).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  // An object that cannot be converted may be empty (json.cc).
+  return absl::StrCat("{\"host\": ", name, ",", absl::StripPrefix(object, "{"));
 }
 
 std::string HostsJson(const std::vector<std::string>& objects, bool are_several) {

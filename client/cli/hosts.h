@@ -2,12 +2,17 @@
 //
 // The daemons of a command that asks several: `--address a:9878,b:9878`.
 //   SIDEBAND_ASSIGN_OR_RETURN(std::vector<Host> hosts, HostsOf(context));
+//   std::vector<absl::Status> ended(hosts.size());
+//   SIDEBAND_RETURN_IF_ERROR(AskEach(hosts, [&](size_t i, auto client) { ended[i] = Ask(*client); }));
 //   HostErrors errors(context);
-//   for (Host& host : hosts) SIDEBAND_RETURN_IF_ERROR(errors.Add(host, Ask(host.context)));
+//   for (size_t i = 0; i < hosts.size(); ++i) SIDEBAND_RETURN_IF_ERROR(errors.Add(hosts[i], ended[i]));
 //   return errors.Result();
 #ifndef SIDEBAND_CLIENT_CLI_HOSTS_H_
 #define SIDEBAND_CLIENT_CLI_HOSTS_H_
 
+#include <cstddef>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,18 +21,24 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "client/cli/command.h"
+#include "client/lib/telemetry_client.h"
 
 namespace sideband::client {
 
 struct Host {
-  std::string name;  // the address; empty if there is one daemon, of which no output tells the name
+  std::string name;  // the address; empty if there is only one daemon: no output names it
   CommandContext context;
 };
 
-// One for each address of the configuration. Their contexts use what `context` uses.
+// One for each address of the configuration, at least one. Their contexts use what `context` uses.
 absl::StatusOr<std::vector<Host>> HostsOf(const CommandContext& context);
 
-// What has become of each host. One that fails is noted, and does not hide the others. Thread-safe; the context must
+// Connects to each host in turn, then calls `ask` with its index and its client; for several, each on a thread of its
+// own, so that one that does not answer delays no other. Returns when all have returned, or the error of a connection.
+absl::Status AskEach(std::vector<Host>& hosts,
+                     const std::function<void(size_t, std::unique_ptr<TelemetryClient>)>& ask);
+
+// How asking each host has ended. One that fails is noted, and does not hide the others. Thread-safe; the context must
 // outlive it.
 class HostErrors {
  public:

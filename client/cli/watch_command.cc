@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -300,8 +299,8 @@ class WatchCommand final : public Command {
     filter_.AddTo(app);
     interval_.AddTo(app);
     app.add_option("-n,--count", count_,
-                   "End after this number of rounds, in which each device has an update, or of changes; default: go on "
-                   "until Ctrl-C")
+                   "End after this number of rounds (an update of each device), or of changes; default: go on until "
+                   "Ctrl-C")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
     app.add_option("--value", value_,
@@ -332,40 +331,27 @@ class WatchCommand final : public Command {
       return absl::InvalidArgumentError("--on-change: --format must be lines or json");
     }
     SIDEBAND_ASSIGN_OR_RETURN(std::vector<Host> hosts, HostsOf(context));
-    // Before the threads, which must inherit the signals that this blocks.
-    std::vector<std::unique_ptr<TelemetryClient>> clients;
-    for (Host& host : hosts) {
-      SIDEBAND_ASSIGN_OR_RETURN(clients.emplace_back(), host.context.Connect());
-    }
     lines_.value = kValues.at(value_);
     lines_.all_events = !filter_.events.empty();
     WatchOutput output(format_, lines_, count_, hosts.size(), context);
-    if (hosts.size() == 1) return Follow(hosts[0], std::move(clients[0]), output);
-    return FollowAll(hosts, std::move(clients), output, context);
-  }
-
- private:
-  // Each host on a thread of its own, until all have ended.
-  absl::Status FollowAll(std::vector<Host>& hosts, std::vector<std::unique_ptr<TelemetryClient>> clients,
-                         WatchOutput& output, CommandContext& context) const {
     HostErrors errors(context);
     std::vector<absl::Status> ended(hosts.size());
-    std::vector<std::thread> threads;
-    for (size_t i = 0; i < hosts.size(); ++i) {
-      threads.emplace_back([&, i] {
-        ended[i] = errors.Add(hosts[i], Follow(hosts[i], std::move(clients[i]), output));
-        if (!ended[i].ok()) context.cancellation().Cancel();
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+    SIDEBAND_RETURN_IF_ERROR(AskEach(hosts, [&](size_t i, std::unique_ptr<TelemetryClient> client) {
+      ended[i] = errors.Add(hosts[i], Follow(hosts[i], std::move(client), output));
+      if (!ended[i].ok() && hosts.size() > 1) context.cancellation().Cancel();
+    }));
     for (const absl::Status& status : ended) SIDEBAND_RETURN_IF_ERROR(status);
     return errors.Result();
   }
 
+ private:
   absl::Status Follow(Host& host, std::unique_ptr<TelemetryClient> client, WatchOutput& output) const {
     FirstSync first_sync(output);
     const auto selection = Selection::Resolve(filter_, *client);
-    if (!selection.ok()) return ExplainNotFound(selection.status(), filter_, *client);
+    if (!selection.ok()) {
+      if (host.context.cancellation().cancelled()) return absl::OkStatus();
+      return ExplainNotFound(selection.status(), filter_, *client);
+    }
     if (!output.Begin()) return output.End(absl::OkStatus());
     Watch watch(host, *selection, interval_.value(), is_of_changes_, output, first_sync);
     for (;;) {

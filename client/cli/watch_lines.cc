@@ -22,7 +22,7 @@ namespace {
 std::string NameOf(const v1::Scope& scope) {
   const std::string vm = VmText(scope);
   if (vm.empty()) return "device";
-  return absl::StrCat(Visible(vm), scope.context().empty() ? "" : "/", Visible(scope.context()));
+  return absl::StrCat(vm, scope.context().empty() ? "" : "/", scope.context());
 }
 
 std::string DeviceText(const v1::Device& device, bool is_gone) {
@@ -41,9 +41,9 @@ std::string ScopeText(const v1::ScopeState& state, bool is_gone) {
 }
 
 std::string LimitText(const v1::SensorLimit& limit, bool is_gone) {
-  std::string text = absl::StrCat(limit.device(), " ", Visible(limit.sensor().name()));
+  std::string text = absl::StrCat(limit.device(), " ", limit.sensor().name());
   for (const v1::SensorLabel& label : limit.sensor().labels()) {
-    absl::StrAppend(&text, " ", Visible(label.name()), "=", Visible(label.value()));
+    absl::StrAppend(&text, " ", label.name(), "=", label.value());
   }
   return is_gone ? absl::StrCat(text, " is gone") : absl::StrCat(text, " is ", limit.sensor().value());
 }
@@ -53,16 +53,15 @@ std::string MarkText(const v1::MarkInfo& mark, bool is_gone) {
   if (is_gone) return text + " is gone";
   const std::string name = v1::MarkInfo::State_Name(mark.state());
   const std::string state = absl::AsciiStrToLower(absl::StripPrefix(name, "STATE_"));
-  return absl::StrCat(text, " is ", state, mark.label().empty() ? "" : ": ", Visible(mark.label()));
+  return absl::StrCat(text, " is ", state, mark.label().empty() ? "" : ": ", mark.label());
 }
 
 std::string EventText(const v1::WatchBoardEventsResponse& event) {
   if (event.has_driver_message()) {
-    return absl::StrCat(event.device(), " xid ", event.driver_message().xid(), ": ",
-                        Visible(event.driver_message().text()));
+    return absl::StrCat(event.device(), " xid ", event.driver_message().xid(), ": ", event.driver_message().text());
   }
   if (event.has_raised()) {
-    return absl::StrCat(event.device(), " ", Visible(event.raised().name()), " raised ",
+    return absl::StrCat(event.device(), " ", event.raised().name(), " raised ",
                         PluralText(event.raised().count(), "time"));
   }
   return absl::StrCat(event.device(), " ", LostText(event.messages_lost()));
@@ -113,7 +112,10 @@ std::string ChangeLines(const v1::StateChange& change, absl::Time now, const std
   const std::string time = absl::FormatTime("%H:%M:%E1S", now, absl::UTCTimeZone());
   const std::string start = host.empty() ? time : absl::StrCat(time, " ", host);
   std::string lines;
-  for (const v1::StateItem& item : change.items()) absl::StrAppend(&lines, start, " ", TextOf(item), "\n");
+  for (const v1::StateItem& item : change.items()) {
+    // Names and texts may be chosen by other parties.
+    absl::StrAppend(&lines, Visible(absl::StrCat(start, " ", TextOf(item))), "\n");
+  }
   return lines;
 }
 

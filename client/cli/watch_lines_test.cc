@@ -13,7 +13,7 @@ const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
 TEST(ChangeLinesTest, EachItemIsALine) {
   v1::StateChange change;
   v1::Device& device = *change.add_items()->mutable_device();
-  device.set_name("gpu0");
+  device.set_name("gpu0\x1b");
   device.set_boot_id(0xb007);
   device.set_state(v1::Device::STATE_STALE);
   v1::ScopeState& scope = *change.add_items()->mutable_scope();
@@ -43,7 +43,7 @@ TEST(ChangeLinesTest, EachItemIsALine) {
   event.mutable_driver_message()->set_xid(63);
   event.mutable_driver_message()->set_text("row remapping");
   EXPECT_EQ(ChangeLines(change, kNow),
-            "22:13:20.0 gpu0 is stale, boot 000000000000b007\n"
+            "22:13:20.0 gpu0\\x1b is stale, boot 000000000000b007\n"
             "22:13:20.0 gpu0 vm0/train\\x1b is idle (overflow, partial)\n"
             "22:13:20.0 gpu0 device is gone\n"
             "22:13:20.0 gpu1 sideband_power_limit_watts kind=current is 350\n"

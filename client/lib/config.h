@@ -46,7 +46,8 @@ using GetEnv = std::function<std::optional<std::string>(const std::string& name)
 // if that exists, else nullopt.
 std::optional<std::string> FindClientConfig(const std::string& given, const GetEnv& get_env);
 
-// Overrides the members of `config` that `flags` gives. Sets the default address if neither has one.
+// Overrides the members of `config` that `flags` gives. Sets the default address if neither has one. Each address is in
+// the result once.
 ClientConfig Override(ClientConfig config, const ClientConfig& flags);
 
 // The addresses, each once. Connect() takes a configuration of one.

@@ -66,6 +66,9 @@ TEST(ClientConfigTest, FlagsReplaceWhatTheyGive) {
   const ClientConfig expected{.address = "h:2", .ca_file = "a", .cert_file = "b", .key_file = "c", .server_name = "s"};
   EXPECT_EQ(Override(file, {.address = "h:2", .server_name = "s"}), expected);
   EXPECT_EQ(Override({}, {}).address, kDefaultAddress);
+  EXPECT_EQ(Override({}, {.address = "h:1, h:1,"}).address, "h:1") << "which is one daemon";
+  EXPECT_EQ(Override({}, {.address = "h:1, g:2,h:1"}).address, "h:1,g:2");
+  EXPECT_EQ(Override(file, {.address = ","}).address, ",") << "a mistake, which is not answered by another daemon";
 }
 
 }  // namespace

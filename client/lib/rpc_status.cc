@@ -27,14 +27,15 @@ constexpr char kNoAlpn[] = "missing selected ALPN property";
 // The system's messages, forwarded by gRPC, for a connection that the peer closed before its first use.
 constexpr const char* kClosed[] = {"Broken pipe", "Connection reset by peer", "Socket closed"};
 
-// gRPC's words for an address where no connection comes about, and ours. The first that are in a message hold.
+// How gRPC's messages begin if no connection comes about. A daemon's own may have the same errors, of its bus.
+constexpr const char* kConnecting[] = {"failed to connect to all addresses", "DNS resolution failed"};
+// gRPC's words for the cause, and ours. The first that are in a message hold.
 constexpr std::pair<const char*, const char*> kNoConnection[] = {
     {"Could not contact DNS servers",
-     "the host's name cannot be looked up: no DNS server answers; an address in numbers needs none"},
-    {"DNS resolution failed", "the host's name is not known: is it misspelt, or has DNS no entry of it?"},
+     "the host's name cannot be looked up: no DNS server answers; a numeric address needs none"},
+    {"DNS resolution failed", "the host's name is not known: is it misspelt, or does DNS have no entry for it?"},
     {"Connection refused", "no program listens there: is the daemon running, and is this its gRPC port or socket?"},
-    {"Failed to connect to remote host: No such file or directory",
-     "the socket is not there: is the daemon running, with this unix_socket?"},
+    {"No such file or directory", "the socket is not there: is the daemon running, with this unix_socket?"},
     {"Network is unreachable", "there is no route to the host: is the address right?"},
     {"No route to host", "there is no route to the host: is the address right?"},
     {"Connection timed out", "the host does not answer: is the address right, and does a firewall let it through?"},
@@ -54,7 +55,8 @@ std::string Message(const grpc::Status& status, absl::StatusCode code, const std
   if (absl::StrContains(status.error_message(), kNoAlpn)) {
     return "the server at this address speaks TLS, but not gRPC: is it the daemon's HTTPS port? gRPC has its own port";
   }
-  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+  const auto begins = [&](const char* words) { return absl::StartsWith(status.error_message(), words); };
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE && std::ranges::any_of(kConnecting, begins)) {
     for (const auto& [theirs, ours] : kNoConnection) {
       if (absl::StrContains(status.error_message(), theirs)) return ours;
     }

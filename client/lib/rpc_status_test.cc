@@ -40,11 +40,11 @@ TEST(RpcStatusTest, WhereNothingConnectsItSaysWhatToLookAt) {
       {"DNS resolution failed for nohost:1: C-ares status is not ARES_SUCCESS qtype=A name=nohost is_balancer=0: "
        "Domain "
        "name not found",
-       "the host's name is not known: is it misspelt, or has DNS no entry of it?"},
+       "the host's name is not known: is it misspelt, or does DNS have no entry for it?"},
       {"DNS resolution failed for nohost:1: C-ares status is not ARES_SUCCESS qtype=A name=nohost is_balancer=0: Could "
        "not contact DNS servers",
-       "the host's name cannot be looked up: no DNS server answers; an address in numbers needs none"},
-      {failed + "to remote host: No such file or directory",
+       "the host's name cannot be looked up: no DNS server answers; a numeric address needs none"},
+      {"failed to connect to all addresses; last error: UNKNOWN: unix:/run/x.sock: No such file or directory",
        "the socket is not there: is the daemon running, with this unix_socket?"},
       {failed + "to remote host: No route to host", "there is no route to the host: is the address right?"},
       {failed + "to remote host: Connection timed out",
@@ -53,6 +53,14 @@ TEST(RpcStatusTest, WhereNothingConnectsItSaysWhatToLookAt) {
   for (const auto& test : kCases) {
     EXPECT_EQ(Told(grpc::UNAVAILABLE, test.theirs, "h:1"), "UNAVAILABLE: h:1: " + test.ours);
     EXPECT_EQ(Told(grpc::INTERNAL, test.theirs, "h:1"), "INTERNAL: h:1: " + test.theirs);
+  }
+}
+
+TEST(RpcStatusTest, AnErrorOfTheDaemonsBusIsNotOfTheConnection) {
+  for (const std::string theirs : {"the device was not triggered: gpu0.sock: Connection refused",
+                                   "the device was not marked: Connection timed out",
+                                   "the device was not changed: /dev/i2c-3: No such file or directory"}) {
+    EXPECT_EQ(Told(grpc::UNAVAILABLE, theirs, "h:1"), "UNAVAILABLE: h:1: " + theirs);
   }
 }
 

@@ -111,6 +111,14 @@ class HostileTest(unittest.TestCase):
                     self.assertTrue(0 <= error.retry_after_s <= 3600, error.retry_after_s)
         self.assertLessEqual({None, 0, 3600}, told)
 
+    def test_errors_of_a_bus_are_not_of_the_connection(self):
+        for details, words in (("the device was not marked: Connection timed out", "not marked: Connection timed out"),
+                               ("failed to connect to all addresses; last error: UNKNOWN: unix:/run/x.sock: No such file or "
+                                "directory", "the socket is not there: ")):
+            failure = grpc.RpcError()
+            failure.code, failure.details = lambda: grpc.StatusCode.UNAVAILABLE, lambda details=details: details
+            self.assertIn(words, str(_errors.from_rpc(failure, "host:1")))
+
 
 if __name__ == "__main__":
     unittest.main()

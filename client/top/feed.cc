@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "client/cli/device_choice.h"
 #include "client/cli/name_pattern.h"
 #include "client/cli/selection.h"
@@ -45,9 +47,8 @@ absl::Status CheckNames(const FeedOptions& options, TelemetryClient& client) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Feed>> Feed::Start(CommandContext& context, FeedOptions options,
-                                                  std::function<void()> on_change) {
-  SIDEBAND_ASSIGN_OR_RETURN(auto client, context.Connect());
+absl::StatusOr<std::unique_ptr<Feed>> Feed::Start(CommandContext& context, std::unique_ptr<TelemetryClient> client,
+                                                  FeedOptions options, std::function<void()> on_change) {
   SIDEBAND_RETURN_IF_ERROR(CheckNames(options, *client));
   std::unique_ptr<Feed> feed(new Feed(context, std::move(options), std::move(client), std::move(on_change)));
   SIDEBAND_RETURN_IF_ERROR(feed->List());
@@ -74,8 +75,10 @@ Feed::Feed(CommandContext& context, FeedOptions options, std::unique_ptr<Telemet
       model_(options_.model) {}
 
 Feed::~Feed() {
+  // The cancellation is that of all hosts: a feed that has not begun must not end those of the others.
+  if (!thread_.joinable()) return;
   context_.cancellation().Cancel();
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
 void Feed::Read(const std::function<void(const Model&)>& reader) const {
@@ -167,10 +170,13 @@ absl::StatusOr<std::unique_ptr<Feeds>> Feeds::Start(CommandContext& context, con
                                                     const std::function<void()>& on_change) {
   SIDEBAND_ASSIGN_OR_RETURN(std::vector<Host> hosts, HostsOf(context));
   std::unique_ptr<Feeds> feeds(new Feeds(context, std::move(hosts)));
-  for (Host& host : feeds->hosts_) {
-    auto feed = Feed::Start(host.context, options, on_change);
-    SIDEBAND_RETURN_IF_ERROR(feeds->errors_.Add(host, feed.status()));
-    if (feed.ok()) feeds->feeds_.push_back({host.name, *std::move(feed)});
+  std::vector<absl::StatusOr<std::unique_ptr<Feed>>> started(feeds->hosts_.size());
+  SIDEBAND_RETURN_IF_ERROR(AskEach(feeds->hosts_, [&](size_t i, std::unique_ptr<TelemetryClient> client) {
+    started[i] = Feed::Start(feeds->hosts_[i].context, std::move(client), options, on_change);
+  }));
+  for (size_t i = 0; i < started.size(); ++i) {
+    SIDEBAND_RETURN_IF_ERROR(feeds->errors_.Add(feeds->hosts_[i], started[i].status()));
+    if (started[i].ok()) feeds->feeds_.push_back({feeds->hosts_[i], *std::move(started[i])});
   }
   if (feeds->feeds_.empty()) return feeds->Result();
   return feeds;
@@ -179,14 +185,23 @@ absl::StatusOr<std::unique_ptr<Feeds>> Feeds::Start(CommandContext& context, con
 std::vector<HostModel> Feeds::Read() const {
   std::vector<HostModel> hosts;
   for (const Entry& entry : feeds_) {
-    HostModel& host = hosts.emplace_back(HostModel{.host = entry.host});
+    HostModel& host = hosts.emplace_back(HostModel{.host = entry.host.name});
     entry.feed->Read([&](const Model& model) { host.model = model; });
     if (const absl::Status ended = entry.feed->ended(); !ended.ok()) {
       host.model.connection = std::string(ended.message());
       host.model.is_synced = true;
     }
+    std::string& connection = host.model.connection;
+    if (!connection.empty() && !absl::StartsWith(connection, host.host)) {
+      connection = absl::StrCat(host.host, ": ", connection);
+    }
   }
   return hosts;
+}
+
+absl::Status Feeds::Result() {
+  for (const Entry& entry : feeds_) SIDEBAND_RETURN_IF_ERROR(errors_.Add(entry.host, entry.feed->ended()));
+  return errors_.Result();
 }
 
 absl::Status Feeds::ended() const {

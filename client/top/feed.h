@@ -34,12 +34,12 @@ struct FeedOptions {
 // Thread-safe. The context must outlive it.
 class Feed {
  public:
-  // Lists the devices first: an error of the connection or of the caller's rights is returned, and the daemon's
-  // NOT_FOUND for a device or an event that the caller does not see. `on_change` is called on the feed's thread after
-  // each change of the model, and when the feed has ended.
-  static absl::StatusOr<std::unique_ptr<Feed>> Start(CommandContext& context, FeedOptions options,
-                                                     std::function<void()> on_change);
-  // Cancels the context's cancellation, so that the thread ends.
+  // `client` is of context.Connect(). Lists the devices first: an error of the connection or of the caller's rights is
+  // returned, and the daemon's NOT_FOUND for a device or an event that the caller does not see. `on_change` is called
+  // on the feed's thread after each change of the model, and when the feed has ended.
+  static absl::StatusOr<std::unique_ptr<Feed>> Start(CommandContext& context, std::unique_ptr<TelemetryClient> client,
+                                                     FeedOptions options, std::function<void()> on_change);
+  // Cancels the context's cancellation, so that the thread ends. One that Start() has not returned cancels nothing.
   ~Feed();
 
   void Read(const std::function<void(const Model&)>& reader) const ABSL_LOCKS_EXCLUDED(mu_);
@@ -78,16 +78,18 @@ class Feeds {
   static absl::StatusOr<std::unique_ptr<Feeds>> Start(CommandContext& context, const FeedOptions& options,
                                                       const std::function<void()>& on_change);
 
-  // Of those that could be asked. One that has ended has the reason as its connection.
+  // Of those that could be asked. One that has ended has the reason as its connection, which names the host if there
+  // are several.
   std::vector<HostModel> Read() const;
   // Why the last of them has ended; OK while one runs, and after the cancellation.
   absl::Status ended() const;
-  // The command's result if it has no other error: that a host could not be asked has been noted.
-  absl::Status Result() { return errors_.Result(); }
+  // The command's result if it has no other error. To be called once, at the end: one of several that has ended is
+  // noted.
+  absl::Status Result();
 
  private:
   struct Entry {
-    std::string host;
+    Host& host;
     std::unique_ptr<Feed> feed;
   };
 

@@ -31,7 +31,9 @@ class FeedTest : public testing::Test {
 
   absl::StatusOr<std::unique_ptr<Feed>> Start(FeedOptions options = {}) {
     daemon_ = std::make_unique<FakeDaemon>(script_);
-    return Feed::Start(context_, std::move(options), [this] { ++changes_; });
+    auto client = context_.Connect();
+    if (!client.ok()) return client.status();
+    return Feed::Start(context_, *std::move(client), std::move(options), [this] { ++changes_; });
   }
 
   // Waits until `is_so` holds after some change.
@@ -87,7 +89,7 @@ TEST_F(FeedTest, AsksForWhatIsChosen) {
         (*feed)->Read([&](const Model& model) { is_synced = model.is_synced; });
         return is_synced;
       },
-      "what was chosen to be asked for");
+      "the sync response");
   EXPECT_EQ(daemon_->requests().subscribe,
             "filter { device: \"gpu0\" } mode: MODE_STREAM stream_mode: STREAM_MODE_SAMPLE "
             "sample_interval { seconds: 2 nanos: 500000000 }");

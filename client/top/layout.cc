@@ -134,7 +134,7 @@ class Layout {
         "UTIL   the share of the capacity that the event used: of the slice for a VM,",
         "       of its time on the slice for a context",
         "READS  the share of the last minute's intervals in which the bus brought a",
-        "       snapshot of the device; - for a board without counters",
+        "       snapshot of the device; - if it has no counters, or with --interval",
         "MINUTE        a cell a second, the newest at the right: utilisations from 0 to",
         "       100 %, rates from 0 to their maximum",
     };
@@ -251,7 +251,7 @@ std::string BatchText(const Frame& frame, const TableStyle& style) {
     const std::string indent(static_cast<size_t>(kIndent * depth), ' ');
     table.Add({row.key.host, indent + row.name, row.state, ReadsText(row), UtilText(row), RateText(row)});
   }
-  std::string title = absl::StrCat("sideband top  ", frame.peer, "  ", frame.time, "  ", frame.event, "\n");
+  std::string title = Visible(absl::StrCat("sideband top  ", frame.peer, "  ", frame.time, "  ", frame.event)) + "\n";
   if (!frame.connection.empty()) absl::StrAppend(&title, Visible(frame.connection), "\n");
   return title + table.Render(style);
 }

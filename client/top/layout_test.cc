@@ -149,6 +149,8 @@ TEST_F(LayoutTest, ARoundOfABatchIsPlainText) {
             "gpu1       away            -      -        -\n");
   frame.connection = "h:1: gone;\nconnecting again";
   EXPECT_THAT(BatchText(frame, {}), HasSubstr("sm_active_cycles\nh:1: gone;\\x0aconnecting again\nNAME "));
+  frame.event = "a\x1b[2J";
+  EXPECT_THAT(BatchText(frame, {}), HasSubstr("UTC  a\\x1b[2J\nh:1: gone")) << "the daemon chooses the name";
 }
 
 TEST_F(LayoutTest, ARoundOfSeveralHostsHasAColumn) {

@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "client/cli/options.h"
 #include "client/cli/stream.h"
+#include "client/lib/rpc_status.h"
 #include "client/top/feed.h"
 #include "client/top/full_screen.h"
 #include "client/top/layout.h"
@@ -26,6 +27,7 @@ namespace sideband::client {
 namespace {
 
 constexpr absl::Duration kBatchPeriod = absl::Seconds(1);
+constexpr absl::Duration kSyncPatience = absl::Seconds(10);
 
 // Rounds of plain text in place of a screen.
 class Batch {
@@ -45,15 +47,17 @@ class Batch {
   }
 
  private:
-  // A round before would lack devices.
+  // A round before would lack devices. A daemon that has fallen silent does not keep those of others back for ever.
   absl::Status AwaitSync() {
+    const absl::Time until = context_.Now() + kSyncPatience;
     for (;;) {
       const bool is_synced =
           std::ranges::all_of(feeds_.Read(), [](const top::HostModel& host) { return host.model.is_synced; });
-      if (is_synced || context_.cancellation().cancelled()) return absl::OkStatus();
+      const absl::Duration left = std::min(until - context_.Now(), kSyncPatience);
+      if (is_synced || left <= absl::ZeroDuration() || context_.cancellation().cancelled()) return absl::OkStatus();
       SIDEBAND_RETURN_IF_ERROR(feeds_.ended());
       pollfd wanted{.fd = wake_.fd(), .events = POLLIN, .revents = 0};
-      ::poll(&wanted, 1, -1);
+      ::poll(&wanted, 1, static_cast<int>(absl::ToInt64Milliseconds(left)) + 1);
       wake_.Clear();
     }
   }
@@ -99,8 +103,8 @@ class TopCommand final : public Command {
         ->needs(batch);
     app.footer(
         "The screen needs a terminal of 80 columns and 24 rows. ? shows the keys. Rounds of --batch are --interval\n"
-        "apart, by default a second; the first one comes when all devices have told their state. A list of addresses\n"
-        "asks several daemons.\n"
+        "apart, by default a second; the first one comes when all daemons have told their state, after 10 seconds at\n"
+        "most. A list of addresses asks several daemons.\n"
         "Examples:\n"
         "  sideband top\n"
         "  sideband top --device 'gpu*' --event tensor_active_cycles\n"
@@ -127,17 +131,22 @@ class TopCommand final : public Command {
   absl::Status RunBatch(CommandContext& context, const std::string& peer, top::Wake& wake) const {
     SIDEBAND_ASSIGN_OR_RETURN(const auto feeds, StartFeeds(context, wake));
     const absl::Duration period = interval_.text.empty() ? kBatchPeriod : interval_.value();
-    SIDEBAND_RETURN_IF_ERROR(Batch(context, peer, {.event = event_}, wake, *feeds).Run(count_, period));
-    return feeds->Result();
+    return ResultOf(Batch(context, peer, {.event = event_}, wake, *feeds).Run(count_, period), *feeds);
   }
 
   absl::Status RunScreen(CommandContext& context, const std::string& peer, top::Wake& wake) const {
     top::Signals signals;  // before the connection's threads
     SIDEBAND_ASSIGN_OR_RETURN(const auto feeds, StartFeeds(context, wake));
-    // Destroyed first: no error or note is printed to the full screen.
-    SIDEBAND_ASSIGN_OR_RETURN(const auto terminal, top::TerminalScreen::Open(context.get_env()));
-    SIDEBAND_RETURN_IF_ERROR(top::FullScreen(context, peer, {.event = event_}, signals, wake, *feeds, *terminal).Run());
-    return feeds->Result();
+    SIDEBAND_ASSIGN_OR_RETURN(auto terminal, top::TerminalScreen::Open(context.get_env()));
+    const absl::Status shown =
+        top::FullScreen(context, peer, {.event = event_}, signals, wake, *feeds, *terminal).Run();
+    terminal.reset();  // no error or note is printed to the full screen
+    return ResultOf(shown, *feeds);
+  }
+
+  // The feeds know best why they have ended.
+  static absl::Status ResultOf(const absl::Status& shown, top::Feeds& feeds) {
+    return shown.ok() || IsRemote(shown) ? feeds.Result() : shown;
   }
 
   std::vector<std::string> devices_;

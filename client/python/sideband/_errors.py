@@ -26,14 +26,16 @@ _TOO_LARGE = "larger than max ("
 # The system's messages, which gRPC forwards, for a connection that the peer closed before its first use.
 _CLOSED = ("Broken pipe", "Connection reset by peer", "Socket closed")
 
-# What gRPC says where no connection comes about, and what there is to look at; the first that is in a message holds.
+# How gRPC's messages begin if no connection comes about. A daemon's own may have the same errors, of its bus.
+_CONNECTING = ("failed to connect to all addresses", "DNS resolution failed")
+
+# What gRPC says of the cause, and what there is to look at; the first that is in a message holds.
 _NO_CONNECTION = (
     ("Could not contact DNS servers",
-     "the host's name cannot be looked up: no DNS server answers; an address in numbers needs none"),
-    ("DNS resolution failed", "the host's name is not known: is it misspelt, or has DNS no entry of it?"),
+     "the host's name cannot be looked up: no DNS server answers; a numeric address needs none"),
+    ("DNS resolution failed", "the host's name is not known: is it misspelt, or does DNS have no entry for it?"),
     ("Connection refused", "no program listens there: is the daemon running, and is this its gRPC port or socket?"),
-    ("Failed to connect to remote host: No such file or directory",
-     "the socket is not there: is the daemon running, with this unix_socket?"),
+    ("No such file or directory", "the socket is not there: is the daemon running, with this unix_socket?"),
     ("Network is unreachable", "there is no route to the host: is the address right?"),
     ("No route to host", "there is no route to the host: is the address right?"),
     ("Connection timed out", "the host does not answer: is the address right, and does a firewall let it through?"),
@@ -196,7 +198,7 @@ def _message(code, details, peer):
     if _NO_ALPN in details:
         return ("the server at this address speaks TLS, but not gRPC: is it the daemon's HTTPS port? "
                 "gRPC has its own port")
-    if code is grpc.StatusCode.UNAVAILABLE:
+    if code is grpc.StatusCode.UNAVAILABLE and details.startswith(_CONNECTING):
         for theirs, ours in _NO_CONNECTION:
             if theirs in details:
                 return ours
