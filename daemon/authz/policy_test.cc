@@ -52,7 +52,7 @@ TEST(EventGroupsTest, KeepsWhereEventsAreNamed) {
 TEST(EventGroupsTest, UnknownOnesAreRefused) {
   EXPECT_EQ(Expand("[sm,\n '@compote']").status().message(),
             "p.yaml:2: unknown event group '@compote' (did you mean '@compute'?)");
-  EXPECT_EQ(Expand("['@']").status().message().substr(0, 34), "p.yaml:1: unknown event group '@'");
+  EXPECT_EQ(Expand("['@']").status().message().substr(0, 33), "p.yaml:1: unknown event group '@'");
   ErrorList errors;
   Read("")->Expand(*YamlNode::Parse("['@x']", "p.yaml"), errors);
   EXPECT_EQ(errors.First().message(), "p.yaml:1: unknown event group '@x'");

@@ -56,7 +56,7 @@ absl::Status Unknown(const char* kind, const std::string& name) {
   return absl::InvalidArgumentError(absl::StrCat(kind, " '", name, "' is unknown"));
 }
 
-constexpr size_t kPemBytesMax = 1 << 20;
+constexpr size_t kCertificateBytesMax = 1 << 20;
 
 // The capacity of sockaddr_un without the terminating zero.
 constexpr size_t kUnixPathBytesMax = 107;
@@ -89,7 +89,7 @@ std::string ClientCa(const YamlMap& map, const TlsServerConfig& tls, const Confi
 // Said before the modes are looked at: a certificate is open to others, and would be told to be a key that is. The file
 // that is named as the key is not read here, since a key is only ever in the secure heap.
 absl::Status CheckNotSwapped(const YamlMap& map, const std::string& cert_file) {
-  const auto pem = ReadFile(cert_file, kPemBytesMax);
+  const auto pem = ReadFile(cert_file, kCertificateBytesMax);
   const bool is_key = pem.ok() && absl::StrContains(*pem, "PRIVATE KEY-----") &&
                       !absl::StrContains(*pem, "-----BEGIN CERTIFICATE-----");
   if (!is_key) return absl::OkStatus();

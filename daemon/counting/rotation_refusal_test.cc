@@ -67,7 +67,7 @@ TEST(RotationRefusalTest, GateGroupsOfTheRequestMayBePinned) {
   catalog.events[kHits].details.gate_group = 0;
   catalog.events[kDerivedMisses].details.gate_group = 1;
   EXPECT_EQ(Text(SomeRequest(), catalog),
-            Expected("events: a gate group that is pinned for the VM cannot be multiplexed, and tlb may be"));
+            Expected("events: a gate group that is pinned for the VM cannot be multiplexed, and tlb may be pinned"));
   mailbox::RotationRequest request = SomeRequest();
   request.always = {0b0010};
   EXPECT_EQ(Text(request, catalog), Expected("always: these events may leave too few counters for the others"))

@@ -308,7 +308,7 @@ TEST_F(RotationQueriesTest, EventsAreFoundByTheNamesThatScreensShow) {
   EXPECT_EQ(wanted.events, (mailbox::EventSet{0b010}));
   EXPECT_EQ(wanted.always, (mailbox::EventSet{0b010}));
   EXPECT_EQ(wanted.settings.weights.at(1), 2500u);
-  EXPECT_EQ(Refusal([](auto& r) { r.add_events("sm_active"); }), "events: sm_active_cycles does not take turns");
+  EXPECT_EQ(Refusal([](auto& r) { r.add_events("sm_active"); }), "events: sm_active_cycles cannot be multiplexed");
   EXPECT_EQ(Refusal([](auto& r) { r.add_events("dram"); }), NotFound().message());
   (*request.mutable_settings()->mutable_weights())["dram_read_cycles"] = 3;
   EXPECT_EQ(Set("tenant-a", request).message(), "settings.weights: dram_read_cycles is given twice");
