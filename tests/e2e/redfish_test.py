@@ -181,6 +181,8 @@ class ResourcesTest(BoardTestCase):
         names = {"Metrics", "EnvironmentMetrics", "MemorySummary", "Model", "OperatingSpeedMHz"}
         uri = PROCESSORS + "/gpu0"
         programs.wait_until(lambda: names <= set(self.site.json("operator", uri)), "the board's values")
+        programs.wait_until(lambda: "TotalMemorySizeMiB" in self.site.json("operator", uri)["MemorySummary"],
+                            "the size of the memory")
         processor = self.site.json("operator", uri)
         self.assertEqual(processor["ProcessorType"], "GPU")
         self.assertEqual(processor["Links"]["Chassis"]["@odata.id"], CHASSIS + "/gpu0")

@@ -235,7 +235,8 @@ class ReloadTest(TokenTestCase):
         self.assertNotEqual(without, POLICY)
         self.write("policy.yaml", without)
         private = self.issuer.jwk() | {"d": "AAAA"}
-        for keys, error in (("{", "jwks.json:1: "), ('{"keys": []}', "jwks.json:1: 'keys' is empty"), (json.dumps({"keys": [private]}), "jwks.json:1: key 'k1': 'd' is of a "),
+        for keys, error in (("{", "jwks.json:1: "), ('{"keys": []}', "jwks.json:1: 'keys' is empty"),
+                            (json.dumps({"keys": [private]}), "jwks.json:1: key 'k1': 'd' belongs to a private "),
                             (tokens.jwks(self.issuer, self.issuer), "kid 'k1' is given twice")):
             self.write("jwks.json", keys)
             line = self.reload()
