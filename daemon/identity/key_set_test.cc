@@ -187,7 +187,7 @@ TEST(VerificationKeyTest, EveryFaultyKeyIsNamed) {
            Case{"P-256", "secp256k1", "key 'a3': curve 'secp256k1' is not P-256"},
            Case{R"("crv":"P-256",)", "", "key 'a3': 'crv' is missing"},
            Case{"f83O", "f83=", "key 'a3': 'x' is not base64url"},
-           Case{"f83OJ3D2", "f83O", "key 'a3': 'x' is not of 32 bytes"},
+           Case{"f83OJ3D2", "f83O", "key 'a3': 'x' does not have 32 bytes"},
            Case{"f83OJ3D2", "f84OJ3D2", "key 'a3': not a valid public key"},
            Case{R"("y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0")", R"("y":1)", "key 'a3': 'y' is not base64url"},
            Case{R"("crv")", R"("alg":"ES384","crv")", "key 'a3': alg is 'ES384', but this key is for ES256"},

@@ -362,6 +362,8 @@ class MatrixTest(unittest.TestCase):
             return {200}
         if role is None:
             return {401, 403}
+        if path.endswith(("/EnvironmentMetrics", "/ProcessorMetrics")):
+            return {200} if role == "operator" else {404}
         if path.startswith(("/redfish/v1/Chassis/", "/redfish/v1/Systems/Host/Processors/")):
             return {200} if rows(role) and path.endswith("/" + DEVICE) else {404}
         if path.startswith("/redfish/v1/TelemetryService/MetricDefinitions/"):
