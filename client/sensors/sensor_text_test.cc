@@ -42,16 +42,16 @@ TEST(SensorTextTest, ValuesHaveTheUnitOfTheirName) {
   energy.set_count(1'500'000);
   energy.set_count_per_unit(1000);
   EXPECT_EQ(SensorsTable(response, {.cut = false}),
-            "DEVICE  SENSOR             OF                VALUE\n"
-            "gpu0    temperature        sensor=memory   61.2 °C\n"
-            "gpu0    power              -               412.3 W\n"
-            "gpu0    clock              -              1.40 GHz\n"
-            "gpu0    board_sm_activity  -                37.2 %\n"
-            "gpu0    pcie_link_width    -                    16\n"
-            "gpu0    memory             -             80.00 GiB\n"
-            "gpu0    nvlink_data        -               5.00 GB\n"
-            "gpu0    ecc_errors         -                12,345\n"
-            "gpu0    energy             -               1.50 kJ\n");
+            "DEVICE  SENSOR             OF                 VALUE\n"
+            "gpu0    temperature        sensor=memory    61.2 °C\n"
+            "gpu0    power              -                412.3 W\n"
+            "gpu0    clock              -               1.40 GHz\n"
+            "gpu0    board_sm_activity  -                 37.2 %\n"
+            "gpu0    pcie_link_width    -                     16\n"
+            "gpu0    memory             -              80.00 GiB\n"
+            "gpu0    nvlink_data        -                5.00 GB\n"
+            "gpu0    ecc_errors         -                 12,345\n"
+            "gpu0    energy             -                1.50 kJ\n");
 }
 
 TEST(SensorTextTest, AnIdentityHasARowForEachItem) {

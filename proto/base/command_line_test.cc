@@ -47,10 +47,10 @@ std::string MessageFor(const std::string& line) {
 }
 
 TEST(CommandLineTest, AnUnknownWordIsNamedWithWhatMayHaveBeenMeant) {
-  EXPECT_EQ(MessageFor("--confg x show"), "unknown option '--confg' (did you mean '--config'?); see tool --help");
+  EXPECT_EQ(MessageFor("--confg x show"), "unknown option '--confg' (did you mean '--config'?); see tool show --help");
   EXPECT_EQ(MessageFor("shwo"), "unknown argument 'shwo' (did you mean 'show'?)");
   EXPECT_EQ(MessageFor("frobnicate"), "unknown argument 'frobnicate' (see tool --help)");
-  EXPECT_EQ(MessageFor("--qqq show"), "unknown option '--qqq' (see tool --help)");
+  EXPECT_EQ(MessageFor("--qqq show"), "unknown option '--qqq' (see tool show --help)");
 }
 
 TEST(CommandLineTest, TheOptionsOfACommandAreKnownOnceItIsChosen) {
