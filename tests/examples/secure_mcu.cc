@@ -165,7 +165,6 @@ void Print(const std::string& warning);
 void Retire(size_t tenant);
 void Send(ByteSpan stream);
 void Use(const MetricSample& begin, const MetricSample& end);
-void Play(const LawsCase& test);
 
 // board
 
