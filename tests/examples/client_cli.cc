@@ -105,7 +105,7 @@ int UseExitCode() {
   //@ client/cli/exit_code.h
 }
 
-absl::Status Ask(CommandContext& context);
+absl::Status Ask(TelemetryClient& client);
 
 absl::Status UseHosts(CommandContext& context) {
   //@ client/cli/hosts.h
