@@ -45,6 +45,8 @@ void WaitUntil(const Condition& is_so, absl::string_view what, absl::Duration li
 inline void WaitUntil(const absl::Notification& notification, absl::string_view what,
                       absl::Duration limit = kWaitUntilMax) {
   WaitUntil([&] { return notification.HasBeenNotified(); }, what, limit);
+  // Returns at once. ThreadSanitizer learns by it what happened before (third_party/tsan).
+  notification.WaitForNotification();
 }
 
 // Ends the program if it still exists after `limit`.
