@@ -30,7 +30,7 @@ bool HasPattern(const Names& names) { return std::ranges::any_of(names, IsPatter
 // Whether a filter, which holds one name per kind, can express the names.
 bool IsOneName(const Names& names) { return names.size() == 1 && !IsPattern(names[0]); }
 
-// As VmText() names the hypervisor on a slice. Filters have no such name.
+// VmText() names the hypervisor on a slice like this; a filter of the daemon does not know the name.
 bool IsHostName(const std::string& vm) { return absl::StartsWith(vm, "(host:"); }
 
 // Converts UUIDs to the daemon's notation, since patterns are matched as text.

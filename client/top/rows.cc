@@ -268,7 +268,8 @@ class Tree {
 }  // namespace
 
 std::string ChosenEvent(const Model& model, const RowOptions& options) {
-  if (!options.event.empty() || model.events().empty()) return options.event;
+  if (!options.event.empty()) return EventPattern(options.event, model.events());
+  if (model.events().empty()) return "";
   for (const auto& [name, device] : model.devices()) {
     for (const auto& [scope_name, scope] : device.scopes) {
       const auto found =
@@ -279,14 +280,6 @@ std::string ChosenEvent(const Model& model, const RowOptions& options) {
   return model.events().front();
 }
 
-std::string ChosenEvent(const std::vector<HostModel>& hosts, const RowOptions& options) {
-  std::string event = options.event;
-  for (const HostModel& host : hosts) {
-    if (event.empty()) event = ChosenEvent(host.model, options);
-  }
-  return event;
-}
-
 std::vector<std::string> EventsOf(const std::vector<HostModel>& hosts) {
   std::vector<std::string> events;
   for (const HostModel& host : hosts) {
@@ -295,6 +288,15 @@ std::vector<std::string> EventsOf(const std::vector<HostModel>& hosts) {
     }
   }
   return events;
+}
+
+std::string ChosenEvent(const std::vector<HostModel>& hosts, const RowOptions& options) {
+  if (!options.event.empty()) return EventPattern(options.event, EventsOf(hosts));
+  std::string event;
+  for (const HostModel& host : hosts) {
+    if (event.empty()) event = ChosenEvent(host.model, options);
+  }
+  return event;
 }
 
 std::vector<Row> BuildRows(const Model& model, const RowOptions& options, absl::Time now) {

@@ -79,6 +79,7 @@ TEST(RowsTest, SeveralHostsHaveARowEach) {
   EXPECT_EQ(Names(BuildRows(hosts, options, kNow)), (Lines{"+a:1", "-b:1", " +gpu0", " gpu1"}))
       << "devices of one name are two";
   EXPECT_EQ(ChosenEvent(hosts, {}), "sm_active_cycles");
+  EXPECT_EQ(ChosenEvent(hosts, {.event = "sm_active"}), "sm_active_cycles");
   EXPECT_EQ(EventsOf(hosts), ASite().events()) << "each once";
   hosts.pop_back();
   EXPECT_EQ(BuildRows(hosts, {}, kNow)[0].name, "a:1") << "the other one could not be asked";
@@ -101,6 +102,7 @@ TEST(RowsTest, RowsAreOpenedAndClosed) {
 TEST(RowsTest, ValuesAreOfTheChosenEvent) {
   std::vector<Row> rows = BuildRows(ASite(), {}, kNow);
   EXPECT_EQ(ChosenEvent(ASite(), {}), "sm_active_cycles");
+  EXPECT_EQ(ChosenEvent(ASite(), {.event = "sm_active"}), "sm_active_cycles") << "as screens show it";
   EXPECT_EQ(Find(rows, "vm1").share, 0.5);
   EXPECT_EQ(Find(rows, "gpu0").share, 0.25);
   EXPECT_EQ(Find(rows, "vm1").rate, 2e9);
