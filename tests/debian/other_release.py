@@ -97,12 +97,12 @@ def with_includes(sources):
 
 
 def units_of(target):
-    """{label: sources} of what the build compiles together; see _in_units in third_party/sideband.bzl."""
+    """{label: sources} of what the build compiles together; see cut_into_units in tests/analysis/analysis.bzl."""
     names = [name for name in target.sources if name.endswith(".cc") and (ROOT / name).exists()]
     if not target.in_units:
         return {name: [name] for name in names}
-    most = int(re.search(r"^_UNIT_SOURCES = (\d+)$", (ROOT / "third_party/sideband.bzl").read_text(encoding="utf-8"),
-                         re.MULTILINE)[1])
+    rules = (ROOT / "tests/analysis/analysis.bzl").read_text(encoding="utf-8")
+    most = int(re.search(r"^_UNIT_SOURCES = (\d+)$", rules, re.MULTILINE)[1])
     count = -(-len(names) // most)
     size = -(-len(names) // max(count, 1))
     return {"%s %d" % (target.label, first // size + 1): names[first:first + size]
