@@ -221,7 +221,8 @@ class ManifestTest(unittest.TestCase):
             shutil.copy(os.path.join(_FOLDER, "base", name), os.path.join(folder, "site"))
         page = textwrap.dedent(re.search(r"```yaml\n(.*?)\n *```", read("README.md"), re.DOTALL)[1])
         for components in ("", ", ../deploy/kubernetes/privileged"):
-            text = page.replace("SIDEBAND", "..").replace("GROUP", "997").replace("monitoring]", "monitoring%s]" % components)
+            text = (page.replace("SIDEBAND", "..").replace("GROUP", "997").replace("RELEASE", "stack")
+                    .replace("monitoring]", "monitoring%s]" % components))
             with open(os.path.join(folder, "site/kustomization.yaml"), "w", encoding="utf-8") as file:
                 file.write(text)
             self.check_rendered(list(yaml.safe_load_all(kubectl("kustomize", os.path.join(folder, "site")))), bool(components))
@@ -229,6 +230,7 @@ class ManifestTest(unittest.TestCase):
     def check_rendered(self, manifests, privileged):
         by_kind = {one["kind"]: one for one in manifests}
         self.assertEqual(set(by_kind), {*_MODELS, "ServiceMonitor"})
+        self.assertEqual(by_kind["ServiceMonitor"]["metadata"]["labels"]["release"], "stack")
         spec = by_kind["DaemonSet"]["spec"]["template"]["spec"]
         container, = spec["containers"]
         self.assertEqual(container["image"], "REGISTRY/sideband:VERSION")
