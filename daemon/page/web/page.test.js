@@ -275,6 +275,14 @@ test('a device that does not answer has a gap', () => {
   assert.deepEqual(store.get(model.devices[0].vms[0].key, 'sm_active').values, [0.5, null]);
 });
 
+test('a device that has been removed leaves no series', () => {
+  const store = new SeriesStore(60);
+  const model = buildModel(statusOf(1000, 0.5));
+  store.addModel(model);
+  store.addModel({ devices: [{ ...model.devices[0], name: 'gpu1', time: undefined }] });
+  assert.equal(store.series.size, 0);
+});
+
 test('a line has a gap where the page did not ask', () => {
   const store = new SeriesStore(600);
   const add = (second) => store.addModel(buildModel(statusOf(second, 0.5)), 2);

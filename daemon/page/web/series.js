@@ -40,6 +40,7 @@ export class SeriesStore {
   // The values of one answer, of which `distance` seconds were to pass since the one before. A row without a value has
   // a gap there, and so has one after a longer time: a chart must not connect what it does not know.
   addModel(model, distance = 0) {
+    this.keepDevices(model.devices);
     for (const device of model.devices) {
       if (device.time === undefined) continue;
       const time = device.time;
@@ -91,6 +92,13 @@ export class SeriesStore {
         series.times.splice(0, old);
         series.values.splice(0, old);
       }
+    }
+  }
+
+  // Drops what belongs to a device that the daemon no longer has.
+  keepDevices(devices) {
+    for (const id of this.series.keys()) {
+      if (!devices.some(({ name }) => id.startsWith(`${name}|`))) this.series.delete(id);
     }
   }
 
