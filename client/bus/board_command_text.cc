@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/bus/board_command_text.h"
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,9 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "client/bus/link_text.h"
-#include "client/bus/memory_error_text.h"
-#include "client/bus/smbpbi_names.h"
+#include "client/bus/command_text.h"
 #include "client/bus/value_text.h"
 #include "client/cli/number_text.h"
 #include "proto/mailbox/board_items.h"

@@ -5,10 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "client/bus/board_command_text.h"
-#include "client/bus/command_text_row.h"
-#include "client/bus/extension_command_text.h"
-#include "client/bus/smbpbi_names.h"
+#include "client/bus/command_text.h"
 #include "client/bus/value_text.h"
 #include "client/cli/number_text.h"
 #include "proto/mailbox/extension.h"

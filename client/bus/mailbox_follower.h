@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "client/bus/data_registers.h"
+#include "client/bus/command_text.h"
 #include "client/bus/stream_follower.h"
 #include "client/bus/wire.h"
 #include "proto/mailbox/word.h"
@@ -22,7 +22,7 @@
 namespace sideband::client {
 
 // Decodes the request of a mailbox command, and the values of its registers after it. The texts of each opcode are rows
-// of board_command_text.h and extension_command_text.h.
+// of command_text.h.
 
 // A request as text: "GET_TEMP GPU0". Arguments without a known meaning are shown as numbers unless they are 0.
 std::string CommandText(const mailbox::CommandWord& command, const DataRegisters& in);

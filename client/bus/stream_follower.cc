@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "client/bus/extension_command_text.h"
+#include "client/bus/command_text.h"
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/stream.h"
 

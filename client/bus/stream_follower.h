@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-#include "client/bus/data_registers.h"
+#include "client/bus/command_text.h"
 #include "proto/base/bytes.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
