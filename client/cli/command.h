@@ -28,7 +28,7 @@
 #include "client/cli/terminal.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/config.h"
-#include "client/lib/credential_stamps.h"
+#include "client/lib/credentials.h"
 #include "client/lib/opener.h"
 #include "client/lib/telemetry_client.h"
 

@@ -23,8 +23,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "client/cpp/bounds.h"
-#include "client/lib/subscribe_call.h"
+#include "client/cpp/answer.h"
+#include "client/lib/telemetry_client.h"
 #include "sideband/snapshot.h"
 #include "sideband/stream.h"
 #include "sideband/time.h"
@@ -102,7 +102,8 @@ class Plausibility {
   std::map<std::string, Device> devices_;
 };
 
-// One connection of a stream, as Subscription needs it: client/lib/subscribe_call.h, or a script in tests.
+// One connection of a stream, as Subscription needs it: SubscribeCall of client/lib/telemetry_client.h, or a script in
+// tests.
 //
 // Like SubscribeCall, whose comments hold.
 class ResponseSource {

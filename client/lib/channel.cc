@@ -9,8 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "client/lib/pem.h"
-#include "client/lib/token.h"
+#include "client/lib/credentials.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {

@@ -11,7 +11,6 @@
 #include "client/lib/fake_daemon.h"
 #include "client/lib/rpc_status.h"
 #include "client/lib/telemetry_client.h"
-#include "client/lib/test_certificates.h"
 
 namespace sideband::client {
 namespace {

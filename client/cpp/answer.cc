@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cpp/bounds.h"
+#include "client/cpp/answer.h"
 
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "client/lib/rpc_status.h"
+#include "proto/base/visible.h"
 #include "sideband/client.h"
 
 namespace sideband::library {
@@ -74,5 +76,45 @@ google::protobuf::Timestamp ToMessage(Time time) {
   message.set_nanos(static_cast<int32_t>((time - seconds).count()));
   return message;
 }
+
+namespace {
+
+ErrorCode CodeOf(const absl::Status& status) {
+  if (client::IsTooLarge(status)) return ErrorCode::kProtocol;
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kOutOfRange:
+      return ErrorCode::kInvalidArgument;
+    case absl::StatusCode::kNotFound:
+      return ErrorCode::kNotFound;
+    case absl::StatusCode::kUnauthenticated:
+      return ErrorCode::kUnauthenticated;
+    case absl::StatusCode::kPermissionDenied:
+      return ErrorCode::kPermissionDenied;
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kAlreadyExists:
+      return ErrorCode::kFailedPrecondition;
+    case absl::StatusCode::kResourceExhausted:
+      return ErrorCode::kResourceExhausted;
+    case absl::StatusCode::kUnavailable:
+      return ErrorCode::kUnavailable;
+    case absl::StatusCode::kDeadlineExceeded:
+      return ErrorCode::kDeadlineExceeded;
+    case absl::StatusCode::kCancelled:
+      return ErrorCode::kCancelled;
+    case absl::StatusCode::kAborted:
+      return ErrorCode::kAborted;
+    case absl::StatusCode::kUnimplemented:
+      return ErrorCode::kUnimplemented;
+    case absl::StatusCode::kDataLoss:
+      return ErrorCode::kProtocol;
+    default:
+      return ErrorCode::kInternal;
+  }
+}
+
+}  // namespace
+
+Error ErrorOf(const absl::Status& status) { return {CodeOf(status), Visible(status.message())}; }
 
 }  // namespace sideband::library

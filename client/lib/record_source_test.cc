@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/lib/view_records.h"
+#include "client/lib/record_source.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/channel.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cpp/bounds.h"
+#include "client/cpp/answer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sideband/rates.h"
-
+//
+// The functions that the public headers declare for plain values: errors, times and rates.
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
-#include "client/cpp/scope_key.h"
+#include "absl/strings/str_format.h"
+#include "client/cpp/snapshot_values.h"
+#include "sideband/error.h"
+#include "sideband/rates.h"
+#include "sideband/time.h"
 
 namespace sideband {
+
+const char* ErrorCodeName(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+      return "InvalidArgument";
+    case ErrorCode::kNotFound:
+      return "NotFound";
+    case ErrorCode::kUnauthenticated:
+      return "Unauthenticated";
+    case ErrorCode::kPermissionDenied:
+      return "PermissionDenied";
+    case ErrorCode::kFailedPrecondition:
+      return "FailedPrecondition";
+    case ErrorCode::kResourceExhausted:
+      return "ResourceExhausted";
+    case ErrorCode::kUnavailable:
+      return "Unavailable";
+    case ErrorCode::kDeadlineExceeded:
+      return "DeadlineExceeded";
+    case ErrorCode::kCancelled:
+      return "Cancelled";
+    case ErrorCode::kAborted:
+      return "Aborted";
+    case ErrorCode::kUnimplemented:
+      return "Unimplemented";
+    case ErrorCode::kProtocol:
+      return "Protocol";
+    case ErrorCode::kInternal:
+      return "Internal";
+  }
+  return "Unknown";
+}
+
+std::string FormatTime(Time time) noexcept {
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::milliseconds>(time - day));
+  return absl::StrFormat("%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
+                         static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
+                         clock.minutes().count(), clock.seconds().count(), clock.subseconds().count());
+}
+
 namespace {
 
 // Of one life of a scope's counters.

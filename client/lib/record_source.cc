@@ -1,17 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/lib/view_records.h"
+#include "client/lib/record_source.h"
 
 #include <cstddef>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/envelope/record.h"
 #include "proto/envelope/sealed_view.h"
+#include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client {
+
+absl::Status DaemonRecords::Read(const Stream& stream, const Callbacks& callbacks) {
+  v1::SubscribeSealedRequest request;
+  request.set_device(stream.subject.device);
+  request.set_vm(stream.subject.vm);
+  request.set_nonce(stream.nonce.data(), stream.nonce.size());
+  const StreamTick tick{.period = absl::Seconds(1), .action = [&] { return callbacks.on_second(), true; }};
+  return stream.client.SubscribeSealed(request, callbacks.on_record, tick);
+}
+
 namespace {
 
 // Magic, number, checksum and padding, and the length of each record, are less than a header.

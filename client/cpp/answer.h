@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times and sizes of the daemon's messages, held against what the public types can take. The first that is beyond is
-// remembered, and goes on as zero, so that a conversion needs no error of its own.
+// What the library holds the daemon's answers against: statuses become the library's errors, and times and sizes are
+// checked against what the public types can take.
+//   if (!response.ok()) return ErrorOf(response.status());
 //   Bounds bounds;
-//   const Time time = bounds.TimeOf(message.host_time(), "host_time");
-//   if (!bounds.status().ok()) return bounds.status();
-#ifndef SIDEBAND_CLIENT_CPP_BOUNDS_H_
-#define SIDEBAND_CLIENT_CPP_BOUNDS_H_
+//   const Time time = bounds.TimeOf(response->host_time(), "host_time");
+//   if (!bounds.status().ok()) return ErrorOf(bounds.status());
+#ifndef SIDEBAND_CLIENT_CPP_ANSWER_H_
+#define SIDEBAND_CLIENT_CPP_ANSWER_H_
 
 #include <google/protobuf/duration.pb.h>
 #include <google/protobuf/timestamp.pb.h>
@@ -17,11 +18,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "sideband/error.h"
 #include "sideband/time.h"
 
 namespace sideband::library {
 
-// Of one answer. Not thread-safe.
+// The times and sizes of one answer. The first that is beyond the bounds is remembered, and goes on as zero, so that a
+// conversion needs no error of its own. Not thread-safe.
 class Bounds {
  public:
   // `what` names the value in the error.
@@ -48,10 +51,13 @@ class Bounds {
   size_t devices_ = 0;
 };
 
-// The other way, of a duration that is not negative.
+// The messages of a duration that is not negative, and of a time.
 google::protobuf::Duration ToMessage(Duration duration);
 google::protobuf::Timestamp ToMessage(Time time);
 
+// The error of a status that is not OK. The message is one line: control characters are escaped.
+Error ErrorOf(const absl::Status& status);
+
 }  // namespace sideband::library
 
-#endif  // SIDEBAND_CLIENT_CPP_BOUNDS_H_
+#endif  // SIDEBAND_CLIENT_CPP_ANSWER_H_
