@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/demo/demo_site.h"
-#include "client/demo/sums.h"
+#include "client/demo/number_checks.h"
 
 namespace sideband::client {
 

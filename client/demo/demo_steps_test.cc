@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
-#include "client/demo/sums.h"
+#include "client/demo/number_checks.h"
 
 namespace sideband::client {
 namespace {

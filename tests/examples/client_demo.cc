@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "client/demo/child_process.h"
 #include "client/demo/demo_folder.h"
-#include "client/demo/number_search.h"
+#include "client/demo/number_checks.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {
@@ -26,8 +26,8 @@ absl::Status UseDemoFolder() {
 
 absl::StatusOr<std::string> Probe();
 
-absl::Status UseNumberSearch() {
-  //@ client/demo/number_search.h
+absl::Status UseNumberChecks() {
+  //@ client/demo/number_checks.h
   return absl::OkStatus();
 }
 
