@@ -9,7 +9,6 @@
 #include "absl/synchronization/mutex.h"
 #include "client/cli/handshake_cause.h"
 #include "client/lib/channel.h"
-#include "client/lib/credentials.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/visible.h"

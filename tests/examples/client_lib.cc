@@ -15,7 +15,6 @@
 #include "client/lib/cancellation.h"
 #include "client/lib/channel.h"
 #include "client/lib/config.h"
-#include "client/lib/credentials.h"
 #include "client/lib/fake_daemon.h"
 #include "client/lib/key_exchange.h"
 #include "client/lib/opener.h"
@@ -37,6 +36,8 @@ namespace {
 void UseCancellation(grpc::ClientContext& context) {
   //@ client/lib/cancellation.h
 }
+
+void ConnectAgain();
 
 absl::Status UseChannel(const ClientConfig& config, Cancellation& cancellation) {
   //@ client/lib/channel.h
@@ -81,13 +82,6 @@ void Wait(absl::Duration time);
 
 void UseRpcStatus(const grpc::Status& ended, grpc::ClientContext& context) {
   //@ client/lib/rpc_status.h
-}
-
-void ConnectAgain();
-
-absl::Status UseCredentials(const ClientConfig& config) {
-  //@ client/lib/credentials.h
-  return absl::OkStatus();
 }
 
 absl::Status UseKeyExchange(TelemetryClient& client, const CertificateRoots& roots) {
