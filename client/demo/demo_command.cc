@@ -21,7 +21,6 @@
 #include "absl/time/time.h"
 #include "client/cli/interrupt.h"
 #include "client/demo/child_process.h"
-#include "client/demo/demo_folder.h"
 #include "client/demo/demo_site.h"
 #include "client/demo/demo_steps.h"
 #include "client/demo/number_checks.h"
