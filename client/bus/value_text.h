@@ -40,7 +40,7 @@ std::string CharactersText(uint32_t value);
 // Ranges of the numbers of the set bits, of which bit 0 is `first`: "0-3, 7"; "none" for an empty set.
 std::string BitNumbersText(uint32_t bits, uint32_t first);
 
-// What the numbers from `first` on are, with equal neighbours in one range: "0-3 active, 4 off".
+// The texts of the numbers from `first` on, with equal neighbours in one range: "0-3 active, 4 off".
 std::string RunsText(const std::vector<std::string>& texts, uint32_t first);
 
 // Names come from the tables of proto/mailbox. Opcodes, asynchronous requests and registers that have no name there

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the library holds the daemon's answers against: statuses become the library's errors, and times and sizes are
-// checked against what the public types can take.
+// Checks the daemon's answers: statuses become the library's errors, and times and sizes are held against what the
+// public types can take.
 //   if (!response.ok()) return ErrorOf(response.status());
 //   Bounds bounds;
 //   const Time time = bounds.TimeOf(response->host_time(), "host_time");

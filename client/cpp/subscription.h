@@ -115,8 +115,8 @@ class ResponseSource {
   virtual absl::Status Finish() = 0;
 };
 
-// What a stream has had before a loss of the connection, and whether the next connection accounts for it. A daemon says
-// so for each device (Resumed, Gap); if it does not, as an older one, a gap is reported in its place.
+// Remembers what a stream has had before a loss of the connection, and whether the next connection accounts for it. A
+// daemon says so for each device (Resumed, Gap); if it does not, as an older one, a gap is reported in its place.
 //
 // Not thread-safe. Grows by the devices of the stream, which Plausibility bounds.
 class Resumption {
@@ -135,7 +135,7 @@ class Resumption {
 
   // The gap before something of a device, which the daemon has not accounted for; it does now.
   std::optional<Gap> GapBefore(const std::string& device, std::optional<Time> time);
-  // Likewise of what is of no device, or of several: a change, or the end of the present state.
+  // The gap before something of no device, or of several: a change, or the end of the present state.
   std::optional<Gap> GapBeforeAny();
 
   // The caller has had this.
@@ -161,7 +161,7 @@ class Resumption {
 // Not thread-safe.
 class Subscription {
  public:
-  // What the functions use must outlive the subscription.
+  // The functions' objects must outlive the subscription.
   struct Environment {
     // The prefix of errors that are found here.
     std::string peer;
@@ -189,7 +189,7 @@ class Subscription {
  private:
   struct Queued {
     StreamItem item;
-    // Of the response, with its last item: until then the one before holds.
+    // The response's token, with its last item: until then the one before holds.
     std::optional<std::string> token;
   };
 
@@ -229,7 +229,7 @@ class Subscription {
   bool was_open_ = false;                // of the stream: a message was received
   bool is_lost_ = false;                 // nothing was received since the loss of the connection
   bool is_resumed_ = false;              // this connection: its present state is not sent whole
-  // Of this connection; absent before the first message, and 0 if the daemon numbers none.
+  // The newest number of this connection; absent before the first message, and 0 if the daemon numbers none.
   std::optional<uint64_t> sequence_;
 };
 

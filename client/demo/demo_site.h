@@ -49,7 +49,7 @@ struct DemoDevice {
   std::string chip_file;  // its text
   bool has_grid = false;  // of triggers, at which marks are served
   bool seals = false;     // its confidential VMs; only gpu0, which has VMs of the policy
-  bool is_board = false;  // of today: it has no counters, and answers base commands as public clients give them
+  bool is_board = false;  // SMBPBI-only: it has no counters, and answers base commands as public clients give them
 };
 
 // A file of the folder that a step's command needs.
@@ -74,7 +74,7 @@ absl::Status WriteSiteFile(const std::string& path, const std::string& text, mod
 // The file for `sideband --config`, beside ca.pem, USER.pem and USER.key.
 std::string ClientConfigText(const std::string& address, const std::string& user);
 
-// What confidential guests measure, in hexadecimal digits.
+// The measurement of confidential guests, in hexadecimal digits.
 std::string DemoMeasurement();
 
 // The VMs of the built-in chip file: vm1 belongs to tenant A; vm2 and the confidential vm3 belong to tenant B.

@@ -28,7 +28,7 @@ namespace sideband::client {
 
 struct OpenResult {
   envelope::RecordHeader header;
-  // Of suite 1, a serialised sideband.v1.SealedContent; of suite 2, envelope::EncodeCounts.
+  // Suite 1: a serialised sideband.v1.SealedContent. Suite 2: the result of envelope::EncodeCounts.
   SecretBytes content;
   // The number of records known to be missing before this one: the skipped sequence numbers. In a new epoch, the
   // skipped records of its beginning; further records of the old epoch are unknown. 0 for the first record.

@@ -83,7 +83,7 @@ class ViewRecords final : public RecordSource {
   absl::Status Read(const Stream& stream, const Callbacks& callbacks) override;
 
  private:
-  // Of one stream.
+  // The progress of one stream.
   struct Progress {
     Bytes newest;          // empty: no record yet
     absl::Duration since;  // of the newest record, or of the stream's beginning

@@ -35,7 +35,7 @@ class OpenerState {
   // Held by one opener at a time, across processes, until its destruction. Movable.
   class Lock {
    public:
-    // As much of the newest record's header as tells what follows it; nullopt where there is no file yet. Errors are
+    // The part of the newest record's header that tells what follows it; nullopt where there is no file yet. Errors are
     // those of StateFile, and NotAState.
     absl::StatusOr<std::optional<envelope::RecordHeader>> Read() const;
     // Writes the header, unless the file has a later one. INVALID_ARGUMENT if the file is of another VM or device;
@@ -61,13 +61,12 @@ std::string StateFileName(const Uuid& vm, const Uuid& device);
 
 // The newest instant that the records of exchanged keys have shown.
 //
-// What is checked. That a record was sealed after the exchange began follows from its nonce and its keys, which die
-// with the program. The state adds that its content is not of an earlier instant than an earlier run has seen, by what
-// the device says of its time:
-// Within a boot of the device, neither reference time nor the VM's generation goes back; an equal time is accepted,
-// since two programs may open the same snapshot. A boot that another one has followed does not come back: the file has
-// the IDs of the last 16. Of a new boot nothing is known: boot IDs have no order. Epochs and sequence numbers begin
-// anew with each exchange and say nothing across runs.
+// A record was sealed after the exchange began: that follows from its nonce and its keys, which die with the program.
+// The state adds that its content is not of an earlier instant than an earlier run has seen, by what the device says of
+// its time: within a boot of the device, neither reference time nor the VM's generation goes back; an equal time is
+// accepted, since two programs may open the same snapshot. A boot that another one has followed does not come back: the
+// file has the IDs of the last 16. Nothing is known of a new boot: boot IDs have no order. Epochs and sequence numbers
+// begin anew with each exchange and say nothing across runs.
 //
 // Example of a file (one line; numbers are strings):
 // {"version":2,"vm":"6f1c…","device":"1111…","boot_id":"11","generation":"3","reference_time_ns":"12000000345",

@@ -24,7 +24,7 @@ namespace sideband::client {
 
 // The same code and message, with `peer` before the message if it is not empty. Marked as remote unless OK.
 absl::Status FromRpc(const grpc::Status& status, const std::string& peer);
-// Likewise, with what the call's trailing metadata says of a retry.
+// The same, with what the call's trailing metadata says of a retry.
 using RpcMetadata = std::multimap<grpc::string_ref, grpc::string_ref>;
 absl::Status FromRpc(const grpc::Status& status, const std::string& peer, const RpcMetadata& trailers);
 
@@ -45,7 +45,7 @@ inline constexpr absl::Duration kStartingPatience = absl::Seconds(30);
 // Whether it is one of these: NOT_FOUND of the daemon, or an error that is not remote (rpc_status.h).
 bool IsStarting(const absl::Status& ended);
 
-// What has become of the stream so far, over all of its connections.
+// The past of the stream, over all of its connections.
 struct StreamPast {
   // A message was received.
   bool was_open = false;
