@@ -56,7 +56,7 @@ std::string FormatTime(Time time) noexcept {
 
 namespace {
 
-// Of one life of a scope's counters.
+// The key of one life of a scope's counters.
 std::string LifeKey(const Scope& scope) { return library::ScopeKey(scope) + ':' + std::to_string(scope.generation); }
 
 bool IsExact(const Counter& counter) { return !counter.estimate && (!counter.coverage || *counter.coverage == 1); }

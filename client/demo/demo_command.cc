@@ -356,7 +356,7 @@ class DemoCommand final : public Command {
     return event == "resident_cycles" || absl::EndsWith(event, "_running_cycles");
   }
 
-  // What a record shows may be absent elsewhere by chance only if its numbers are large.
+  // Small numbers of a record may be elsewhere by chance: only large ones tell.
   static absl::StatusOr<std::vector<uint64_t>> TellingCounts(const std::string& path) {
     SIDEBAND_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
     const auto record = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);

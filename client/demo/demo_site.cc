@@ -23,14 +23,14 @@ namespace sideband::client {
 namespace {
 
 constexpr char kTrustDomain[] = "spiffe://demo.sideband/";
-// Of gpu0, as the chip files have it.
+// The UUID of gpu0, as the chip files have it.
 constexpr char kDeviceUuid[] = "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e001";
 constexpr const char* kUsers[] = {"operator", "tenant-a", "tenant-b"};
 
 std::vector<std::string> TlbEvents() { return {"tlb_hits", "tlb_misses"}; }
 std::vector<std::string> TensorEvents() { return {"tensor_ops", "tensor_stall_cycles"}; }
 
-// What the demonstration adds to the example's chip, and before which lines.
+// The demonstration adds these to the example's chip, before these lines.
 constexpr char kBeforeEval[] = "      - name: eval\n";
 constexpr char kKernel[] = R"(      - name: kernel
         slice: 0

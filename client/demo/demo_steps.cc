@@ -96,7 +96,7 @@ DemoStep KernelStep(const DemoVm& vm, const std::vector<std::string>& events) {
           .equal = events};
 }
 
-// What a tenant asks about a part of its program.
+// A tenant asks about a part of its program.
 std::vector<DemoStep> MarkSteps(const DemoVm& vm, const std::vector<std::string>& events) {
   const std::string& context = vm.contexts[0];
   const auto mark = [&](const char* label) {
@@ -180,7 +180,7 @@ std::vector<DemoStep> ConfidentialSteps(const DemoVm& vm, const DemoPorts& ports
            .searched = DemoStep::Place::kDaemonMemory}};
 }
 
-// Of the first VM that chooses other events than those that all VMs begin with.
+// The steps of the first VM that chooses other events than those that all VMs begin with.
 std::vector<DemoStep> AllSelectionSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports) {
   const auto chooses = [](const DemoVm& vm) { return !vm.chosen.group.empty() && vm.chosen.number > 0; };
   const auto keeps = [](const DemoVm& vm) { return !vm.chosen.group.empty() && vm.chosen.number == 0; };
@@ -241,7 +241,7 @@ std::vector<DemoStep> BoardSteps(const std::string& device, const std::string& t
           {.title = "… and how busy its partitions (GPU instances) and their compute instances are",
            .command = partitions,
            .present = {Sample("partition_sm_activity_ratio", device), Sample("partition_dram_usage_ratio", device)}},
-          // What a board reports is of everybody on it. grep -c exits with 1 if it counts no lines.
+          // A board's sensors tell of all VMs on it. grep -c exits with 1 if it counts no lines.
           {.title = absl::StrCat("Lines of ", device, " in ", tenant, "'s scrape: none"),
            .command = absl::StrCat(ScrapeCommand(tenant, ports), " | grep -c '", device, "'"),
            .exit_status = 1,

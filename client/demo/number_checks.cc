@@ -200,7 +200,7 @@ struct Range {
   uint64_t begin = 0, end = 0;
 };
 
-// Those of /proc/PID/maps that can be read.
+// The ranges of /proc/PID/maps that can be read.
 std::vector<Range> ReadableRanges(const std::string& maps) {
   std::vector<Range> ranges;
   for (const absl::string_view line : absl::StrSplit(maps, '\n')) {

@@ -155,7 +155,7 @@ TEST(SocketPageTest, AWaitMayBeCancelled) {
   EXPECT_EQ(page->Read64(0).status().code(), absl::StatusCode::kCancelled);
 }
 
-// As for one connection too many, and after a frame: with and without a frame that was not read.
+// The port closes as for one connection too many, and after a frame: with and without a frame that was not read.
 TEST(SocketPageTest, ThePortMayBeClosed) {
   for (const ssize_t read : {0, 1, 2}) {
     Port port([read](int fd) {

@@ -32,7 +32,7 @@ envelope::GuestNonce NonceOfStream(uint8_t byte) {
   return nonce;
 }
 
-// Of the form of a record, with neither content nor key.
+// Has the form of a record, with neither content nor key.
 Bytes Record(uint8_t nonce, uint64_t sequence) {
   const envelope::RecordHeader header{.suite = envelope::kSuiteHpke,
                                       .padded_length = envelope::kPaddingUnitHpke,
