@@ -281,6 +281,27 @@ std::string PowerHintExtendedData(const CommandWord& command, uint32_t value) {
   return ProfilesText(command, kProfilesPerRegister, value);
 }
 
+std::string MonitoringArguments(const CommandWord& command, const DataRegisters& in) {
+  switch (ActionOf(command)) {
+    case MonitoringAction::kInstantaneous:
+      return absl::StrCat(GpmMetricName(MetricOf(command)), " now, ", ScopeText(command, in));
+    case MonitoringAction::kSnapshotMetric:
+      return absl::StrCat(GpmMetricName(MetricOf(command)), " between captures, ", ScopeText(command, in));
+    case MonitoringAction::kCapture:
+      return absl::StrCat("capture, ", ScopeText(command, in));
+    case MonitoringAction::kSetMultiplier:
+      return absl::StrCat("multiplier ", command.arg2);
+  }
+  return "";
+}
+
+std::string MonitoringData(const CommandWord& command, uint32_t value) {
+  if (ActionOf(command) > MonitoringAction::kSnapshotMetric) return "";
+  const std::string fixed = Fixed24p8Text(value);
+  if (IsBandwidth(MetricOf(command))) return absl::StrCat(HexText(value), " (as s24.8: ", fixed, ")");
+  return absl::StrCat(fixed, " %");
+}
+
 constexpr CommandTextRow kBoardRows[] = {
     {Opcode::kNull},
     {Opcode::kGetCapabilities, DwordArgument, CapabilityData},
@@ -317,27 +338,6 @@ constexpr CommandTextRow kBoardRows[] = {
 static_assert(HasRowOfEach(kBoardRows, Opcode::kNull, Opcode::kPerformanceMonitoring));
 
 }  // namespace
-
-std::string MonitoringArguments(const CommandWord& command, const DataRegisters& in) {
-  switch (ActionOf(command)) {
-    case MonitoringAction::kInstantaneous:
-      return absl::StrCat(GpmMetricName(MetricOf(command)), " now, ", ScopeText(command, in));
-    case MonitoringAction::kSnapshotMetric:
-      return absl::StrCat(GpmMetricName(MetricOf(command)), " between captures, ", ScopeText(command, in));
-    case MonitoringAction::kCapture:
-      return absl::StrCat("capture, ", ScopeText(command, in));
-    case MonitoringAction::kSetMultiplier:
-      return absl::StrCat("multiplier ", command.arg2);
-  }
-  return "";
-}
-
-std::string MonitoringData(const CommandWord& command, uint32_t value) {
-  if (ActionOf(command) > MonitoringAction::kSnapshotMetric) return "";
-  const std::string fixed = Fixed24p8Text(value);
-  if (IsBandwidth(MetricOf(command))) return absl::StrCat(HexText(value), " (as s24.8: ", fixed, ")");
-  return absl::StrCat(fixed, " %");
-}
 
 std::span<const CommandTextRow> BoardCommandTexts() { return kBoardRows; }
 

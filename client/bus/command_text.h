@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a bus trace shows a command and the values of its registers after it: a row for each opcode. The rows of SMBPBI's
-// base commands, opcodes below 60, are in board_command_text.cc, with the texts for errors of memories and for links in
-// files of their own (memory_error_text.cc, link_text.cc); those of the snapshot extension, opcodes 60 and above, are
-// in extension_command_text.cc.
+// How a bus trace shows a command and the values of its registers after it: as text, by a table with a row for each
+// opcode. The rows of SMBPBI's base commands, opcodes below 60, are in board_command_text.cc, with the texts for errors
+// of memories and for links in files of their own (memory_error_text.cc, link_text.cc); those of the snapshot
+// extension, opcodes 60 and above, are in extension_command_text.cc.
+//   const std::string text = CommandText(command, in);   // "GET_TEMP GPU0"
 //   constexpr CommandTextRow kRows[] = {{Opcode::kGetTemp, TempArguments, TempData}};
 //   static_assert(HasRowOfEach(kRows, Opcode::kGetTemp, Opcode::kGetTemp));
-//   for (const CommandTextRow& row : BoardCommandTexts()) Use(row.opcode);
 //   OpensStream(command);         // true for LATCH
 //   StreamSubject(command, in);   // "snapshot 7"
 #ifndef SIDEBAND_CLIENT_BUS_COMMAND_TEXT_H_
@@ -30,6 +30,17 @@ struct DataRegisters {
   std::optional<uint32_t> extended_data;
 };
 
+// A request as text: "GET_TEMP GPU0". Arguments without a known meaning are shown as numbers unless they are 0.
+std::string CommandText(const mailbox::CommandWord& command, const DataRegisters& in);
+
+// The values of registers 5D and 5E after `command` has succeeded; hexadecimal if the meaning is unknown.
+std::string DataText(const mailbox::CommandWord& command, uint32_t value);
+std::string ExtendedDataText(const mailbox::CommandWord& command, uint32_t value);
+
+// Bits 23:0 of the reply's word after `command` has succeeded, where they are data; empty for the commands whose reply
+// has the request's opcode and arguments there.
+std::string WordText(const mailbox::CommandWord& command, uint32_t word);
+
 // The request's arguments; empty if there is nothing to show.
 using ArgumentsText = std::string (*)(const mailbox::CommandWord& command, const DataRegisters& in);
 // A result of `command`; empty if it has no meaning, so that it is shown as hexadecimal.
@@ -52,10 +63,6 @@ constexpr bool HasRowOfEach(std::span<const CommandTextRow> rows, mailbox::Opcod
            std::ranges::any_of(rows, [&](const CommandTextRow& row) { return row.opcode == served.opcode; });
   });
 }
-
-// SMBPBI's GPU_PERFORMANCE_MONITORING (proto/mailbox/board_items.h).
-std::string MonitoringArguments(const mailbox::CommandWord& command, const DataRegisters& in);
-std::string MonitoringData(const mailbox::CommandWord& command, uint32_t value);
 
 // A row for each base command that a device of ours can serve.
 std::span<const CommandTextRow> BoardCommandTexts();
@@ -81,7 +88,6 @@ std::string StreamSubject(const mailbox::CommandWord& command, const DataRegiste
 //
 //   NvlinkArguments(command, in);   // "data sent, all links"
 //   NvlinkWord(command, word);      // "12 MiB, new sample"
-//
 std::string PcieArguments(const mailbox::CommandWord& command, const DataRegisters& in);
 std::string PcieData(const mailbox::CommandWord& command, uint32_t value);
 std::string PcieExtendedData(const mailbox::CommandWord& command, uint32_t value);
@@ -96,7 +102,7 @@ std::string NvlinkWord(const mailbox::CommandWord& command, uint32_t word);
 //
 //   EccV6Arguments(command, in);      // "uncorrected errors of SRAM"
 //   RemapData(command, 0x00FFF003);   // "rows remapped: 3 for uncorrected errors, more than 2047 for corrected errors"
-//
+
 // GET_ECC_V2 to V4. The place of an error is encoded differently in V2.
 std::string EccSelectorArguments(const mailbox::CommandWord& command, const DataRegisters& in);
 std::string EccSelectorData(const mailbox::CommandWord& command, uint32_t value);

@@ -9,8 +9,212 @@
 namespace sideband::client {
 namespace {
 
+using mailbox::CommandWord;
 using mailbox::ConfigStep;
 using mailbox::Opcode;
+
+CommandWord Word(uint32_t word) { return CommandWord::Decode(word); }
+
+struct Row {
+  uint32_t word;
+  DataRegisters in;
+  const char* text;
+};
+
+TEST(CommandTextTest, SaysWhatIsAskedFor) {
+  const Row kRows[] = {
+      {0x80000000, {}, "NULL"},
+      {0x80000001, {}, "GET_CAPABILITIES dword 0"},
+      {0x80000002, {}, "GET_TEMP GPU0"},
+      {0x80010502, {}, "GET_TEMP memory, arg2 0x01"},
+      {0x80000903, {}, "GET_EXT_TEMP sensor 0x09"},
+      {0x80000004, {}, "GET_POWER total"},
+      {0x80000905, {}, "GET_SYS_ID vendor id, dword 0"},
+      {0x80030805, {}, "GET_SYS_ID firmware version, dword 3"},
+      {0x8003000E, {.data = 1}, "SCRATCH_WRITE dwords 0 to 3 = 0x00000001"},
+      {0x8001040F, {.data = 8}, "SCRATCH_COPY 2 dwords from 8 to 4"},
+      {0x80000110, {}, "ASYNC_REQUEST set power limit, parameters at dword 0"},
+      {0x8007FF10, {}, "ASYNC_REQUEST poll request 7"},
+      {0x80010011, {.data = 0}, "REGISTER_ACCESS write EVENTS_PENDING = 0x00000000"},
+      {0x80000018, {}, "GET_MISC_FLAGS page 0"},
+      {0x8001021B, {}, "GET_CLOCK_FREQ_INFO maximum of memory"},
+      {0x80FF0128, {}, "GPU_PERFORMANCE_MONITORING SM activity now, whole device"},
+      // Example of the facts sheet: tensor activity of GPU instance 2, compute instance 1.
+      {0x80820328, {.data = 0x100}, "GPU_PERFORMANCE_MONITORING tensor activity now, partition 2, compute instance 1"},
+      {0x80820328, {}, "GPU_PERFORMANCE_MONITORING tensor activity now, partition 2, compute instance ?"},
+      {0x80FF8028, {}, "GPU_PERFORMANCE_MONITORING capture, whole device"},
+      {0x8064C028, {}, "GPU_PERFORMANCE_MONITORING multiplier 100"},
+      {0x80000260, {}, "DISCOVER boot id"},
+      {0x80000061, {.data = 4080}, "CATALOG from byte 4080"},
+      {0x80200061, {.data = 0}, "CATALOG from byte 0, windows of 32 bytes"},
+      {0x80000062, {.data = 0}, "LATCH in full"},
+      {0x80000062, {}, "LATCH in full"},
+      {0x80208662, {.data = 6}, "LATCH since snapshot 6, mark 0x86, windows of 32 bytes"},
+      {0x80FF8662, {}, "LATCH since snapshot ?, mark 0x86"},
+      {0x80000063, {.data = 0, .extended_data = 7}, "READ snapshot 7 from byte 0"},
+      {0x80000163, {.data = 4080, .extended_data = 7}, "READ snapshot 7 in full from byte 4080"},
+      {0x80000263, {.data = 0, .extended_data = 2}, "READ VM 2 from byte 0"},
+      {0x80000363, {.data = 0, .extended_data = 0x00010002}, "READ VM 2, context 1 from byte 0"},
+      {0x80000363, {}, "READ VM ?, context ? from byte ?"},
+      {0x80000463, {.data = 0, .extended_data = 7}, "READ selector 0x04 from byte 0"},
+      {0x80A1B264, {.data = 7}, "ACK snapshot 7, mark 0xA1B2"},
+      {0x80000115, {}, "GET_THERM_PARAM HW slowdown"},
+      {0x80A1B264, {}, "ACK snapshot ?, mark 0xA1B2"},
+      {0x80000067, {.data = 0x1FFC1, .extended_data = 0x00020003}, "PEEK scope: extend 1 of VM 3, context 2"},
+      {0x80000067, {.data = 0x80000000, .extended_data = 0xFFFF0003}, "PEEK scope: extend 0 of VM 3, same latch"},
+      {0x80000067, {}, "PEEK scope: extend ? of VM ?"},
+      {0x80200167, {.data = 6, .extended_data = 1}, "PEEK go: bitmap 0x00000001 0x00000006, windows of 32 bytes"},
+      {0x80000267, {}, "PEEK step 0x02"},
+      {0x80200069, {.data = 0xFFFF0001, .extended_data = 0}, "ROTATE plan of VM 1 from byte 0, windows of 32 bytes"},
+      {0x80000169, {.data = 54, .extended_data = 7}, "ROTATE apply: 54 bytes, CRC 0x00000007"},
+      {0x80000269, {.data = 0x00020003}, "ROTATE learn VM 3, context 2"},
+      {0x80000369, {.data = 0xFFFF0003, .extended_data = 5}, "ROTATE pass 5 of VM 3"},
+      {0x80000469, {}, "ROTATE step 0x04"},
+      {0x8020006A, {.data = 512}, "UPLOAD from byte 512, windows of 32 bytes"},
+      {0x80000066, {}, "TRIGGER once"},
+      {0x80000166, {.data = 7, .extended_data = 1}, "TRIGGER start: every 4294967303 cycles"},
+      {0x80000166, {.data = 7}, "TRIGGER start: every ? cycles"},
+      {0x80000266, {}, "TRIGGER stop"},
+      {0x80000366, {.data = 5, .extended_data = 1}, "TRIGGER select: domains 0x00000001 0x00000005"},
+      {0x80000466, {.data = 0x20001, .extended_data = 9}, "TRIGGER bookmark 9 of VM 1, context 2"},
+      {0x80200566,
+       {.data = 7, .extended_data = 0},
+       "TRIGGER timeline from trigger 7 on, from byte 0, windows of 32 bytes"},
+      {0x80000666, {.data = 7}, "TRIGGER hulls from trigger 7 on, from byte ?"},
+      {0x80000766, {}, "TRIGGER step 0x07"},
+      {0x8002017F, {}, "opcode 0x7F, arg1 0x01, arg2 0x02"},
+      // The commands of a board. Those of its memories and links have tests of their own.
+      {0x80000012, {}, "GET_POWER_CONNECTOR_STATE"},
+      {0x80000013, {}, "GET_PAGE_RETIREMENT_STATS"},
+      {0x80000113, {}, "GET_PAGE_RETIREMENT_STATS, arg1 0x01"},
+      {0x80012114, {}, "GET_ECC_V4 selector 0x21"},
+      {0x80010016, {}, "GET_ECC_V5 counter 0, uncorrected errors"},
+      {0x8001001E, {}, "GET_ECC_V6 corrected errors of DRAM"},
+      {0x80000020, {}, "REMAP_ROW_STATS counts"},
+      {0x80000021, {}, "GET_PCIE_LINK_INFO link"},
+      {0x80FF091A, {}, "GET_NVLINK_INFO data sent, all links"},
+      {0x80000017, {}, "ACCESS_WP_MODE get"},
+      {0x80A50017, {}, "ACCESS_WP_MODE get, arg2 0xA5"},
+      {0x805A0117, {}, "ACCESS_WP_MODE set disabled"},
+      {0x80A50117, {}, "ACCESS_WP_MODE set enabled"},
+      {0x80010117, {}, "ACCESS_WP_MODE set mode 0x01"},
+      {0x80000217, {}, "ACCESS_WP_MODE action 0x02"},
+      {0x8000051B, {}, "GET_CLOCK_FREQ_INFO throttle reasons"},
+      {0x8002001B, {}, "GET_CLOCK_FREQ_INFO current, arg2 0x02"},
+      {0x8010321C, {}, "BUNDLE_LAUNCH 2 requests, 3 rules, at dword 16"},
+      {0x8000111C, {}, "BUNDLE_LAUNCH 1 request, 1 rule, at dword 0"},
+      {0x8008001D, {}, "GET_DRIVER_EVENT_MSG oldest, to dword 8"},
+      {0x8000011D, {.data = 7}, "GET_DRIVER_EVENT_MSG from sequence number 7 on, to dword 0"},
+      {0x8000011D, {}, "GET_DRIVER_EVENT_MSG from sequence number ? on, to dword 0"},
+      {0x8000021D, {.data = 1700000000}, "GET_DRIVER_EVENT_MSG from 2023-11-14T22:13:20Z on, to dword 0"},
+      {0x8000021D, {.data = 0xFFFFFFFF}, "GET_DRIVER_EVENT_MSG from 2106-02-07T06:28:15Z on, to dword 0"},
+      {0x8000021D, {}, "GET_DRIVER_EVENT_MSG from ? on, to dword 0"},
+      {0x8000031D, {}, "GET_DRIVER_EVENT_MSG step 0x03, to dword 0"},
+      {0x80000026, {}, "GET_POWER_HINT_INFO clocks, graphics"},
+      {0x80010026, {}, "GET_POWER_HINT_INFO clocks, memory"},
+      {0x80020026, {}, "GET_POWER_HINT_INFO clocks, clock 0x02"},
+      {0x80000126, {}, "GET_POWER_HINT_INFO temperature"},
+      {0x80030226, {}, "GET_POWER_HINT_INFO profiles, page 3"},
+      {0x80010326, {}, "GET_POWER_HINT_INFO item 0x03, arg2 0x01"},
+      {0xC0000002, {}, "GET_TEMP GPU0, with the data in the status word"},
+      {0xA0000002, {}, "GET_TEMP GPU0, reserved bit 29 set"},
+  };
+  for (const Row& row : kRows) EXPECT_EQ(CommandText(Word(row.word), row.in), row.text);
+}
+
+TEST(CommandTextTest, SaysWhatTheDataMeans) {
+  const struct {
+    uint32_t word;
+    uint32_t value;
+    const char* text;
+  } kRows[] = {
+      // Facts sheet, section 7.
+      {0x00000001, 0x00010033, "0x00010033: temp GPU0, temp GPU1, temp board, temp memory, power total"},
+      {0x00000001, 0x00010801, "0x00010801: ext temp s24.8, temp GPU0, power total"},
+      {0x00000201, 0x00000004, "0x00000004: 4 scratch pages"},
+      {0x00000301, 0x00000001, "0x00000001: bit 0"},
+      {0x00000001, 0, "0x00000000: none"},
+      {0x00000002, 0x00002D00, "45.0 degC"},
+      {0x00000003, 0x00002D80, "45.5 degC"},
+      {0x00000003, 0x0000202F, "32.184 degC"},
+      {0x00000003, 0xFFFFF500, "-11.0 degC"},
+      {0x00000115, 0x00005A00, "90.0 degC"},
+      {0x00000004, 123456, "123.456 W"},
+      {0x00000004, 7, "0.007 W"},
+      {0x00000905, 0x000010DE, "0x10DE"},
+      {0x00000205, 0x452D4253, "\"SB-E\""},
+      {0x00000205, 0x00000031, "\"1\""},
+      {0x00000205, 0x1B5B0001, "01 00 5B 1B"},
+      {0x00000D05, 0x520A1C6F, "6F 1C 0A 52"},
+      {0x00000110, 0x00000007, "request 7"},
+      {0x0007FF10, 0x00000000, "success"},
+      {0x0007FF10, 0x00000055, "status 0x55"},
+      {0x00020111, 0x00000081, "0x00000081: server restart cold, server restart warm"},
+      {0x00000111, 0x00000203, "destination page 3, source page 2"},
+      {0x00000018, 0x00000058, "0x00000058: MIG supported, MIG on, driver running"},
+      {0x0000001B, 1410, "1410 MHz"},
+      {0x0000031B, 8, "P8"},
+      {0x0000031B, 0xF, "no valid p-state"},
+      {0x0000041B, 0x3F, "0x0000003F: SW power cap, HW slowdown, HW thermal, HW power brake, sync boost, SW thermal"},
+      {0x0000051B, 0x21, "0x00000021: SW power cap, SW thermal"},
+      {0x0000051B, 0, "0x00000000: none"},
+      {0x0000061B, 5, "0x00000005"},
+      {0x00000012, 0, "sufficient power"},
+      {0x00000012, 1, "insufficient power"},
+      {0x00000013, 0x0201, "pages retired: 1 for single-bit errors, 2 for double-bit errors"},
+      {0x00000017, 0x5A, "disabled"},
+      {0x00000017, 0xA5, "enabled"},
+      {0x00000017, 0x01, "mode 0x01"},
+      {0x00A50117, 0x5A, "0x0000005A"},
+      {0x0000001D, 92, "record of 92 bytes"},
+      {0x0000001E, 3, "3 corrected errors"},
+      {0x0000001C, 92, "0x0000005C"},
+      {0x00000026, 0x07BC00D2, "210 to 1980 MHz"},
+      {0x00000126, 0x0057FFF6, "-10 to 87 degC"},
+      {0x00000226, 0x5, "profiles: 0, 2"},
+      {0x00030226, 0x80000000, "profiles: 223"},
+      {0x00000326, 5, "0x00000005"},
+      {0x00000022, 5, "5 mJ, bits 31:0"},
+      {0x00FF0128, 0x00003280, "50.5 %"},
+      {0x00FF0828, 0x00003280, "0x00003280 (as s24.8: 50.5)"},
+      {0x00000060, 0x0010FF01, "version 1, 16 windows of 255 bytes"},
+      {0x00000260, 0x55667788, "boot id ........55667788"},
+      {0x00000062, 7, "snapshot 7"},
+      {0x00000063, 5170, "stream of 5170 bytes"},
+      {0x00000066, 7, "trigger 7"},
+      {0x00000166, 7, "period 7, bits 31:0"},
+      {0x00000266, 7, "0x00000007"},
+      {0x00000366, 7, "domains 0x00000007, bits 31:0"},
+      {0x00000466, 7, "asked for at 7 ns, bits 31:0"},
+      {0x00FF0566, 7, "stream of 7 bytes"},
+      {0x00FF0666, 7, "stream of 7 bytes"},
+      {0x00000167, 78, "stream of 78 bytes"},
+      {0x0000007F, 0xABCD, "0x0000ABCD"},
+  };
+  for (const auto& row : kRows) EXPECT_EQ(DataText(Word(row.word), row.value), row.text);
+  EXPECT_EQ(ExtendedDataText(Word(0x60), 0x1F), "opcodes 60 61 62 63 64");
+  EXPECT_EQ(ExtendedDataText(Word(0x160), 16), "16 counters in each block");
+  EXPECT_EQ(ExtendedDataText(Word(0x61), 0xABCD), "hash 0x0000ABCD");
+  EXPECT_EQ(ExtendedDataText(Word(0x62), 5170), "stream of 5170 bytes");
+  EXPECT_EQ(ExtendedDataText(Word(0x166), 1), "period 1, bits 63:32");
+  EXPECT_EQ(ExtendedDataText(Word(0x66), 1), "0x00000001");
+  EXPECT_EQ(ExtendedDataText(Word(0x366), 1), "domains 0x00000001, bits 63:32");
+  EXPECT_EQ(ExtendedDataText(Word(0x466), 1), "asked for at 1 ns, bits 63:32");
+  EXPECT_EQ(ExtendedDataText(Word(0x566), 9), "newest trigger 9");
+  EXPECT_EQ(ExtendedDataText(Word(0x666), 9), "newest trigger 9");
+  EXPECT_EQ(ExtendedDataText(Word(0x22), 1), "1 mJ, bits 63:32");
+  EXPECT_EQ(ExtendedDataText(Word(0x21), 2), "2 correctable errors");
+  EXPECT_EQ(ExtendedDataText(Word(0x226), 1), "profiles: 32");
+  EXPECT_EQ(ExtendedDataText(Word(0x26), 1), "0x00000001");
+  EXPECT_EQ(ExtendedDataText(Word(0x7F), 1), "0x00000001");
+}
+
+TEST(CommandTextTest, SaysWhatTheWordMeans) {
+  EXPECT_EQ(WordText(Word(0xFF091A), 12 << 4 | 1), "12 MiB, no new sample");
+  EXPECT_EQ(WordText(Word(0x220), 2), "spare rows: none in 2 banks");
+  EXPECT_EQ(WordText(Word(0x02), 2), "");
+  EXPECT_EQ(WordText(Word(0x7F), 2), "");
+}
 
 mailbox::CommandWord Step(ConfigStep step, uint8_t arg2 = 9) {
   return {.opcode = Opcode::kConfig, .arg1 = static_cast<uint8_t>(step), .arg2 = arg2};
@@ -52,231 +256,6 @@ TEST(ConfigTextTest, AnswersHaveTheirMeaning) {
   EXPECT_EQ(ConfigData(Step(ConfigStep::kDump), 300), "stream of 300 bytes");
   EXPECT_EQ(ConfigExtendedData(Step(ConfigStep::kDump), 5), "revision 5");
   EXPECT_EQ(ConfigData(Step(ConfigStep::kRead), 5), "");
-}
-
-using mailbox::CommandWord;
-
-CommandWord Pcie(uint8_t page, uint8_t arg2) {
-  return {.opcode = mailbox::Opcode::kGetPcieLink, .arg1 = page, .arg2 = arg2};
-}
-
-TEST(PcieTextTest, Pages) {
-  const struct {
-    uint8_t page, arg2;
-    uint32_t value;
-    const char* arguments;
-    const char* data;
-    const char* extended_data;
-  } kRows[] = {
-      {0, 0, 0x03020154, "link", "generation 4, x16, 1 non-fatal error, 2 fatal errors, 3 unsupported requests",
-       "340 correctable errors"},
-      {0, 0, 0, "link", "unknown speed, unknown width, 0 non-fatal errors, 0 fatal errors, 0 unsupported requests",
-       "0 correctable errors"},
-      // The last speed and width with a meaning, and the first without.
-      {0, 0, 0x65, "link", "generation 5, x32, 0 non-fatal errors, 0 fatal errors, 0 unsupported requests",
-       "101 correctable errors"},
-      {0, 0, 0x76, "link", "speed code 6, width code 7, 0 non-fatal errors, 0 fatal errors, 0 unsupported requests",
-       "118 correctable errors"},
-      {1, 1, 1, "recoveries and replays, arg2 0x01", "1 recovery from L0", "1 replay"},
-      {2, 0, 0x00010002, "rollovers and NAKs", "2 replay rollovers, 1 NAK received", "2 NAKs sent"},
-      {3, 0, 5, "target speed", "target: generation 5", ""},
-      {4, 0, 7, "traffic", "sent: 7 of an unknown unit", "received: 7 of an unknown unit"},
-      {5, 0, 7, "page 0x05", "", ""},
-      {6, 0, 5, "link state", "L0", ""},
-      {6, 0, 0x12, "link state", "lanes in sleep", ""},
-      {6, 0, 0x13, "link state", "state 0x13", ""},
-      {8, 0x1F, 0x1FFFF, "local TX equalisation, lane 15, generation 4", "preset 15, used, FS 63, LF 63",
-       "cursors: pre 63, main 63, post 31"},
-      {9, 0x20, 0x4, "remote RX equalisation, lane 0, generation 5", "preset 4, not used, FS 0, LF 0",
-       "cursors: pre 4, main 0, post 0"},
-      {10, 0, 7, "page 0x0A", "", ""},
-  };
-  for (const auto& row : kRows) {
-    EXPECT_EQ(PcieArguments(Pcie(row.page, row.arg2), {}), row.arguments);
-    EXPECT_EQ(PcieData(Pcie(row.page, row.arg2), row.value), row.data);
-    EXPECT_EQ(PcieExtendedData(Pcie(row.page, row.arg2), row.value), row.extended_data);
-  }
-}
-
-CommandWord Nvlink(uint8_t item, uint8_t arg2) {
-  return {.opcode = mailbox::Opcode::kGetNvlinkInfo, .arg1 = item, .arg2 = arg2};
-}
-
-TEST(NvlinkTextTest, ArgumentsAndData) {
-  const struct {
-    uint8_t item, arg2;
-    uint32_t value;
-    const char* arguments;
-    const char* data;
-  } kRows[] = {
-      {0x0, 0, 18, "number of links", "18 links"},
-      {0x0, 1, 1, "number of links, arg2 0x01", "1 link"},
-      {0x1, 0, 0x8003, "states V1, page 0", "links up: 0-1, 15"},
-      {0x1, 1, 0, "states V1, page 1", "links up: none"},
-      {0x2, 3, 53125, "bandwidth, link 3", "53125 Mbit/s"},
-      {0x2, 3, 0xFFFFFFFE, "bandwidth, link 3", "4294967294 Mbit/s"},
-      {0x2, 3, 0xFFFFFFFF, "bandwidth, link 3", "invalid"},
-      {0x3, 0, 1, "replays, link 0", "1 replay"},
-      {0x4, 0, 1, "recoveries, link 0", "1 recovery"},
-      {0x4, 17, 2, "recoveries, link 17", "2 recoveries"},
-      {0x5, 0, 2, "flit CRC errors, link 0", "2 flit CRC errors"},
-      {0x6, 0, 2, "data CRC errors, link 0", "2 data CRC errors"},
-      {0x7, 0, 0x65432210, "states V2, page 0",
-       "links 0 off, 1 safe, 2-3 active, 4 error, 5 low power, 6 disabled, 7 state 0x06"},
-      {0x7, 1, 0x22222222, "states V2, page 1", "links 16-23 active"},
-      // x4 and x4 of the first two; of the others none, x1 and x8, an unknown code and an invalid one.
-      {0x8, 0, 0b111101'100001'000000'011011'011011, "widths, page 0",
-       "links 0-1 TX x4 RX x4, 2 TX x0 RX x0, 3 TX x1 RX x8, 4 TX code 5 RX invalid"},
-      {0x9, 2, 5, "data sent, link 2", ""},
-      {0x9, 0xFE, 5, "data sent, link 254", ""},
-      {0xA, 0xFF, 5, "data received, all links", ""},
-      {0xB, 0xFF, 5, "raw bytes sent, all links", ""},
-      {0xC, 0, 5, "raw bytes received, link 0", ""},
-      {0xD, 0, 5, "training errors, page 0", "links with training errors: 0, 2"},
-      {0xE, 0, 0, "runtime errors, page 0", "links with runtime errors: none"},
-      {0xF, 0, 0x3FFFF, "availability, page 0", "links available: 0-17"},
-      {0x10, 1, 5, "item 0x10, arg2 0x01", ""},
-  };
-  for (const auto& row : kRows) {
-    EXPECT_EQ(NvlinkArguments(Nvlink(row.item, row.arg2), {}), row.arguments);
-    EXPECT_EQ(NvlinkData(Nvlink(row.item, row.arg2), row.value), row.data);
-  }
-}
-
-TEST(NvlinkTextTest, ExtendedDataGoesOnWhereTheDataEnd) {
-  EXPECT_EQ(NvlinkExtendedData(Nvlink(0x7, 0), 0x00000022), "links 8-9 active, 10-15 off");
-  EXPECT_EQ(NvlinkExtendedData(Nvlink(0x7, 1), 0x22222222), "links 24-31 active");
-  EXPECT_EQ(NvlinkExtendedData(Nvlink(0x8, 1), 0), "links 15-19 TX x0 RX x0");
-  EXPECT_EQ(NvlinkExtendedData(Nvlink(0x1, 0), 0x22), "");
-}
-
-TEST(NvlinkTextTest, ThroughputIsInTheWord) {
-  EXPECT_EQ(NvlinkWord(Nvlink(0x9, 0xFF), 12 << 4), "12 KiB, no new sample");
-  EXPECT_EQ(NvlinkWord(Nvlink(0xA, 0xFF), 12 << 4 | 1 << 2 | 1), "12 MiB, new sample");
-  EXPECT_EQ(NvlinkWord(Nvlink(0xB, 0), 12 << 4 | 1 << 2 | 2), "12 GiB, new sample");
-  EXPECT_EQ(NvlinkWord(Nvlink(0xC, 0), 0xFFFFF << 4 | 1 << 2 | 3), "1048575 TiB, new sample");
-  EXPECT_EQ(NvlinkWord(Nvlink(0x9, 0), 12 << 4 | 1 << 3), "no valid difference");
-}
-
-TEST(NvlinkTextTest, CountsOfErrorsAreInTheWord) {
-  EXPECT_EQ(NvlinkWord(Nvlink(0xD, 0), 0x001FFF), "4095 training errors, 1 runtime error");
-  EXPECT_EQ(NvlinkWord(Nvlink(0xE, 0), 0xFFF001), "1 training error, 4095 runtime errors");
-}
-
-TEST(NvlinkTextTest, OtherItemsHaveTheirEchoInTheWord) {
-  for (const uint8_t item : {0x0, 0x8, 0xF, 0x10}) EXPECT_EQ(NvlinkWord(Nvlink(item, 0), 0x123456), "");
-}
-
-CommandWord Command(Opcode opcode, uint8_t arg1, uint8_t arg2) {
-  return {.opcode = opcode, .arg1 = arg1, .arg2 = arg2};
-}
-
-TEST(MemoryErrorTextTest, EccV2ToV4) {
-  const struct {
-    Opcode opcode;
-    uint8_t arg1, arg2;
-    const char* arguments;
-    const char* data;
-  } kRows[] = {
-      {Opcode::kGetEccV2, 0x00, 0x21, "single-bit errors, frame buffer, partition 2, slice 1", "2 single-bit errors"},
-      {Opcode::kGetEccV4, 0x01, 0xF0, "double-bit errors, frame buffer, partition 15, slice 0", "2 double-bit errors"},
-      // Another SRAM of the frame buffer; an address is not a count.
-      {Opcode::kGetEccV3, 0x04, 0, "single-bit errors, frame buffer, SRAM 1, partition 0, slice 0",
-       "2 single-bit errors"},
-      {Opcode::kGetEccV3, 0x41, 0, "addresses of double-bit errors, frame buffer, partition 0, slice 0", ""},
-      // The place of an error of the graphics engine changed with V3.
-      {Opcode::kGetEccV2, 0x11, 0x53, "double-bit errors, graphics engine, SRAM 0, GPC 5, TPC 3",
-       "2 double-bit errors"},
-      {Opcode::kGetEccV3, 0x1C, 0xD3, "single-bit errors, graphics engine, SRAM 3, GPC 2, TPC 3, TEX 3",
-       "2 single-bit errors"},
-      {Opcode::kGetEccV4, 0x02, 0, "selector 0x02", ""},
-      {Opcode::kGetEccV4, 0x80, 0, "selector 0x80", ""},
-  };
-  for (const auto& row : kRows) {
-    const CommandWord command = Command(row.opcode, row.arg1, row.arg2);
-    EXPECT_EQ(EccSelectorArguments(command, {}), row.arguments);
-    EXPECT_EQ(EccSelectorData(command, 2), row.data);
-  }
-}
-
-TEST(MemoryErrorTextTest, EccV5) {
-  const struct {
-    uint8_t arg1, arg2;
-    const char* arguments;
-    const char* data;
-  } kRows[] = {
-      {0x00, 0x00, "counter 0, corrected errors", "7 corrected errors"},
-      {0x01, 0x01, "counter 1, uncorrected errors", "7 uncorrected errors"},
-      {0x7F, 0xE1, "counter 1023, uncorrected errors", "7 uncorrected errors"},
-      {0x00, 0x02, "counter 0, type 0x02", ""},
-      {0x8F, 0x02, "buffer of SRAM addresses, entry 15, element 2", ""},
-  };
-  for (const auto& row : kRows) {
-    const CommandWord command = Command(Opcode::kGetEccV5, row.arg1, row.arg2);
-    EXPECT_EQ(EccV5Arguments(command, {}), row.arguments);
-    EXPECT_EQ(EccV5Data(command, 7), row.data);
-  }
-}
-
-TEST(MemoryErrorTextTest, EccV6) {
-  const struct {
-    uint8_t arg1, arg2;
-    const char* arguments;
-    const char* data;
-  } kRows[] = {
-      {0, 0, "corrected errors of SRAM", "1 corrected error"},
-      {1, 1, "uncorrected errors of DRAM", "1 uncorrected error"},
-      {1, 2, "uncorrected errors of memory 0x02", "1 uncorrected error"},
-      {2, 0, "flags", "0x00000001: SRAM threshold exceeded"},
-      {2, 1, "flags, arg2 0x01", "0x00000001: SRAM threshold exceeded"},
-      {3, 0, "item 0x03 of SRAM", ""},
-  };
-  for (const auto& row : kRows) {
-    const CommandWord command = Command(Opcode::kGetEccV6, row.arg1, row.arg2);
-    EXPECT_EQ(EccV6Arguments(command, {}), row.arguments);
-    EXPECT_EQ(EccV6Data(command, 1), row.data);
-  }
-  EXPECT_EQ(EccV6Data(Command(Opcode::kGetEccV6, 2, 0), 0), "0x00000000: none");
-}
-
-TEST(MemoryErrorTextTest, RetiredPages) {
-  EXPECT_EQ(RetiredPagesData(Command(Opcode::kGetRetiredPages, 0, 0), 0xFF01),
-            "pages retired: 1 for single-bit errors, 255 for double-bit errors");
-}
-
-TEST(MemoryErrorTextTest, RemappedRows) {
-  const struct {
-    uint8_t arg1, arg2;
-    uint32_t value;
-    const char* arguments;
-    const char* data;
-  } kRows[] = {
-      {0, 0, 0x003003, "counts", "rows remapped: 3 for uncorrected errors, 3 for corrected errors"},
-      {0, 0, 0xFFF003, "counts", "rows remapped: 3 for uncorrected errors, more than 2047 for corrected errors"},
-      {0, 0, 0x000FFF, "counts", "rows remapped: more than 2047 for uncorrected errors, 0 for corrected errors"},
-      {0, 1, 9, "count for uncorrected errors", "rows remapped: 9 for uncorrected errors"},
-      {0, 2, 9, "count for corrected errors", "rows remapped: 9 for corrected errors"},
-      {0, 3, 9, "counts 0x03", ""},
-      {1, 0, 2, "flags, page 0", "0x00000002: pending"},
-      {1, 1, 2, "flags, page 1", ""},
-      {2, 0, 0x00010002, "histogram", "spare rows: low in 2 banks, partial in 1 bank"},
-      {3, 1, 0, "item 0x03, arg2 0x01", ""},
-  };
-  for (const auto& row : kRows) {
-    const CommandWord command = Command(Opcode::kGetRowRemap, row.arg1, row.arg2);
-    EXPECT_EQ(RemapArguments(command, {}), row.arguments);
-    EXPECT_EQ(RemapData(command, row.value), row.data);
-  }
-}
-
-// The histogram is the only item with more than the data register.
-TEST(MemoryErrorTextTest, HistogramIsInThreeRegisters) {
-  const CommandWord histogram = Command(Opcode::kGetRowRemap, 2, 0), counts = Command(Opcode::kGetRowRemap, 0, 0);
-  EXPECT_EQ(RemapExtendedData(histogram, 0x00030004), "spare rows: high in 4 banks, maximum in 3 banks");
-  EXPECT_EQ(RemapExtendedData(counts, 0x00030004), "");
-  EXPECT_EQ(RemapWord(histogram, 0x000001), "spare rows: none in 1 bank");
-  EXPECT_EQ(RemapWord(histogram, 0xFF0002), "spare rows: none in 2 banks");
-  EXPECT_EQ(RemapWord(counts, 0x000001), "");
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/bus/mailbox_follower.h"
-#include "client/bus/stream_follower.h"
 #include "client/bus/wire.h"
 #include "client/cli/output.h"
 #include "proto/smbus/capture_file.h"

@@ -8,7 +8,6 @@
 #include "client/bus/bus_command.h"
 #include "client/bus/command_text.h"
 #include "client/bus/mailbox_follower.h"
-#include "client/bus/stream_follower.h"
 #include "client/bus/trace_run.h"
 #include "client/bus/value_text.h"
 #include "client/bus/wire.h"
@@ -33,13 +32,8 @@ void UseCommandText(const mailbox::CommandWord& command, const DataRegisters& in
 
 void Print(const std::string& text);
 
-void UseMailboxFollower(StreamFollower::Budget& budget, WireMessage& message, uint8_t pec, bool is_pointer,
-                        std::vector<std::string>& notes) {
+void UseMailboxFollower(WireMessage& message, uint8_t pec, bool is_pointer, std::vector<std::string>& notes) {
   //@ client/bus/mailbox_follower.h
-}
-
-void UseStreamFollower(const mailbox::CommandWord& read_command, ByteSpan bytes) {
-  //@ client/bus/stream_follower.h
 }
 
 void UseValueText() {
