@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "client/lib/fake_daemon.h"
-#include "client/lib/test_certificates.h"
 #include "proto/base/wait_until.h"
 
 namespace sideband::client {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/bus/board_command_text.h"
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,9 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "client/bus/link_text.h"
-#include "client/bus/memory_error_text.h"
-#include "client/bus/smbpbi_names.h"
+#include "client/bus/command_text.h"
 #include "client/bus/value_text.h"
 #include "client/cli/number_text.h"
 #include "proto/mailbox/board_items.h"
@@ -285,6 +281,27 @@ std::string PowerHintExtendedData(const CommandWord& command, uint32_t value) {
   return ProfilesText(command, kProfilesPerRegister, value);
 }
 
+std::string MonitoringArguments(const CommandWord& command, const DataRegisters& in) {
+  switch (ActionOf(command)) {
+    case MonitoringAction::kInstantaneous:
+      return absl::StrCat(GpmMetricName(MetricOf(command)), " now, ", ScopeText(command, in));
+    case MonitoringAction::kSnapshotMetric:
+      return absl::StrCat(GpmMetricName(MetricOf(command)), " between captures, ", ScopeText(command, in));
+    case MonitoringAction::kCapture:
+      return absl::StrCat("capture, ", ScopeText(command, in));
+    case MonitoringAction::kSetMultiplier:
+      return absl::StrCat("multiplier ", command.arg2);
+  }
+  return "";
+}
+
+std::string MonitoringData(const CommandWord& command, uint32_t value) {
+  if (ActionOf(command) > MonitoringAction::kSnapshotMetric) return "";
+  const std::string fixed = Fixed24p8Text(value);
+  if (IsBandwidth(MetricOf(command))) return absl::StrCat(HexText(value), " (as s24.8: ", fixed, ")");
+  return absl::StrCat(fixed, " %");
+}
+
 constexpr CommandTextRow kBoardRows[] = {
     {Opcode::kNull},
     {Opcode::kGetCapabilities, DwordArgument, CapabilityData},
@@ -321,27 +338,6 @@ constexpr CommandTextRow kBoardRows[] = {
 static_assert(HasRowOfEach(kBoardRows, Opcode::kNull, Opcode::kPerformanceMonitoring));
 
 }  // namespace
-
-std::string MonitoringArguments(const CommandWord& command, const DataRegisters& in) {
-  switch (ActionOf(command)) {
-    case MonitoringAction::kInstantaneous:
-      return absl::StrCat(GpmMetricName(MetricOf(command)), " now, ", ScopeText(command, in));
-    case MonitoringAction::kSnapshotMetric:
-      return absl::StrCat(GpmMetricName(MetricOf(command)), " between captures, ", ScopeText(command, in));
-    case MonitoringAction::kCapture:
-      return absl::StrCat("capture, ", ScopeText(command, in));
-    case MonitoringAction::kSetMultiplier:
-      return absl::StrCat("multiplier ", command.arg2);
-  }
-  return "";
-}
-
-std::string MonitoringData(const CommandWord& command, uint32_t value) {
-  if (ActionOf(command) > MonitoringAction::kSnapshotMetric) return "";
-  const std::string fixed = Fixed24p8Text(value);
-  if (IsBandwidth(MetricOf(command))) return absl::StrCat(HexText(value), " (as s24.8: ", fixed, ")");
-  return absl::StrCat(fixed, " %");
-}
 
 std::span<const CommandTextRow> BoardCommandTexts() { return kBoardRows; }
 

@@ -18,7 +18,6 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "client/bus/trace_run.h"
-#include "client/bus/trace_source.h"
 #include "client/cli/interrupt.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_name.h"

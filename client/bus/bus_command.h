@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "client/bus/trace_source.h"
+#include "client/bus/trace_run.h"
 #include "client/cli/command.h"
 #include "client/lib/cancellation.h"
 #include "proto/base/bytes.h"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/bus/extension_command_text.h"
-
 #include <cstdint>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/bus/command_text.h"
 #include "client/bus/value_text.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/counting.h"

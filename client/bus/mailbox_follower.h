@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decodes the mailbox traffic of one device from its bus transactions: the meaning of each message, given the messages
-// before it. Reads of the data registers are interpreted by the command that was last executed.
+// before it, and the stream that its block windows show. Reads of the data registers are interpreted by the command
+// that was last executed.
+//   StreamFollower::Budget budget;
 //   MailboxFollower follower(budget);
 //   follower.Message(message, pec, is_pointer, notes);   // notes: "-> command: GET_TEMP GPU0"
 //
@@ -14,26 +16,67 @@
 #include <string>
 #include <vector>
 
-#include "client/bus/data_registers.h"
-#include "client/bus/stream_follower.h"
+#include "client/bus/command_text.h"
 #include "client/bus/wire.h"
+#include "proto/base/bytes.h"
+#include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::client {
 
-// Decodes the request of a mailbox command, and the values of its registers after it. The texts of each opcode are rows
-// of board_command_text.h and extension_command_text.h.
+// Reassembles the stream that the block windows of one device show, from observed transactions only. Reports the
+// stream's header when the stream is complete; the payload is not decoded.
+//
+//   follower.Command(read_command, {.data = 0, .extended_data = 7});
+//   follower.Length(5170);
+//   follower.Window(0, bytes).text;   // "bytes 0 to 254 of 5170 of snapshot 7"
+//
+// Not thread-safe. Devices are hostile: the kept bytes are bounded by the budget.
+class StreamFollower {
+ public:
+  // The number of bytes that all followers sharing the budget may still keep.
+  struct Budget {
+    size_t bytes_left = mailbox::kStreamBytesMax;
+  };
+  struct WindowText {
+    std::string text;
+    std::string completed;  // description of the stream that this window completed; else empty
+  };
 
-// A request as text: "GET_TEMP GPU0". Arguments without a known meaning are shown as numbers unless they are 0.
-std::string CommandText(const mailbox::CommandWord& command, const DataRegisters& in);
+  // `budget` must outlive the follower.
+  explicit StreamFollower(Budget& budget) : budget_(budget) {}
+  ~StreamFollower() { Forget(); }
+  StreamFollower(const StreamFollower&) = delete;
+  StreamFollower& operator=(const StreamFollower&) = delete;
 
-// The values of registers 5D and 5E after `command` has succeeded; hexadecimal if the meaning is unknown.
-std::string DataText(const mailbox::CommandWord& command, uint32_t value);
-std::string ExtendedDataText(const mailbox::CommandWord& command, uint32_t value);
+  // A command was executed; `in` is the content of its data registers.
+  void Command(const mailbox::CommandWord& command, const DataRegisters& in);
+  // The command was refused.
+  void Failed() { open_.reset(); }
+  // The device has reported the ID of the snapshot that it latched.
+  void Latched(uint32_t snapshot_id);
+  // The device has reported the open stream's length.
+  void Length(uint32_t bytes) { length_ = bytes; }
+  // A window was read in a transaction without errors.
+  WindowText Window(uint8_t index, ByteSpan bytes);
 
-// Bits 23:0 of the reply's word after `command` has succeeded, where they are data; empty for the commands whose reply
-// has the request's opcode and arguments there.
-std::string WordText(const mailbox::CommandWord& command, uint32_t word);
+ private:
+  struct Open {
+    std::string name;  // description of the content
+    std::optional<uint32_t> offset;
+    uint32_t window_bytes = mailbox::kWindowBytes;
+  };
+
+  void Keep(uint64_t begin, ByteSpan bytes);
+  void Forget();
+  std::string Completed();
+
+  Budget& budget_;
+  std::optional<Open> open_;
+  std::optional<uint32_t> length_;
+  Bytes kept_;  // the stream's first bytes, without a gap
+  bool is_told_ = false;
+};
 
 // Not thread-safe. All bytes from the bus are hostile.
 class MailboxFollower {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/bus/memory_error_text.h"
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "client/bus/smbpbi_names.h"
+#include "client/bus/command_text.h"
 #include "client/bus/value_text.h"
 #include "client/cli/number_text.h"
 #include "proto/mailbox/memory_links.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run of `sideband bus trace`, from a source to the output.
+// One run of `sideband bus trace`: its source, the decoder of transactions, and the output.
 #ifndef SIDEBAND_CLIENT_BUS_TRACE_RUN_H_
 #define SIDEBAND_CLIENT_BUS_TRACE_RUN_H_
 
@@ -9,12 +9,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "client/bus/mailbox_follower.h"
-#include "client/bus/stream_follower.h"
-#include "client/bus/trace_source.h"
 #include "client/bus/wire.h"
 #include "client/cli/output.h"
 #include "proto/smbus/capture_file.h"
@@ -67,6 +67,27 @@ std::string LossText(uint64_t transactions, HostTimeZero zero);
 
 std::string TraceJson(uint64_t number, const smbus::BusRecord& record, const TraceEntry& entry, HostTimeZero zero);
 std::string LossJson(uint64_t transactions);
+
+// The input of a trace: a monitored bus, or a capture file. Not thread-safe.
+class TraceSource {
+ public:
+  virtual ~TraceSource() = default;
+  // The next event; nullopt at the end. An error ends the source, too.
+  virtual absl::StatusOr<std::optional<smbus::MonitorEvent>> Next() = 0;
+  // The instant that the records' times count from, in microseconds since 1970; 0: unknown.
+  virtual uint64_t host_time_us() const = 0;
+};
+
+// A capture file, to its end.
+class CaptureSource final : public TraceSource {
+ public:
+  explicit CaptureSource(std::unique_ptr<smbus::CaptureReader> reader) : reader_(std::move(reader)) {}
+  absl::StatusOr<std::optional<smbus::MonitorEvent>> Next() override { return reader_->Next(); }
+  uint64_t host_time_us() const override { return reader_->host_time_us(); }
+
+ private:
+  const std::unique_ptr<smbus::CaptureReader> reader_;
+};
 
 struct TraceOptions {
   uint32_t bus_hz = 100'000;

@@ -5,7 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
 #include <vector>
+
+#include "absl/strings/str_split.h"
 
 namespace sideband::client {
 namespace {
@@ -85,6 +90,105 @@ TEST_F(TraceRunTest, HostTimeMustBeKnown) {
   EXPECT_NE(out_.text().find("2023-11-14T22:13:20.000000Z"), std::string::npos);
 }
 
-}  // namespace
+// Mostly mailbox-like traffic, so that the decoder's deeper states are reached; the rest is noise.
+class RandomBus {
+ public:
+  explicit RandomBus(uint64_t seed) : random_(seed) {}
 
+  BusRecord Next() {
+    BusRecord record{.time_us = random_()};
+    const size_t messages = Below(8) == 0 ? Below(smbus::kMessagesMax + 1) : 1 + Below(2);
+    smbus::TransferResult result{
+        .outcome = static_cast<smbus::Outcome>(Below(4) == 0 ? Below(smbus::kOutcomeMax + 1) : 0),
+        .stretch_us = static_cast<uint32_t>(Below(8) == 0 ? random_() : 0)};
+    for (size_t i = 0; i < messages; ++i) record.transfer.messages.push_back(NextMessage());
+    for (const Message& message : record.transfer.messages) {
+      if (message.read && Below(16) != 0) result.read.push_back(Answer());
+    }
+    if (Below(16) == 0) result.read.push_back(Answer());  // an answer without a read
+    if (Below(32) != 0) record.result = std::move(result);
+    return record;
+  }
+
+ private:
+  uint64_t Below(uint64_t bound) { return random_() % bound; }
+  uint8_t Byte() { return static_cast<uint8_t>(random_()); }
+  uint8_t Address() { return Below(4) == 0 ? Byte() & 0x7F : 0x4F; }
+
+  uint8_t Code() {
+    switch (Below(4)) {
+      case 0:
+        return static_cast<uint8_t>(0x5C + Below(3));
+      case 1:
+        return static_cast<uint8_t>(0xD0 + Below(4));
+      case 2:
+        return static_cast<uint8_t>(0x5C + Below(8));
+      default:
+        return Byte();
+    }
+  }
+
+  Message NextMessage() {
+    if (Below(2) == 0) return Message::Read(Address(), static_cast<uint16_t>(Below(300)));
+    Bytes bytes;
+    if (Below(16) != 0) bytes.push_back(Code());
+    if (Below(2) == 0) {
+      bytes.push_back(Below(8) == 0 ? Byte() : 4);
+      const uint8_t opcode = Below(2) == 0 ? static_cast<uint8_t>(0x60 + Below(6)) : static_cast<uint8_t>(Below(0x30));
+      const Bytes word = {opcode, Byte(), Byte(), static_cast<uint8_t>(Byte() | 0x80)};
+      bytes.insert(bytes.end(), word.begin(), word.end());
+    }
+    for (uint64_t more = Below(4) == 0 ? Below(300) : Below(2); more > 0; --more) bytes.push_back(Byte());
+    return Message::Write(Address(), std::move(bytes));
+  }
+
+  Bytes Answer() {
+    const size_t size = Below(4) == 0 ? Below(300) : 4 + Below(3);
+    Bytes bytes;
+    if (size > 0) bytes.push_back(Below(4) == 0 ? Byte() : Below(2) == 0 ? 4 : static_cast<uint8_t>(size - 1));
+    while (bytes.size() < size) bytes.push_back(Byte());
+    return bytes;
+  }
+
+  std::mt19937_64 random_;
+};
+
+void ExpectPrintable(const std::string& text) {
+  ASSERT_FALSE(text.empty());
+  ASSERT_EQ(text.back(), '\n');
+  for (const char c : text) ASSERT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << text;
+}
+
+// Decoding any bus traffic terminates, in bounded memory, with printable text. The failure message contains the seed.
+TEST(TracePropertyTest, AnyBusIsDecoded) {
+  for (uint64_t seed = 1; seed <= 15; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomBus bus(seed);
+    TraceDecoder decoder(100'000);
+    for (uint64_t number = 1; number <= 1000; ++number) {
+      const BusRecord record = bus.Next();
+      const TraceEntry entry = decoder.Decode(record);
+      ExpectPrintable(TraceText(number, entry, std::nullopt));
+      ExpectPrintable(TraceText(number, entry, record.time_us));
+      ExpectPrintable(TraceJson(number, record, entry, 0));
+      if (number % 100 == 0) decoder.Lost();
+    }
+  }
+}
+
+// The line with the wires may be of any length; the lines below it are wrapped to kTraceColumns.
+TEST(TracePropertyTest, MeaningKeepsToItsColumns) {
+  RandomBus bus(44);
+  TraceDecoder decoder(100'000);
+  for (uint64_t number = 1; number <= 2000; ++number) {
+    const BusRecord record = bus.Next();
+    TraceEntry entry = decoder.Decode(record);
+    entry.time_us = 0;
+    entry.wire.clear();
+    const std::string text = TraceText(number, entry, std::nullopt);
+    for (const auto& line : absl::StrSplit(text, '\n')) ASSERT_LE(line.size(), kTraceColumns) << text;
+  }
+}
+
+}  // namespace
 }  // namespace sideband::client

@@ -10,7 +10,6 @@
 #include "client/cli/handshake_cause.h"
 #include "client/lib/channel.h"
 #include "client/lib/rpc_status.h"
-#include "client/lib/token.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/visible.h"
 

@@ -27,8 +27,8 @@
 #include "client/cli/table.h"
 #include "client/cli/terminal.h"
 #include "client/lib/cancellation.h"
+#include "client/lib/channel.h"
 #include "client/lib/config.h"
-#include "client/lib/credential_stamps.h"
 #include "client/lib/opener.h"
 #include "client/lib/telemetry_client.h"
 

@@ -18,7 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "client/lib/pem.h"
+#include "client/lib/channel.h"
 #include "proto/base/descriptor.h"
 #include "proto/base/openssl_handle.h"
 

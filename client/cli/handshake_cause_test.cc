@@ -10,7 +10,6 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/lib/fake_daemon.h"
-#include "client/lib/test_certificates.h"
 
 namespace sideband::client {
 namespace {

@@ -34,7 +34,7 @@ class Reconnection {
   using Wait = std::function<bool(absl::Duration)>;
 
   struct Options {
-    // Which ends of a stream count as a lost connection, besides those of client/lib/stream_end.h.
+    // Which ends of a stream count as a lost connection, besides those of client/lib/rpc_status.h.
     std::function<bool(const absl::Status& ended)> is_loss = [](const absl::Status&) { return false; };
     // Whether the files of the credentials have changed since the connection was made.
     std::function<bool()> has_new_credentials = [] { return false; };

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "client/lib/view_records.h"
+#include "client/lib/record_source.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/uuid.h"
 #include "proto/envelope/keys.h"

@@ -5,10 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/lib/exchange_state.h"
-#include "client/lib/opener_state.h"
+#include "client/lib/opener.h"
+#include "client/lib/replay_state.h"
 #include "client/lib/rpc_status.h"
-#include "client/lib/sealed_snapshot.h"
 #include "client/lib/state_file.h"
 #include "proto/base/status_macros.h"
 #include "proto/envelope/ratchet.h"

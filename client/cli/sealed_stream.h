@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Follows the sealed records of one VM: connects, exchanges keys if asked, opens the records of a source, remembers the
-// newest one (opener_state.h, exchange_state.h), and begins anew with new keys when the stream ends.
+// newest one (replay_state.h), and begins anew with new keys when the stream ends.
 //   SealedStream stream(std::move(static_key), {.subject = {.vm = "vm3"}}, context);
 //   return stream.Follow({.on_record = [&](const OpenedRecord& record) { return Use(record); }});
 #ifndef SIDEBAND_CLIENT_CLI_SEALED_STREAM_H_
@@ -19,7 +19,6 @@
 #include "client/cli/command.h"
 #include "client/cli/exchange_options.h"
 #include "client/cli/reconnection.h"
-#include "client/lib/daemon_records.h"
 #include "client/lib/key_exchange.h"
 #include "client/lib/opener.h"
 #include "client/lib/record_source.h"

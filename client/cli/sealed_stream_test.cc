@@ -12,7 +12,6 @@
 
 #include "absl/strings/match.h"
 #include "client/cli/output.h"
-#include "client/lib/daemon_records.h"
 #include "client/lib/fake_daemon.h"
 #include "client/lib/record_source.h"
 #include "client/lib/rpc_status.h"

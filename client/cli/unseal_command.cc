@@ -24,7 +24,7 @@
 #include "client/cli/stream.h"
 #include "client/cli/table.h"
 #include "client/lib/opener.h"
-#include "client/lib/opener_state.h"
+#include "client/lib/replay_state.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/boot_id.h"
 #include "proto/base/bytes.h"

@@ -7,18 +7,14 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/cpp/answer.h"
 #include "client/cpp/client_state.h"
-#include "client/cpp/device_values.h"
-#include "client/cpp/error_values.h"
-#include "client/cpp/history_values.h"
-#include "client/cpp/mark_values.h"
-#include "client/cpp/sensor_values.h"
 #include "client/cpp/snapshot_values.h"
-#include "client/cpp/stream_state.h"
 #include "client/cpp/stream_values.h"
 #include "client/lib/channel.h"
 #include "client/lib/config.h"
 #include "proto/base/status_macros.h"
+#include "sideband/stream.h"
 
 namespace sideband {
 namespace {
@@ -125,5 +121,20 @@ Result<Stream> Client::Subscribe(const StreamOptions& options) const noexcept {
   if (absl::Status status = library::CheckOptions(options); !status.ok()) return library::ErrorOf(status);
   return Stream(std::make_unique<library::StreamState>(state_->config(), options));
 }
+
+Stream::Stream(std::unique_ptr<library::StreamState> state) noexcept : state_(std::move(state)) {}
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&&) noexcept = default;
+Stream::~Stream() = default;
+
+Result<StreamItem> Stream::Next() noexcept {
+  absl::StatusOr<StreamItem> item = state_->Next();
+  if (!item.ok()) return library::ErrorOf(item.status());
+  return *std::move(item);
+}
+
+std::string Stream::resume_token() const noexcept { return state_->resume_token(); }
+
+void Stream::Cancel() noexcept { state_->Cancel(); }
 
 }  // namespace sideband

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a Client owns: a connection, and calls whose answers become values.
+// The state of a Client: a connection, and calls whose answers become values. The state of a Stream: a subscription
+// over gRPC.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto connection, Connection::Open(config, absl::Seconds(10)));
 //   ClientState state(std::move(connection));
 //   const auto convert = [](const v1::MarkResponse& response, Bounds& bounds) {
@@ -11,6 +12,8 @@
 #define SIDEBAND_CLIENT_CPP_CLIENT_STATE_H_
 
 #include <memory>
+#include <random>
+#include <string>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -19,13 +22,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "client/cpp/bounds.h"
-#include "client/cpp/error_values.h"
+#include "client/cpp/answer.h"
+#include "client/cpp/subscription.h"
 #include "client/lib/cancellation.h"
+#include "client/lib/channel.h"
 #include "client/lib/config.h"
-#include "client/lib/credential_stamps.h"
 #include "client/lib/telemetry_client.h"
 #include "sideband/error.h"
+#include "sideband/stream.h"
 
 namespace sideband::library {
 
@@ -36,7 +40,7 @@ class Connection {
   // Reads and checks the files, without connecting. `deadline` is that of a call.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(client::ClientConfig config, absl::Duration deadline);
 
-  // By the files as they are now; by those before while these cannot be used.
+  // The client by the files as they are now; by those before while these cannot be used.
   std::shared_ptr<client::TelemetryClient> Telemetry() ABSL_LOCKS_EXCLUDED(mu_);
 
   // After a call that was UNAVAILABLE: the next one connects anew at once, and not when gRPC thinks it right.
@@ -81,6 +85,26 @@ class ClientState {
 
  private:
   const std::unique_ptr<Connection> connection_;
+};
+
+// The same as Stream.
+class StreamState {
+ public:
+  StreamState(client::ClientConfig config, StreamOptions options);
+
+  absl::StatusOr<StreamItem> Next() { return subscription_.Next(); }
+  const std::string& resume_token() const { return subscription_.resume_token(); }
+  void Cancel() { cancellation_.Cancel(); }
+
+ private:
+  absl::StatusOr<std::unique_ptr<ResponseSource>> Open(const v1::SubscribeRequest& request);
+  Subscription::Environment MakeEnvironment(const StreamOptions& options);
+
+  const client::ClientConfig config_;
+  client::Cancellation cancellation_;
+  client::FileStamps stamps_;  // of the present connection
+  std::mt19937 random_;
+  Subscription subscription_;
 };
 
 }  // namespace sideband::library

@@ -12,7 +12,6 @@
 #include "absl/strings/str_format.h"
 #include "client/cpp/parsed_message.h"
 #include "client/lib/fake_daemon.h"
-#include "client/lib/test_certificates.h"
 #include "proto/base/wait_until.h"
 
 // The library over gRPC and TLS, against a scripted daemon.

@@ -2,8 +2,9 @@
 #include "client/cpp/snapshot_values.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "client/cpp/device_values.h"
+#include "absl/strings/str_cat.h"
 #include "proto/base/event_name.h"
 
 namespace sideband {
@@ -18,6 +19,134 @@ const Counter* ScopeCounters::Find(std::string_view event) const {
 }  // namespace sideband
 
 namespace sideband::library {
+namespace {
+
+EventScope ValueOf(v1::Event::Scope scope) {
+  switch (scope) {
+    case v1::Event::SCOPE_CONTEXT:
+      return EventScope::kContext;
+    case v1::Event::SCOPE_DEVICE:
+      return EventScope::kDevice;
+    default:
+      return EventScope::kUnknown;
+  }
+}
+
+EventCounting ValueOf(v1::Event::Counting counting) {
+  switch (counting) {
+    case v1::Event::COUNTING_FIXED:
+      return EventCounting::kFixed;
+    case v1::Event::COUNTING_ROTATED:
+      return EventCounting::kRotated;
+    case v1::Event::COUNTING_DERIVED:
+      return EventCounting::kDerived;
+    default:
+      return EventCounting::kUnknown;
+  }
+}
+
+Event ValueOf(const v1::Event& event) {
+  Event value{.name = event.name(),
+              .unit = event.unit(),
+              .scope = ValueOf(event.scope()),
+              .description = event.description(),
+              .masked = event.masked(),
+              .counting = ValueOf(event.counting())};
+  if (event.has_gate_group()) value.gate_group = event.gate_group();
+  return value;
+}
+
+}  // namespace
+
+DeviceState ValueOf(v1::Device::State state) {
+  switch (state) {
+    case v1::Device::STATE_FRESH:
+      return DeviceState::kFresh;
+    case v1::Device::STATE_STALE:
+      return DeviceState::kStale;
+    case v1::Device::STATE_AWAY:
+      return DeviceState::kAway;
+    default:
+      return DeviceState::kUnknown;
+  }
+}
+
+Device ValueOf(const v1::Device& device, Bounds& bounds) {
+  Device value{.name = device.name(),
+               .uuid = device.uuid(),
+               .boot_id = device.boot_id(),
+               .state = ValueOf(device.state()),
+               .interval = bounds.DurationOf(device.interval(), "interval"),
+               .reference_clock_hz = device.reference_clock_hz()};
+  for (const int kind : device.kinds()) {
+    value.has_counters |= kind == v1::Device::KIND_COUNTERS;
+    value.has_board |= kind == v1::Device::KIND_BOARD;
+  }
+  return value;
+}
+
+Scope ValueOf(const v1::Scope& scope) {
+  Scope value{.device = scope.device(),
+              .vm = scope.vm(),
+              .vm_uuid = scope.vm_uuid(),
+              .context = scope.context(),
+              .generation = scope.generation(),
+              .confidential = scope.confidential(),
+              .host = scope.host()};
+  if (scope.has_slice()) value.slice = scope.slice();
+  return value;
+}
+
+std::vector<Device> ValuesOf(const v1::ListDevicesResponse& response, Bounds& bounds) {
+  std::vector<Device> values;
+  if (!bounds.AddDevices(response.devices_size())) return values;
+  for (const v1::Device& device : response.devices()) values.push_back(ValueOf(device, bounds));
+  return values;
+}
+
+std::vector<DeviceEvents> ValuesOf(const v1::ListEventsResponse& response, Bounds& bounds) {
+  std::vector<DeviceEvents> values;
+  if (!bounds.AddDevices(response.devices_size())) return values;
+  for (const auto& device : response.devices()) {
+    if (!bounds.AddCounters(device.events_size())) return values;
+    DeviceEvents& value = values.emplace_back();
+    value.device = device.device();
+    for (const v1::Event& event : device.events()) value.events.push_back(ValueOf(event));
+  }
+  return values;
+}
+
+std::vector<Scope> ValuesOf(const v1::ListScopesResponse& response, Bounds& bounds) {
+  std::vector<Scope> values;
+  if (!bounds.AddScopes(response.scopes_size())) return values;
+  for (const v1::Scope& scope : response.scopes()) values.push_back(ValueOf(scope));
+  return values;
+}
+
+v1::Filter ToMessage(const Filter& filter) {
+  v1::Filter message;
+  message.set_device(filter.device);
+  message.set_vm(filter.vm);
+  message.set_context(filter.context);
+  for (const std::string& event : filter.events) message.add_events(event);
+  return message;
+}
+
+std::string ScopeText(const Scope& scope) {
+  if (scope.host) return absl::StrCat(scope.device, ": host of slice ", scope.slice.value_or(0));
+  return absl::StrCat(scope.device, scope.vm.empty() ? "" : ": ", scope.vm, scope.context.empty() ? "" : "/",
+                      scope.context);
+}
+
+std::string ScopeKey(const Scope& scope) {
+  std::string key = scope.host ? "host" : "vm";
+  key += scope.slice ? std::to_string(*scope.slice) : "-";
+  for (const std::string* name : {&scope.vm_uuid, &scope.vm, &scope.context}) {
+    key += ':' + std::to_string(name->size()) + ':' + *name;
+  }
+  return key;
+}
+
 namespace {
 
 EstimateMethod ValueOf(v1::Estimate::Method method) {
@@ -129,6 +258,109 @@ std::vector<Snapshot> ValuesOf(const v1::GetSnapshotResponse& response, Bounds& 
   if (!bounds.AddDevices(response.snapshots_size())) return values;
   for (const v1::Snapshot& snapshot : response.snapshots()) values.push_back(ValueOf(snapshot, bounds));
   return values;
+}
+
+namespace {
+
+template <typename T>
+std::vector<T> NumbersOf(const google::protobuf::RepeatedField<T>& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+// Whether the list is absent, or has one number for each count.
+template <typename T>
+bool IsParallel(const std::vector<T>& list, const HistoryColumn& column) {
+  return list.empty() || list.size() == column.counts.size();
+}
+
+// Converts what one device has: indices are of its points and events.
+class DeviceConversion {
+ public:
+  DeviceConversion(const v1::DeviceHistory& history, Bounds& bounds) : history_(history), bounds_(bounds) {}
+
+  DeviceHistory Convert() {
+    DeviceHistory value{.device = history_.device()};
+    if (history_.has_oldest()) value.oldest = bounds_.TimeOf(history_.oldest(), "oldest");
+    for (const v1::HistoryPoint& point : history_.points()) value.points.push_back(Point(point));
+    for (const v1::HistorySeries& series : history_.series()) {
+      if (!bounds_.AddScopes(1)) break;
+      value.series.push_back(Series(series));
+    }
+    return value;
+  }
+
+ private:
+  HistoryPoint Point(const v1::HistoryPoint& point) {
+    return {.host_time = bounds_.TimeOf(point.host_time(), "host_time"),
+            .host_time_error = bounds_.DurationOf(point.host_time_error(), "host_time_error"),
+            .reference_time = bounds_.NanosecondsOf(point.reference_time_ns(), "reference_time_ns"),
+            .snapshot_id = point.snapshot_id()};
+  }
+
+  HistorySeries Series(const v1::HistorySeries& series) {
+    HistorySeries value{
+        .scope = library::ValueOf(series.scope()), .boot_id = series.boot_id(), .first_point = series.first_point()};
+    if (!bounds_.AddCounters(series.columns_size())) return value;
+    for (const v1::HistoryColumn& column : series.columns()) value.columns.push_back(Column(series, column));
+    for (const v1::HistoryStatus& status : series.statuses()) value.statuses.push_back(Status(status));
+    return value;
+  }
+
+  HistoryColumn Column(const v1::HistorySeries& series, const v1::HistoryColumn& column) {
+    HistoryColumn value{.counts = NumbersOf(column.counts()), .lowers = NumbersOf(column.lowers())};
+    if (column.has_coverage()) {
+      value.coverage = NumbersOf(column.coverage().of_counts());
+      value.interval_coverage = NumbersOf(column.coverage().of_intervals());
+    }
+    if (column.event() < static_cast<uint32_t>(history_.events_size())) {
+      value.event = history_.events(static_cast<int>(column.event()));
+    } else {
+      Refuse("an event that is not listed", column.event());
+    }
+    if (uint64_t{series.first_point()} + value.counts.size() > static_cast<size_t>(history_.points_size())) {
+      Refuse("a series beyond the last point", series.first_point());
+    }
+    if (!IsParallel(value.coverage, value) || !IsParallel(value.interval_coverage, value) ||
+        !IsParallel(value.lowers, value)) {
+      Refuse("a column of unequal lengths", column.event());
+    }
+    return value;
+  }
+
+  HistoryStatus Status(const v1::HistoryStatus& status) {
+    if (status.point() >= static_cast<uint32_t>(history_.points_size())) {
+      Refuse("a status beyond the last point", status.point());
+    }
+    return {.point = status.point(), .status = library::ValueOf(status.state()), .flags = ValuesOf(status.flags())};
+  }
+
+  void Refuse(absl::string_view what, uint32_t index) {
+    bounds_.Refuse(absl::StrCat(history_.device(), ": the history has ", what, ", ", index));
+  }
+
+  const v1::DeviceHistory& history_;
+  Bounds& bounds_;
+};
+
+}  // namespace
+
+History ValueOf(const v1::GetHistoryResponse& response, Bounds& bounds) {
+  History value;
+  if (response.has_step()) value.step = bounds.DurationOf(response.step(), "step");
+  if (!bounds.AddDevices(response.devices_size())) return value;
+  for (const v1::DeviceHistory& device : response.devices()) {
+    value.devices.push_back(DeviceConversion(device, bounds).Convert());
+  }
+  return value;
+}
+
+v1::GetHistoryRequest ToMessage(const HistoryRequest& request) {
+  v1::GetHistoryRequest message;
+  *message.mutable_filter() = ToMessage(request.filter);
+  if (request.since) *message.mutable_since() = ToMessage(*request.since);
+  if (request.until) *message.mutable_until() = ToMessage(*request.until);
+  if (request.step > Duration::zero()) *message.mutable_step() = ToMessage(request.step);
+  return message;
 }
 
 }  // namespace sideband::library

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cpp/stream_values.h"
 
-#include "client/cpp/device_values.h"
-#include "client/cpp/mark_values.h"
-#include "client/cpp/sensor_values.h"
 #include "client/cpp/snapshot_values.h"
 
 namespace sideband::library {
@@ -118,6 +115,120 @@ v1::SubscribeRequest ToMessage(const StreamOptions& options, const std::string& 
   if (options.heartbeat > Duration::zero()) *message.mutable_heartbeat_interval() = ToMessage(options.heartbeat);
   message.set_suppress_redundant(options.suppress_redundant);
   message.set_resume_token(resume_token);
+  return message;
+}
+
+namespace {
+
+MarkState ValueOf(v1::MarkInfo::State state) {
+  switch (state) {
+    case v1::MarkInfo::STATE_PENDING:
+      return MarkState::kPending;
+    case v1::MarkInfo::STATE_READ:
+      return MarkState::kRead;
+    case v1::MarkInfo::STATE_LOST:
+      return MarkState::kLost;
+    default:
+      return MarkState::kUnknown;
+  }
+}
+
+}  // namespace
+
+Mark ValueOf(const v1::MarkInfo& mark, Bounds& bounds) {
+  Mark value{.id = mark.mark_id(),
+             .scope = library::ValueOf(mark.scope()),
+             .label = mark.label(),
+             .boot_id = mark.boot_id(),
+             .state = ValueOf(mark.state()),
+             .requested = bounds.NanosecondsOf(mark.requested_ns(), "requested_ns"),
+             .host_time_error = bounds.DurationOf(mark.host_time_error(), "host_time_error")};
+  if (mark.has_reference_time_ns()) {
+    value.reference_time = bounds.NanosecondsOf(mark.reference_time_ns(), "reference_time_ns");
+  }
+  if (mark.has_host_time()) value.host_time = bounds.TimeOf(mark.host_time(), "host_time");
+  return value;
+}
+
+std::vector<Mark> ValuesOf(const v1::ListMarksResponse& response, Bounds& bounds) {
+  std::vector<Mark> values;
+  if (!bounds.AddScopes(response.marks_size())) return values;
+  for (const v1::MarkInfo& mark : response.marks()) values.push_back(ValueOf(mark, bounds));
+  return values;
+}
+
+Span ValueOf(const v1::GetSpanResponse& response, Bounds& bounds) {
+  return {.from = ValueOf(response.from(), bounds),
+          .to = ValueOf(response.to(), bounds),
+          .duration = bounds.NanosecondsOf(response.duration_ns(), "duration_ns"),
+          .duration_error = bounds.NanosecondsOf(response.duration_error_ns(), "duration_error_ns"),
+          .counters = ValuesOf(response.counters(), bounds),
+          .flags = ValuesOf(response.flags())};
+}
+
+v1::MarkRequest ToMessage(const MarkRequest& request) {
+  v1::MarkRequest message;
+  message.set_device(request.device);
+  message.set_vm(request.vm);
+  message.set_context(request.context);
+  message.set_label(request.label);
+  return message;
+}
+
+v1::ListMarksRequest ToMessage(const MarkFilter& filter) {
+  v1::ListMarksRequest message;
+  message.set_device(filter.device);
+  message.set_vm(filter.vm);
+  message.set_context(filter.context);
+  return message;
+}
+
+v1::GetSpanRequest ToMessage(const SpanRequest& request) {
+  v1::GetSpanRequest message;
+  message.set_device(request.device);
+  message.set_vm(request.vm);
+  message.set_from_mark(request.from);
+  message.set_to_mark(request.to);
+  for (const std::string& event : request.events) message.add_events(event);
+  return message;
+}
+
+Sensor ValueOf(const v1::Sensor& sensor, Bounds& bounds) {
+  Sensor value{.name = sensor.name(),
+               .value = sensor.value(),
+               .count_per_unit = sensor.count_per_unit(),
+               .group = sensor.group()};
+  for (const v1::SensorLabel& label : sensor.labels()) {
+    value.labels.push_back({.name = label.name(), .value = label.value()});
+  }
+  if (sensor.has_count()) value.count = sensor.count();
+  if (sensor.has_created()) value.created = bounds.TimeOf(sensor.created(), "created");
+  return value;
+}
+
+DeviceSensors ValueOf(const v1::DeviceSensors& sensors, Bounds& bounds) {
+  DeviceSensors value{.device = sensors.device()};
+  if (!bounds.AddCounters(sensors.sensors_size()) || !bounds.AddCounters(sensors.groups_size())) return value;
+  for (const v1::Sensor& sensor : sensors.sensors()) value.sensors.push_back(ValueOf(sensor, bounds));
+  for (const v1::SensorGroup& group : sensors.groups()) {
+    value.groups.push_back({.name = group.name(),
+                            .host_time = bounds.TimeOf(group.host_time(), "host_time"),
+                            .age = bounds.DurationOf(group.age(), "age")});
+  }
+  return value;
+}
+
+std::vector<DeviceSensors> ValuesOf(const v1::GetSensorsResponse& response, Bounds& bounds) {
+  std::vector<DeviceSensors> values;
+  if (!bounds.AddDevices(response.devices_size())) return values;
+  for (const v1::DeviceSensors& device : response.devices()) values.push_back(ValueOf(device, bounds));
+  return values;
+}
+
+v1::SensorFilter ToMessage(const SensorFilter& filter) {
+  v1::SensorFilter message;
+  message.set_device(filter.device);
+  for (const std::string& name : filter.names) message.add_names(name);
   return message;
 }
 

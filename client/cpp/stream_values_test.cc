@@ -5,9 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "client/cpp/mark_values.h"
 #include "client/cpp/parsed_message.h"
-#include "client/cpp/sensor_values.h"
 
 namespace sideband::library {
 namespace {

@@ -7,14 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "client/cpp/device_values.h"
-#include "client/cpp/error_values.h"
-#include "client/cpp/scope_key.h"
-#include "client/cpp/sensor_values.h"
+#include "client/cpp/answer.h"
 #include "client/cpp/snapshot_values.h"
 #include "client/cpp/stream_values.h"
 #include "client/lib/rpc_status.h"
-#include "client/lib/stream_end.h"
 #include "proto/base/boot_id.h"
 #include "proto/base/status_macros.h"
 #include "sideband/client.h"
@@ -72,13 +68,13 @@ absl::Status Plausibility::Check(const Snapshot& snapshot, bool is_whole) {
                                             device.reference_time.count(), " ns to ", snapshot.reference_time.count(),
                                             " ns in boot ", BootIdText(snapshot.boot_id)));
   }
-  // What was absent for a while may come back: what is forgotten is not checked.
+  // A scope that was absent for a while may come back; one that is forgotten is not checked.
   Lives lives = is_whole || device.lives.size() > kScopesMax ? Lives() : device.lives;
   for (const ScopeCounters& row : snapshot.scopes) {
     SIDEBAND_RETURN_IF_ERROR(CheckRow(row, device.lives));
     Life life = LifeOf(row);
     Life& kept = lives[ScopeKey(row.scope)];
-    // Of a scope that has ended and begun again, the snapshot may have both.
+    // The snapshot may have both lives of a scope that has ended and begun again.
     if (life.generation >= kept.generation) kept = std::move(life);
   }
   device.reference_time = snapshot.reference_time;
@@ -164,7 +160,7 @@ Subscription::Subscription(StreamOptions options, Environment environment)
 absl::StatusOr<StreamItem> Subscription::Next() {
   while (ended_.ok() && queue_.empty()) ended_ = Advance();
   if (!ended_.ok()) source_.reset();
-  // What was received before the end comes first.
+  // The items that were received before the end come first.
   if (queue_.empty()) return ended_;
   Queued next = std::move(queue_.front());
   queue_.pop_front();
@@ -257,7 +253,7 @@ absl::Status Subscription::Take(const v1::SubscribeResponse& response) {
 void Subscription::NoteOpen(const v1::SubscribeResponse& response) {
   was_open_ = true;
   is_lost_ = false;
-  // Of a connection that brings a message or two and ends, the delays go on growing.
+  // The delays go on growing while connections bring a message or two and end.
   if (response.sync_response() || response.heartbeat()) backoff_.Reset();
 }
 
@@ -299,7 +295,7 @@ absl::Status Subscription::TakeContent(const v1::SubscribeResponse& response, Bo
       Push(ValueOf(response.gap(), bounds));
       break;
     case v1::SubscribeResponse::RESPONSE_NOT_SET:
-      // What only a newer daemon knows.
+      // A response that only a newer daemon knows.
       break;
   }
   return absl::OkStatus();

@@ -23,8 +23,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "client/cpp/bounds.h"
-#include "client/lib/subscribe_call.h"
+#include "client/cpp/answer.h"
+#include "client/lib/telemetry_client.h"
 #include "sideband/snapshot.h"
 #include "sideband/stream.h"
 #include "sideband/time.h"
@@ -102,7 +102,8 @@ class Plausibility {
   std::map<std::string, Device> devices_;
 };
 
-// One connection of a stream, as Subscription needs it: client/lib/subscribe_call.h, or a script in tests.
+// One connection of a stream, as Subscription needs it: SubscribeCall of client/lib/telemetry_client.h, or a script in
+// tests.
 //
 // Like SubscribeCall, whose comments hold.
 class ResponseSource {
@@ -114,8 +115,8 @@ class ResponseSource {
   virtual absl::Status Finish() = 0;
 };
 
-// What a stream has had before a loss of the connection, and whether the next connection accounts for it. A daemon says
-// so for each device (Resumed, Gap); if it does not, as an older one, a gap is reported in its place.
+// Remembers what a stream has had before a loss of the connection, and whether the next connection accounts for it. A
+// daemon says so for each device (Resumed, Gap); if it does not, as an older one, a gap is reported in its place.
 //
 // Not thread-safe. Grows by the devices of the stream, which Plausibility bounds.
 class Resumption {
@@ -134,7 +135,7 @@ class Resumption {
 
   // The gap before something of a device, which the daemon has not accounted for; it does now.
   std::optional<Gap> GapBefore(const std::string& device, std::optional<Time> time);
-  // Likewise of what is of no device, or of several: a change, or the end of the present state.
+  // The gap before something of no device, or of several: a change, or the end of the present state.
   std::optional<Gap> GapBeforeAny();
 
   // The caller has had this.
@@ -160,7 +161,7 @@ class Resumption {
 // Not thread-safe.
 class Subscription {
  public:
-  // What the functions use must outlive the subscription.
+  // The functions' objects must outlive the subscription.
   struct Environment {
     // The prefix of errors that are found here.
     std::string peer;
@@ -188,7 +189,7 @@ class Subscription {
  private:
   struct Queued {
     StreamItem item;
-    // Of the response, with its last item: until then the one before holds.
+    // The response's token, with its last item: until then the one before holds.
     std::optional<std::string> token;
   };
 
@@ -228,7 +229,7 @@ class Subscription {
   bool was_open_ = false;                // of the stream: a message was received
   bool is_lost_ = false;                 // nothing was received since the loss of the connection
   bool is_resumed_ = false;              // this connection: its present state is not sent whole
-  // Of this connection; absent before the first message, and 0 if the daemon numbers none.
+  // The newest number of this connection; absent before the first message, and 0 if the daemon numbers none.
   std::optional<uint64_t> sequence_;
 };
 

@@ -139,7 +139,7 @@ v1::SubscribeResponse Parse(const std::string& text) { return Parsed<v1::Subscri
 
 absl::Status Remote(absl::StatusCode code) { return client::MarkRemote(absl::Status(code, "host:1: gone")); }
 
-// What one connection brings.
+// The messages of one connection.
 struct Connection {
   absl::Status opened;
   std::vector<v1::SubscribeResponse> messages;
@@ -491,7 +491,7 @@ TEST_F(SubscriptionTest, ACancellationEndsIt) {
   EXPECT_EQ(subscription_->Next().status().code(), absl::StatusCode::kCancelled);
 }
 
-// What a lying daemon sends after a first snapshot, and what the client says of it.
+// Each row: a lying daemon's message after a first snapshot, and the client's error.
 TEST_F(SubscriptionTest, AContradictionIsTheEndAndSaysWhatItWas) {
   const auto scope = [](const std::string& row) {
     return absl::StrCat("update { device: 'gpu0' boot_id: 7 snapshot_id: 2 reference_time_ns: 2 ", row, " }");

@@ -1,5 +1,5 @@
-# Compares two devices that ran the same work: what the first shows of each event, where events take turns on counters,
-# and the truth, which the second has counted. Input: the tables of
+# Compares two devices that ran the same work: what the first shows of each event, where events are multiplexed on few
+# counters, and the truth, which the second has counted. Input: the tables of
 #   sideband get --device FIRST --device SECOND --vm VM --bounds
 # Variables: `show`, the events that are printed, separated by spaces; all that `skip`, a pattern, does not match are in
 # the summary. Exit status 1, without a word, while the two have not run for as many cycles as each other.

@@ -21,11 +21,9 @@
 #include "absl/time/time.h"
 #include "client/cli/interrupt.h"
 #include "client/demo/child_process.h"
-#include "client/demo/demo_folder.h"
 #include "client/demo/demo_site.h"
 #include "client/demo/demo_steps.h"
-#include "client/demo/number_search.h"
-#include "client/demo/sums.h"
+#include "client/demo/number_checks.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
@@ -358,7 +356,7 @@ class DemoCommand final : public Command {
     return event == "resident_cycles" || absl::EndsWith(event, "_running_cycles");
   }
 
-  // What a record shows may be absent elsewhere by chance only if its numbers are large.
+  // Small numbers of a record may be elsewhere by chance: only large ones tell.
   static absl::StatusOr<std::vector<uint64_t>> TellingCounts(const std::string& path) {
     SIDEBAND_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
     const auto record = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);

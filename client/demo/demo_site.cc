@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -22,14 +23,14 @@ namespace sideband::client {
 namespace {
 
 constexpr char kTrustDomain[] = "spiffe://demo.sideband/";
-// Of gpu0, as the chip files have it.
+// The UUID of gpu0, as the chip files have it.
 constexpr char kDeviceUuid[] = "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e001";
 constexpr const char* kUsers[] = {"operator", "tenant-a", "tenant-b"};
 
 std::vector<std::string> TlbEvents() { return {"tlb_hits", "tlb_misses"}; }
 std::vector<std::string> TensorEvents() { return {"tensor_ops", "tensor_stall_cycles"}; }
 
-// What the demonstration adds to the example's chip, and before which lines.
+// The demonstration adds these to the example's chip, before these lines.
 constexpr char kBeforeEval[] = "      - name: eval\n";
 constexpr char kKernel[] = R"(      - name: kernel
         slice: 0
@@ -128,6 +129,14 @@ std::string DaemonConfig(const std::vector<DemoDevice>& devices) {
   return text;
 }
 
+constexpr char kRelation[] = "  - {event: instructions_retired_cycles, is_sum_of: [instructions_issued_cycles]}\n";
+constexpr char kSecondRelation[] = "  - {event: tensor_issued_cycles, is_sum_of: [tensor_active_cycles]}\n";
+constexpr char kCounters[] =
+    "    counters: 6\n    fixed: [instructions_issued_cycles]   # counted in every turn, and so exactly\n";
+constexpr char kTurns[] =
+    "rotation:\n  instructions: instructions_issued_cycles   # its rate tells even from uneven periods\n"
+    "  slots: {stable: 200us, fluctuating: 100us}\n";
+
 }  // namespace
 
 absl::Status WriteSiteFile(const std::string& path, const std::string& text, mode_t mode) {
@@ -185,6 +194,32 @@ std::vector<DemoVm> WaveformVms(
   return vms;
 }
 
+std::string BoardChipFile(const std::string& example) {
+  return absl::StrReplaceAll(example, {{"3e005", "3e006"}, {"SB-EMU-0005", "SB-EMU-0006"}});
+}
+
+std::string RotatingChipFile(const std::string& example) {
+  return absl::StrReplaceAll(
+      example, {{"      - surface_store_cycles\n", "      - {name: tensor_issued_cycles, of: tensor_active_cycles}\n"},
+                {kRelation, absl::StrCat(kRelation, kSecondRelation)},
+                {"name: vm1", "name: vm4"},
+                {"name: vm2", "name: vm5"},
+                {"slice: 0, ", "slice: 0, lifetime: 1s, restart: false, "}});
+}
+
+std::string ExactTwinFile(const std::string& example) {
+  // A period of 127 cycles is too short for 40 counters.
+  return absl::StrReplaceAll(RotatingChipFile(example), {{kCounters, ""},
+                                                         {"relations:\n", ""},
+                                                         {kRelation, ""},
+                                                         {kSecondRelation, ""},
+                                                         {kTurns, ""},
+                                                         {"  period: 127 ", "  period: 511 "},
+                                                         {"counter_bits: 7", "counter_bits: 9"},
+                                                         {"3e004", "3e005"},
+                                                         {"SB-EMU-0004", "SB-EMU-0005"}});
+}
+
 std::string WaveformChipFile(const DemoWaveform& waveform, const std::vector<DemoVm>& vms) {
   const auto absolute = [](const std::string& path) { return Quoted(std::filesystem::absolute(path).string()); };
   std::string text = absl::StrCat(
@@ -236,6 +271,33 @@ absl::Status WriteClientConfigs(const std::string& folder, const DemoPorts& port
                                            ClientConfigText(absl::StrCat("127.0.0.1:", ports.grpc), user)));
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> MakeDemoFolder() {
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  if (error) {
+    const char* const given = std::getenv("TMPDIR");
+    return absl::InvalidArgumentError(absl::StrCat("TMPDIR=", given == nullptr ? "" : given, ": ", error.message()));
+  }
+  std::string folder = (parent / "sideband-demo-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) return ErrnoStatus(errno, parent.string());
+  return folder;
+}
+
+void RemoveDemoFolder(const std::string& folder) {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+}
+
+void KeepOnlyLogs(const std::string& folder) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> others;
+  for (std::filesystem::directory_iterator entry(folder, ignored);
+       !ignored && entry != std::filesystem::directory_iterator(); entry.increment(ignored)) {
+    if (entry->path().extension() != ".log") others.push_back(entry->path());
+  }
+  for (const std::filesystem::path& path : others) std::filesystem::remove_all(path, ignored);
 }
 
 }  // namespace sideband::client

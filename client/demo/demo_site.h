@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The folder of a demonstration: certificates, keys, and the configuration of an emulated device, the daemon and its
+// The folder of a demonstration: certificates, keys, and the configuration of emulated devices, the daemon and its
 // users. All content is newly generated and valid for one demonstration only.
+//   SIDEBAND_ASSIGN_OR_RETURN(const std::string folder, MakeDemoFolder());
+//   const absl::Status status = Show(folder);
+//   if (status.ok()) { RemoveDemoFolder(folder); } else { KeepOnlyLogs(folder); }
 #ifndef SIDEBAND_CLIENT_DEMO_DEMO_SITE_H_
 #define SIDEBAND_CLIENT_DEMO_DEMO_SITE_H_
 
@@ -46,7 +49,7 @@ struct DemoDevice {
   std::string chip_file;  // its text
   bool has_grid = false;  // of triggers, at which marks are served
   bool seals = false;     // its confidential VMs; only gpu0, which has VMs of the policy
-  bool is_board = false;  // of today: it has no counters, and answers base commands as public clients give them
+  bool is_board = false;  // SMBPBI-only: it has no counters, and answers base commands as public clients give them
 };
 
 // A file of the folder that a step's command needs.
@@ -55,13 +58,23 @@ struct DemoFile {
   std::string text;
 };
 
+// Creates a folder below TMPDIR (/tmp if unset) with access for this user only. INVALID_ARGUMENT if TMPDIR is not a
+// folder.
+absl::StatusOr<std::string> MakeDemoFolder();
+
+// Removes the folder with its content. Files that cannot be removed remain.
+void RemoveDemoFolder(const std::string& folder);
+
+// Removes everything except NAME.log: keys, certificates, sockets.
+void KeepOnlyLogs(const std::string& folder);
+
 // Writes a file of a site. `mode` holds from the file's creation on, so that a key is never readable by other users.
 absl::Status WriteSiteFile(const std::string& path, const std::string& text, mode_t mode = 0644);
 
 // The file for `sideband --config`, beside ca.pem, USER.pem and USER.key.
 std::string ClientConfigText(const std::string& address, const std::string& user);
 
-// What confidential guests measure, in hexadecimal digits.
+// The measurement of confidential guests, in hexadecimal digits.
 std::string DemoMeasurement();
 
 // The VMs of the built-in chip file: vm1 belongs to tenant A; vm2 and the confidential vm3 belong to tenant B.
@@ -70,6 +83,17 @@ std::vector<DemoVm> BuiltInVms();
 // The built-in chip file from the text of deploy/examples/chip.yaml: vm1 has one context more, whose kernel is over
 // after 20 ms of its own time; vm2 has one on vm1's slice; and there are units of more events than counters.
 std::string BuiltInChipFile(const std::string& example);
+
+// The chip file of a board without the extension, from the text of deploy/examples/chip-board.yaml: an SMBPBI-only
+// board, which has no counters of VMs. Its UUID and serial number are no other device's.
+std::string BoardChipFile(const std::string& example);
+
+// The chip files of two devices that do the same work: one whose events are multiplexed on few counters, and its twin
+// with a counter for each event, which knows the truth. From the text of deploy/examples/chip-rotating.yaml: one more
+// event that is derived, VMs named vm4 and vm5, and contexts that end after a second, so that both devices' counts are
+// of the same cycles from then on.
+std::string RotatingChipFile(const std::string& example);
+std::string ExactTwinFile(const std::string& example);
 
 // The VMs of a waveform's schedule, by name. The first half belongs to tenant A, the rest to tenant B. The last VM is
 // confidential if there is more than one.

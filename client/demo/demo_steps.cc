@@ -96,7 +96,7 @@ DemoStep KernelStep(const DemoVm& vm, const std::vector<std::string>& events) {
           .equal = events};
 }
 
-// What a tenant asks about a part of its program.
+// A tenant asks about a part of its program.
 std::vector<DemoStep> MarkSteps(const DemoVm& vm, const std::vector<std::string>& events) {
   const std::string& context = vm.contexts[0];
   const auto mark = [&](const char* label) {
@@ -180,7 +180,7 @@ std::vector<DemoStep> ConfidentialSteps(const DemoVm& vm, const DemoPorts& ports
            .searched = DemoStep::Place::kDaemonMemory}};
 }
 
-// Of the first VM that chooses other events than those that all VMs begin with.
+// The steps of the first VM that chooses other events than those that all VMs begin with.
 std::vector<DemoStep> AllSelectionSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports) {
   const auto chooses = [](const DemoVm& vm) { return !vm.chosen.group.empty() && vm.chosen.number > 0; };
   const auto keeps = [](const DemoVm& vm) { return !vm.chosen.group.empty() && vm.chosen.number == 0; };
@@ -188,6 +188,20 @@ std::vector<DemoStep> AllSelectionSteps(const std::vector<DemoVm>& vms, const De
   if (vm == vms.end() || other == vms.end()) return {};
   return SelectionSteps(*vm, *other, ports);
 }
+
+// The operator's samples of `device` that the pattern selects, without their HELP and TYPE.
+std::string Samples(const std::string& families, const std::string& device, const DemoPorts& ports) {
+  return absl::StrCat(ScrapeCommand("operator", ports), " | grep -E '^sideband_(", families, ").device=.", device, "'");
+}
+
+std::string Sample(const std::string& family, const std::string& device) {
+  return absl::StrCat("sideband_", family, "{device=\"", device, "\"");
+}
+
+// Exact, estimated, derived and estimated, derived and exact.
+constexpr char kShown[] =
+    "instructions_issued_cycles sm_active_cycles tensor_active_cycles tensor_issued_cycles fp32_active_cycles "
+    "memory_stall_cycles page_walk_cycles instructions_retired_cycles";
 
 }  // namespace
 
@@ -208,6 +222,45 @@ std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPo
     if (vm.confidential) append(ConfidentialSteps(vm, ports, events[0]));
   }
   return steps;
+}
+
+std::vector<DemoStep> BoardSteps(const std::string& device, const std::string& tenant, const DemoPorts& ports) {
+  // The first metrics come with the board's second capture.
+  const std::string partitions = Repeated(Samples("partition_(sm_activity|dram_usage)_ratio", device, ports));
+  return {{.title = absl::StrCat("Beside devices with counters, ", device,
+                                 " is an SMBPBI-only board: it has neither a clock nor a boot of counters"),
+           .command = "sideband --config operator.yaml devices",
+           .present = {device, "gpu0"}},
+          {.title = "… but sensors, which it reports by SMBPBI's base commands: heat, power and what slows it down",
+           .command = absl::StrCat(
+               Samples("temperature(_margin)?_celsius|power(_limit)?_watts|throttle_active", device, ports),
+               " | grep -vE 'minimum|maximum|default'"),
+           .present = {Sample("temperature_celsius", device), Sample("temperature_margin_celsius", device),
+                       Sample("power_watts", device), Sample("power_limit_watts", device),
+                       Sample("throttle_active", device)}},
+          {.title = "… and how busy its partitions (GPU instances) and their compute instances are",
+           .command = partitions,
+           .present = {Sample("partition_sm_activity_ratio", device), Sample("partition_dram_usage_ratio", device)}},
+          // A board's sensors tell of all VMs on it. grep -c exits with 1 if it counts no lines.
+          {.title = absl::StrCat("Lines of ", device, " in ", tenant, "'s scrape: none"),
+           .command = absl::StrCat(ScrapeCommand(tenant, ports), " | grep -c '", device, "'"),
+           .exit_status = 1,
+           .present = {"0"}}};
+}
+
+std::vector<DemoStep> RotationSteps(const std::string& device, const std::string& twin) {
+  // The contexts of both devices end a second after the start; until then their cycles differ.
+  const std::string compare = Repeated(absl::StrCat("sideband --config operator.yaml get --device ", device,
+                                                    " --device ", twin, " --vm vm4 --bounds | awk -v show='", kShown,
+                                                    "' -v skip='^(l2_|resident_)' -f compare.awk"));
+  return {{.title = absl::StrCat(device, " multiplexes 40 events on 6 counters: what is counted together"),
+           .command = absl::StrCat("sideband --config operator.yaml rotation plan --device ", device),
+           .present = {"tensor_active_cycles"}},
+          {.title = absl::StrCat("The estimates of vm4 beside the truth, which ", twin,
+                                 " knows: it did the same work with a counter for each event"),
+           .command = compare,
+           .present = {"40 of 40 within their bounds"},
+           .absent = {"NO"}}};
 }
 
 std::string WaysIn(const DemoPorts& ports) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/demo/demo_site.h"
-#include "client/demo/sums.h"
+#include "client/demo/number_checks.h"
 
 namespace sideband::client {
 
@@ -39,8 +39,15 @@ std::string Repeated(const std::string& command);
 std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports,
                                     const std::vector<std::string>& events, Sums sums);
 
-// What a reader of the steps does next, in a shell in the demonstration's folder: `top`, a scrape, and the status page
-// in a browser.
+// These steps show what an operator sees of `device`, an SMBPBI-only board, beside the other devices, and that `tenant`
+// sees nothing of it: its sensors are for operators.
+std::vector<DemoStep> BoardSteps(const std::string& device, const std::string& tenant, const DemoPorts& ports);
+
+// These steps show what is multiplexed on `device`, and its counts of vm4 beside those of `twin`.
+std::vector<DemoStep> RotationSteps(const std::string& device, const std::string& twin);
+
+// The next commands for a reader of the steps, in a shell in the demonstration's folder: `top`, a scrape, and the
+// status page in a browser.
 std::string WaysIn(const DemoPorts& ports);
 
 // Describes the mismatch between `step` and its result; empty if they match.

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
-#include "client/demo/sums.h"
+#include "client/demo/number_checks.h"
 
 namespace sideband::client {
 namespace {
@@ -72,6 +72,31 @@ TEST(DemoSiteTest, OnlyTheLastOfSeveralWaveformVmsIsConfidential) {
   EXPECT_EQ(vms[1].tenant, "tenant-a");
   EXPECT_EQ(vms[2].tenant, "tenant-b");
   EXPECT_TRUE(vms[2].confidential);
+}
+
+TEST(BoardDeviceTest, ASensorThatIsMissingFails) {
+  const DemoStep sensors = BoardSteps("gpu3", "tenant-a", {"1", "2"})[1];
+  const std::string all =
+      "sideband_temperature_celsius{device=\"gpu3\",sensor=\"gpu\"} 61.5\n"
+      "sideband_temperature_margin_celsius{device=\"gpu3\",sensor=\"gpu\"} 28\n"
+      "sideband_power_watts{device=\"gpu3\",sensor=\"total\"} 250\n"
+      "sideband_power_limit_watts{device=\"gpu3\",kind=\"current\",sensor=\"total\"} 400\n";
+  EXPECT_EQ(CheckStep(sensors, 0, all + "sideband_throttle_active{device=\"gpu3\",reason=\"sync_boost\"} 0\n"), "");
+  EXPECT_NE(CheckStep(sensors, 0, all), "");
+}
+
+TEST(BoardDeviceTest, ATenantThatSeesTheBoardFails) {
+  const DemoStep none = BoardSteps("gpu3", "tenant-a", {"1", "2"}).back();
+  EXPECT_TRUE(absl::StrContains(none.command, "tenant-a.pem")) << none.command;
+  EXPECT_EQ(CheckStep(none, 1, "0\n"), "");
+  EXPECT_NE(CheckStep(none, 0, "1\n"), "");
+}
+
+TEST(RotatingChipTest, ACountOutsideItsBoundsFails) {
+  const DemoStep step = RotationSteps("gpu1", "gpu2").back();
+  EXPECT_EQ(CheckStep(step, 0, "a  yes\n40 of 40 events within 10 % of the truth, 40 of 40 within their bounds"), "");
+  EXPECT_NE(CheckStep(step, 0, "a  NO\n40 of 40 events within 10 % of the truth, 39 of 40 within their bounds"), "");
+  EXPECT_NE(CheckStep(step, 0, ""), "");
 }
 
 }  // namespace

@@ -17,8 +17,8 @@
 #include "client/cli/sealed_stream.h"
 #include "client/export/guest_export.h"
 #include "client/export/loopback_server.h"
+#include "client/lib/record_source.h"
 #include "client/lib/rpc_status.h"
-#include "client/lib/view_records.h"
 #include "proto/base/status_macros.h"
 #include "proto/exposition/text.h"
 

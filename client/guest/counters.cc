@@ -36,7 +36,7 @@ absl::Status CheckEmpty(uint64_t hpcc) {
   return (hpcc & hpc::kHpccEmpty) != 0 ? absl::OkStatus() : Absent(hpcc);
 }
 
-// What happened to a request.
+// Tells what happened to a request.
 absl::Status CheckHpcc(uint64_t hpcc) {
   SIDEBAND_RETURN_IF_ERROR(CheckPresent(hpcc));
   if ((hpcc & hpc::kHpccInterrupted) != 0) return absl::AbortedError("interrupted by a switch");
@@ -86,7 +86,7 @@ class Request {
   }
 
  private:
-  // What the batch has read. The batch of a request begins with hpcc after the write of hpcm.
+  // Returns the values that the batch has read. The batch of a request begins with hpcc after the write of hpcm.
   absl::StatusOr<std::vector<uint64_t>> Perform() {
     SIDEBAND_ASSIGN_OR_RETURN(std::vector<uint64_t> read, batch_.Perform());
     if (!std::exchange(is_start_unchecked_, false)) return read;
@@ -168,7 +168,7 @@ class Request {
   bool is_start_unchecked_ = false;
 };
 
-// What the next attempt may do better.
+// Whether the next attempt may do better.
 bool IsTransient(const absl::Status& status) { return absl::IsAborted(status) || absl::IsOutOfRange(status); }
 
 // The first attempt by the reader asked for. Where that one was too optimistic, the next must be patient.

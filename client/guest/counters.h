@@ -66,7 +66,7 @@ struct ReadOptions {
   Reader reader = Reader::kOptimistic;
   // The page is a user's: useren cannot be written, and need not be read first to keep it.
   bool is_user = false;
-  // Of ReadEvents: by GetCountersShared.
+  // ReadEvents reads by GetCountersShared.
   bool is_shared = false;
   // The longest time of a call, beside what a single access takes; on the monotonic clock.
   absl::Duration patience = absl::Seconds(10);
@@ -92,7 +92,7 @@ absl::StatusOr<Reading> GetCountersShared(RegisterPage& page, HpcManager manager
 
 struct EventReading {
   std::vector<uint64_t> counts;  // in the order of the events
-  std::vector<uint64_t> stamps;  // likewise, if asked for; events of one manager have the same
+  std::vector<uint64_t> stamps;  // the same, if asked for; events of one manager have the same
 };
 
 // Takes the events, each below hpc::kEventsMax, of a module, by one request for each manager. A repeated event is taken

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is counted of a VM, from inside, by its supervisor's page: enable bits of gate groups (registers.md, "What is
-// counted").
+// Chooses what is counted of a VM, from inside, by its supervisor's page: enable bits of gate groups (registers.md,
+// "What is counted").
 //
 //   SIDEBAND_RETURN_IF_ERROR(WriteGate(page, {.vector_enable = true, .vector = 0b01}));    // group 0 alone
 //   SIDEBAND_ASSIGN_OR_RETURN(const GateValue value, ReadGate(page));

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Connects to sidebandd: by TLS with a client certificate, a bearer token, or both; or through its Unix socket.
+// Connects to sidebandd: by TLS with a client certificate, a bearer token, or both; or through its Unix socket. Reads
+// and checks the files of these credentials.
+//   const FileStamps before = CredentialStamps(config);
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto channel, Connect(config));
 //   TelemetryClient client(channel, {.peer = config.address}, cancellation);
+//   if (CredentialStamps(config) != before) ConnectAgain();
 #ifndef SIDEBAND_CLIENT_LIB_CHANNEL_H_
 #define SIDEBAND_CLIENT_LIB_CHANNEL_H_
 
+#include <array>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "client/lib/config.h"
 
 namespace grpc {
@@ -36,6 +45,37 @@ std::string MissingSetting(const ClientConfig& config);
 // (RFC 6761, section 6.3): gRPC's own resolver knows it from /etc/hosts only, where a container may not have it. Other
 // addresses are returned unchanged.
 std::string DialTarget(const std::string& address);
+
+// The PEM texts of one side of a mutual TLS connection.
+struct TlsMaterial {
+  std::string ca;
+  std::string certificate;
+  std::string key;
+};
+
+// Reads the files, before gRPC does, which reports a bad file only by a log line and a channel that never connects.
+// Checks that they contain certificates and the client certificate's own private key (without a password). If both
+// client paths are empty, those two members stay empty. Errors start with the path of the faulty file.
+absl::StatusOr<TlsMaterial> LoadTlsMaterial(const std::string& ca_file, const std::string& cert_file,
+                                            const std::string& key_file);
+
+// The daemon rejects longer tokens.
+inline constexpr size_t kTokenBytesMax = 8192;
+
+// Reads a bearer token from a file, as Kubernetes and SPIRE write it: the content without surrounding white space.
+// INVALID_ARGUMENT naming the file if the token is empty, too long, or not valid in a header field. The daemon verifies
+// the token.
+absl::StatusOr<std::string> LoadToken(const std::string& path);
+
+// The expiry time in a JWT; nullopt if the token is not a JWT or has no expiry. Not verified: for messages only.
+std::optional<absl::Time> TokenExpiry(const std::string& token);
+
+// Device, inode, size and time of change of each file, behind links; zeros for one that is not there.
+using FileStamps = std::vector<std::array<int64_t, 4>>;
+
+// The stamps of the files that the configuration names: certificates, key and token. To be taken before the files are
+// read: a change meanwhile is then seen.
+FileStamps CredentialStamps(const ClientConfig& config);
 
 }  // namespace sideband::client
 

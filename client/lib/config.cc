@@ -73,7 +73,7 @@ ClientConfig Override(ClientConfig config, const ClientConfig& flags) {
     if (!(flags.*key.member).empty()) config.*key.member = flags.*key.member;
   }
   if (config.address.empty()) config.address = kDefaultAddress;
-  // Of commas alone no address is left: they are refused when they are used.
+  // Commas alone leave no address: they are refused when they are used.
   if (const auto addresses = AddressesOf(config); !addresses.empty()) config.address = absl::StrJoin(addresses, ",");
   return config;
 }

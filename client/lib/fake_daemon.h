@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An in-process gRPC server with the daemon's services and scripted responses.
+// An in-process gRPC server with the daemon's services and scripted responses, and throw-away certificates for it, for
+// tests over real TLS.
 //   FakeDaemon daemon({.devices = devices});
 //   TelemetryClient client(daemon.Channel(), {}, cancellation);
+//   const TestCertificates certificates = TestCertificates::WriteTo(testing::TempDir());
 #ifndef SIDEBAND_CLIENT_LIB_FAKE_DAEMON_H_
 #define SIDEBAND_CLIENT_LIB_FAKE_DAEMON_H_
 
@@ -65,6 +67,24 @@ class FakeDaemon {
  private:
   struct Impl;
   const std::unique_ptr<Impl> impl_;
+};
+
+// Paths of PEM files in one folder.
+struct TestCertificates {
+  std::string ca_file;
+  std::string server_cert_file;
+  std::string server_key_file;
+  // Identity: spiffe://test/client.
+  std::string client_cert_file;
+  std::string client_key_file;
+
+  // Creates new keys and files; the server's certificate is for `server_names`. Aborts the test program on failure.
+  static TestCertificates WriteTo(const std::string& folder,
+                                  const std::string& server_names = "DNS:localhost,IP:127.0.0.1");
+  // TLS without client certificates.
+  std::shared_ptr<grpc::ServerCredentials> ServerOnlyTls() const;
+  // TLS that requires from each client a certificate of the CA.
+  std::shared_ptr<grpc::ServerCredentials> MutualTls() const;
 };
 
 }  // namespace sideband::client

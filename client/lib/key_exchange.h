@@ -24,7 +24,7 @@ using EvidenceSource = std::function<absl::StatusOr<Bytes>(const attestation::Re
 // Asks the guest's kernel: Linux' configfs-tsm, usually below /sys/kernel/config/tsm/report, which only root may write.
 // Errors start with the path.
 EvidenceSource EvidenceOfTsm(std::string folder = "/sys/kernel/config/tsm/report");
-// Of a processor that is none (proto/attestation/throwaway_psp.h), for demonstrations and tests.
+// Asks a processor that is none (proto/attestation/throwaway_psp.h), for demonstrations and tests.
 EvidenceSource EvidenceOfThrowawayPsp(std::string folder, const attestation::Measurement& measurement);
 
 struct ExchangeSubject {

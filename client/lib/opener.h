@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens the sealed records of one VM (format: proto/envelope/README.md). Rejects records that are forged, modified, of
-// another VM or device, repeated, or out of order.
+// Opens the sealed records of one VM (format: proto/envelope/README.md), and gives their content as a snapshot of the
+// API. Rejects records that are forged, modified, of another VM or device, repeated, or out of order.
 //   SIDEBAND_ASSIGN_OR_RETURN(const envelope::GuestNonce nonce, DrawGuestNonce());
 //   Opener opener(std::move(static_key), {.vm = vm, .nonce = nonce});   // and `nonce` goes into SubscribeSealed
 //   const absl::StatusOr<OpenResult> opened = opener.Open(record);
@@ -10,7 +10,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
@@ -20,12 +22,13 @@
 #include "proto/envelope/ratchet.h"
 #include "proto/envelope/record.h"
 #include "proto/envelope/secret.h"
+#include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client {
 
 struct OpenResult {
   envelope::RecordHeader header;
-  // Of suite 1, a serialised sideband.v1.SealedContent; of suite 2, envelope::EncodeCounts.
+  // Suite 1: a serialised sideband.v1.SealedContent. Suite 2: the result of envelope::EncodeCounts.
   SecretBytes content;
   // The number of records known to be missing before this one: the skipped sequence numbers. In a new epoch, the
   // skipped records of its beginning; further records of the old epoch are unknown. 0 for the first record.
@@ -54,7 +57,7 @@ class Opener {
     uint16_t scope = envelope::kScopeWholeVm;
     // Only records of version 2 with this nonce are accepted. Absent: records of any version and nonce.
     std::optional<envelope::GuestNonce> nonce;
-    // The newest record accepted by an earlier opener of this VM and device (opener_state.h).
+    // The newest record accepted by an earlier opener of this VM and device (replay_state.h).
     std::optional<envelope::RecordHeader> after;
   };
 
@@ -84,6 +87,12 @@ class Opener {
   std::optional<envelope::RecordHeader> last_;
   std::optional<envelope::SessionKeys> keys_;
 };
+
+// The content of a record of suite 2. `events` are those of the exchange's statement. The VM is named by its UUID, and
+// the device not at all: records do not have the names. DATA_LOSS: content that is not counts, or of another number of
+// events.
+absl::StatusOr<sideband::v1::SealedContent> SealedContentOf(const OpenResult& opened,
+                                                            const std::vector<std::string>& events);
 
 }  // namespace sideband::client
 

@@ -6,16 +6,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/bytes.h"
 #include "proto/base/file.h"
+#include "proto/base/hex.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {
 namespace {
+
+using envelope::GuestNonce;
 
 constexpr size_t kStateBytesMax = 4096;
 
@@ -115,6 +122,34 @@ absl::StatusOr<std::optional<std::string>> StateFolder(const GetEnv& get_env) {
   folders.push_back(folders.back() + "/sideband");
   for (const std::string& folder : folders) SIDEBAND_RETURN_IF_ERROR(MakeFolder(folder));
   return folders.back();
+}
+
+std::string StateMembers::Text(const char* name) {
+  const auto member = json_.find(name);
+  if (member != json_.end() && member->is_string()) return member->get<std::string>();
+  ok_ = false;
+  return "";
+}
+
+Uuid StateMembers::Id(const char* name) {
+  const absl::StatusOr<Uuid> uuid = Uuid::Parse(Text(name));
+  ok_ &= uuid.ok();
+  return uuid.value_or(Uuid());
+}
+
+std::optional<GuestNonce> StateMembers::Nonce(const char* name) {
+  const std::string text = Text(name);
+  if (text.empty()) return std::nullopt;
+  const std::optional<Bytes> digits = ParseHex(text);
+  GuestNonce nonce{};
+  ok_ &= digits && digits->size() == nonce.size();
+  if (ok_) std::ranges::copy(*digits, nonce.begin());
+  return nonce;
+}
+
+std::string NonceText(const std::optional<GuestNonce>& nonce) {
+  if (!nonce.has_value()) return "";
+  return absl::BytesToHexString({reinterpret_cast<const char*>(nonce->data()), nonce->size()});
 }
 
 }  // namespace sideband::client

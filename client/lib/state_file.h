@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small file in which openers of sealed records remember what they have accepted.
+// A small file in which openers of sealed records remember what they have accepted, and the members of its text.
 //   const StateFile file(path);
 //   SIDEBAND_ASSIGN_OR_RETURN(const StateFile::Lock lock, file.Acquire());
 //   SIDEBAND_ASSIGN_OR_RETURN(const std::optional<std::string> before, lock.Read());
@@ -8,14 +8,18 @@
 #ifndef SIDEBAND_CLIENT_LIB_STATE_FILE_H_
 #define SIDEBAND_CLIENT_LIB_STATE_FILE_H_
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "client/lib/config.h"
 #include "proto/base/descriptor.h"
+#include "proto/base/uuid.h"
+#include "proto/envelope/record.h"
 
 namespace sideband::client {
 
@@ -58,6 +62,33 @@ absl::Status NotAState(const std::string& path);
 // if neither variable names an existing folder (relative paths are ignored). PERMISSION_DENIED or UNAVAILABLE, with the
 // path, if the folder cannot be created.
 absl::StatusOr<std::optional<std::string>> StateFolder(const GetEnv& get_env);
+
+// Reads the members of a state file, which is an object of JSON with strings as values.
+// Must not outlive `json`. A member that is absent or malformed has the value zero, and clears ok().
+class StateMembers {
+ public:
+  explicit StateMembers(const nlohmann::json& json) : json_(json) {}
+
+  template <typename Number>
+  Number Count(const char* name) {
+    Number number = 0;
+    ok_ &= absl::SimpleAtoi(Text(name), &number);
+    return number;
+  }
+  Uuid Id(const char* name);
+  // nullopt for an empty text.
+  std::optional<envelope::GuestNonce> Nonce(const char* name);
+  bool ok() const { return ok_; }
+
+ private:
+  std::string Text(const char* name);
+
+  const nlohmann::json& json_;
+  bool ok_ = true;
+};
+
+// The text of a nonce in such a file; empty: there is none.
+std::string NonceText(const std::optional<envelope::GuestNonce>& nonce);
 
 }  // namespace sideband::client
 

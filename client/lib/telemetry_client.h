@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's services as functions.
+// The daemon's services as functions, and one call of Subscribe that is read message by message.
 //   TelemetryClient client(channel, {.peer = "host:9878"}, cancellation);
 //   SIDEBAND_ASSIGN_OR_RETURN(const v1::GetSnapshotResponse response, client.GetSnapshot(request));
 //   client.Subscribe(subscription, [&](const v1::SubscribeResponse& response) { return more; });
@@ -93,6 +93,46 @@ class TelemetryClient {
   const Options options_;
   Cancellation& cancellation_;
   const std::unique_ptr<Stubs> stubs_;
+};
+
+// One call of Subscribe, read message by message, each with its own patience. TelemetryClient::Subscribe() is for
+// callers that only wait for callbacks.
+//
+//   SubscribeCall call(channel, request, "host:9878", cancellation);
+//   while (call.Read(absl::Seconds(20), response) == SubscribeCall::Outcome::kMessage) Use(response);
+//   const absl::Status status = call.Finish();
+//
+// Not thread-safe, but for the cancellation, which must outlive the call. The destructor cancels a call that has not
+// ended.
+class SubscribeCall {
+ public:
+  enum class Outcome {
+    kMessage,
+    // Nothing has come within the patience. The call goes on.
+    kSilence,
+    // There are no more messages: Finish() says why.
+    kEnded,
+  };
+
+  // Begins the call. `peer` is the prefix of error messages.
+  SubscribeCall(const std::shared_ptr<grpc::Channel>& channel, const v1::SubscribeRequest& request, std::string peer,
+                Cancellation& cancellation);
+  ~SubscribeCall();
+  SubscribeCall(const SubscribeCall&) = delete;
+  SubscribeCall& operator=(const SubscribeCall&) = delete;
+
+  // Waits for the next message, for at most `patience`, which may be infinite. `response` is changed by kMessage only.
+  Outcome Read(absl::Duration patience, v1::SubscribeResponse& response);
+
+  // Cancels a call that has not ended, and returns its status: OK if the server has ended it so, and else an error that
+  // is marked as remote (rpc_status.h). To be called once, and as the last function.
+  absl::Status Finish();
+
+ private:
+  struct Call;
+
+  const std::string peer_;
+  const std::unique_ptr<Call> call_;
 };
 
 }  // namespace sideband::client

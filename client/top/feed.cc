@@ -17,7 +17,7 @@
 namespace sideband::client::top {
 namespace {
 
-// Of boards' sensors, which no stream brings.
+// The period of boards' sensors, which no stream brings.
 constexpr absl::Duration kSensorPeriod = absl::Seconds(2);
 // Devices come and go by reloads of the daemon only; their snapshots arrive in the stream.
 constexpr int kSensorPeriodsPerList = 5;

@@ -63,7 +63,7 @@ class Feed {
   const std::function<void()> on_change_;
   std::unique_ptr<TelemetryClient> client_;  // of the feed's thread, once it runs
   Reconnection reconnection_;                // of the feed's thread
-  int ticks_ = 0;                            // likewise
+  int ticks_ = 0;                            // the same
 
   mutable absl::Mutex mu_;
   Model model_ ABSL_GUARDED_BY(mu_);
@@ -78,8 +78,8 @@ class Feeds {
   static absl::StatusOr<std::unique_ptr<Feeds>> Start(CommandContext& context, const FeedOptions& options,
                                                       const std::function<void()>& on_change);
 
-  // Of those that could be asked. One that has ended has the reason as its connection, which names the host if there
-  // are several.
+  // The models of the daemons that could be asked. One that has ended has the reason as its connection, which names the
+  // host if there are several.
   std::vector<HostModel> Read() const;
   // Why the last of them has ended; OK while one runs, and after the cancellation.
   absl::Status ended() const;

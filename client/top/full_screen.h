@@ -5,6 +5,7 @@
 #ifndef SIDEBAND_CLIENT_TOP_FULL_SCREEN_H_
 #define SIDEBAND_CLIENT_TOP_FULL_SCREEN_H_
 
+#include <csignal>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +15,6 @@
 #include "client/cli/command.h"
 #include "client/top/feed.h"
 #include "client/top/rows.h"
-#include "client/top/signals.h"
 #include "client/top/terminal_screen.h"
 #include "client/top/view.h"
 #include "proto/base/descriptor.h"
@@ -31,6 +31,31 @@ class Wake {
 
  private:
   const Descriptor descriptor_;
+};
+
+// The signals of a full-screen program, as a descriptor: none of them may interrupt it while the terminal is changed.
+// To be made before other threads start.
+//
+// Blocks SIGHUP, SIGQUIT, SIGTSTP, SIGCONT and SIGWINCH for the calling thread, and for all threads that it starts
+// later, until the object is destroyed, which must happen on the same thread. SIGINT and SIGTERM are not among them:
+// they cancel (client/cli/interrupt.h).
+class Signals {
+ public:
+  Signals();
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  // Readable when a signal is pending.
+  int fd() const { return descriptor_.get(); }
+  // Takes the next pending signal; 0 if there is none.
+  int Next();
+  // Stops the process until SIGCONT, as the default action of SIGTSTP does.
+  void Suspend();
+
+ private:
+  sigset_t before_;
+  Descriptor descriptor_;
 };
 
 // All arguments must outlive it.

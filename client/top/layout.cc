@@ -11,7 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "client/cli/number_text.h"
 #include "client/cli/table.h"
-#include "client/top/minute.h"
+#include "client/top/model.h"
 #include "proto/base/visible.h"
 
 namespace sideband::client::top {
@@ -25,7 +25,7 @@ struct Widths {
   size_t name = 24, state = 12, reads = 5, bar = 10, share = 6, rate = 8, spark = 9;
 };
 
-// What is left beyond kSmallest goes to the history, then to the names, then to the bar.
+// The columns beyond kSmallest go to the history, then to the names, then to the bar.
 Widths WidthsOf(size_t columns) {
   Widths widths;
   size_t left = columns - kSmallest.columns;

@@ -30,7 +30,7 @@ struct Span {
 using Line = std::vector<Span>;
 using Screen = std::vector<Line>;
 
-// What a screen shows.
+// The content of a screen.
 struct Frame {
   const View& view;
   const std::vector<Row>& rows;  // settled in the view

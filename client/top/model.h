@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `sideband top` knows: the newest state of all devices, VMs, contexts and events, and their last minute.
+// The model of `sideband top`: the newest state of all devices, VMs, contexts, events and boards, and their last
+// minute.
 //   Model model;
 //   model.Apply(snapshot, absl::Now());
 //   for (const auto& [name, device] : model.devices()) Show(name, device.StateAt(now));
 #ifndef SIDEBAND_CLIENT_TOP_MODEL_H_
 #define SIDEBAND_CLIENT_TOP_MODEL_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -16,12 +19,43 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "client/top/board.h"
-#include "client/top/minute.h"
 #include "sideband/v1/sensors.pb.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client::top {
+
+// The values of the last minute, one a second.
+class Minute {
+ public:
+  static constexpr size_t kSeconds = 60;
+
+  Minute();
+  // The newest value of a second replaces an earlier one. Values older than a minute before the newest are dropped.
+  void Add(absl::Time time, double value);
+  // kSeconds values, the oldest first, up to the second of `now`. A value holds for `hold`, until the next one comes;
+  // NaN elsewhere.
+  std::vector<double> Until(absl::Time now, absl::Duration hold) const;
+
+ private:
+  std::array<float, kSeconds> values_;  // by second modulo kSeconds
+  int64_t newest_ = 0;                  // seconds since 1970
+};
+
+// The state of a device's board. A value that is unknown is absent.
+struct BoardEntry {
+  std::optional<double> celsius, margin_celsius;  // of the GPU
+  std::optional<double> watts, limit_watts;       // of the whole board
+  std::optional<double> clock_hz;                 // of graphics
+  std::vector<std::string> throttles;             // reasons that are active
+  bool needs_action = false;                      // a reset, a drain, or the replacement of a row is due
+};
+
+BoardEntry BoardOf(const v1::DeviceSensors& device);
+
+// At most 12 cells for what boards have; empty if nothing is known.
+std::string BriefText(const BoardEntry& board);
+// "82.0 °C, 8.0 below its limit, 214.6 of 400 W, 700 MHz, throttled: software_thermal".
+std::string LongText(const BoardEntry& board);
 
 // One event of a scope.
 struct EventEntry {

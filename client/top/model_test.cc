@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "client/top/a_site.h"
 
@@ -108,6 +110,101 @@ TEST(ModelTest, OnlyChosenDevicesAreKept) {
     EXPECT_TRUE(model.devices().contains("gpu1")) << chosen;
     EXPECT_TRUE(model.events().empty()) << "those of gpu0";
   }
+}
+
+absl::Time Second(int64_t second) { return absl::FromUnixSeconds(1'700'000'000 + second); }
+
+// The known values as text; '.' is unknown.
+std::string Last(const Minute& minute, int64_t now, size_t count, absl::Duration hold = absl::ZeroDuration()) {
+  const std::vector<double> values = minute.Until(Second(now), hold);
+  EXPECT_EQ(values.size(), Minute::kSeconds);
+  std::string text;
+  for (size_t i = values.size() - count; i < values.size(); ++i) {
+    text += std::isnan(values[i]) ? "." : std::to_string(static_cast<int>(values[i]));
+  }
+  return text;
+}
+
+TEST(MinuteTest, OneValuePerSecond) {
+  Minute minute;
+  EXPECT_EQ(Last(minute, 0, 60), std::string(60, '.'));
+  minute.Add(Second(0), 1);
+  minute.Add(Second(0) + absl::Milliseconds(900), 2);
+  minute.Add(Second(3), 5);
+  EXPECT_EQ(Last(minute, 3, 5), ".2..5");
+  EXPECT_EQ(Last(minute, 5, 5), "..5..");
+  EXPECT_EQ(Last(minute, 3, 5, absl::Seconds(1)), ".22.5");
+  EXPECT_EQ(Last(minute, 9, 7, absl::Milliseconds(1500)), "555....") << "two seconds";
+}
+
+TEST(MinuteTest, OlderValuesAreForgotten) {
+  Minute minute;
+  for (int second = 0; second < 60; ++second) minute.Add(Second(second), second % 10);
+  EXPECT_EQ(Last(minute, 59, 60).substr(0, 3), "012");
+  EXPECT_EQ(Last(minute, 60, 60).substr(0, 3), "123");
+  minute.Add(Second(61), 7);
+  EXPECT_EQ(Last(minute, 61, 60).substr(56), "89.7") << "the values of a minute ago are not taken for new ones";
+  minute.Add(Second(500), 4);
+  EXPECT_EQ(Last(minute, 500, 60), std::string(59, '.') + "4");
+  minute.Add(Second(440), 9);
+  EXPECT_EQ(Last(minute, 500, 60), std::string(59, '.') + "4") << "too old";
+  EXPECT_EQ(Last(minute, 700, 60), std::string(60, '.'));
+}
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+void Add(const std::string& name, const Labels& labels, double value, v1::DeviceSensors& device) {
+  v1::Sensor& sensor = *device.add_sensors();
+  sensor.set_name(name);
+  sensor.set_value(value);
+  for (const auto& [label, text] : labels) {
+    sensor.add_labels()->set_name(label);
+    sensor.mutable_labels(sensor.labels_size() - 1)->set_value(text);
+  }
+}
+
+v1::DeviceSensors AHotBoard() {
+  v1::DeviceSensors device;
+  Add("sideband_temperature_celsius", {{"sensor", "gpu"}}, 82, device);
+  Add("sideband_temperature_celsius", {{"sensor", "memory"}}, 40, device);
+  Add("sideband_temperature_margin_celsius", {{"sensor", "gpu"}}, 8, device);
+  Add("sideband_power_watts", {{"sensor", "total"}}, 214.6, device);
+  Add("sideband_power_watts", {{"sensor", "module"}}, 244.6, device);
+  Add("sideband_power_limit_watts", {{"kind", "current"}, {"sensor", "total"}}, 400, device);
+  Add("sideband_power_limit_watts", {{"kind", "maximum"}, {"sensor", "total"}}, 450, device);
+  Add("sideband_clock_hertz", {{"clock", "graphics"}, {"kind", "current"}}, 7e8, device);
+  Add("sideband_clock_hertz", {{"clock", "graphics"}, {"kind", "maximum"}}, 1.4e9, device);
+  Add("sideband_throttle_active", {{"reason", "software_thermal"}}, 1, device);
+  Add("sideband_throttle_active", {{"reason", "hardware_thermal"}}, 0, device);
+  Add("sideband_reset_required", {}, 0, device);
+  return device;
+}
+
+TEST(BoardTest, AHotBoard) {
+  const BoardEntry board = BoardOf(AHotBoard());
+  EXPECT_EQ(BriefText(board), "82°C 215W");
+  EXPECT_EQ(LongText(board), "82.0 °C, 8.0 below its limit, 214.6 of 400 W, 700MHz, throttled: software_thermal");
+  EXPECT_FALSE(board.needs_action);
+}
+
+TEST(BoardTest, WhatIsUnknownIsAbsent) {
+  EXPECT_EQ(BriefText({}), "");
+  EXPECT_EQ(LongText({}), "");
+  EXPECT_EQ(LongText({.watts = 90}), "90.0 W");
+}
+
+TEST(BoardTest, SomeStatesNeedAction) {
+  const std::vector<std::pair<std::string, Labels>> due = {{"sideband_reset_required", {}},
+                                                           {"sideband_drain_recommended", {}},
+                                                           {"sideband_row_remap_state", {{"state", "pending"}}}};
+  for (const auto& [name, labels] : due) {
+    v1::DeviceSensors device = AHotBoard();
+    Add(name, labels, 1, device);
+    EXPECT_TRUE(BoardOf(device).needs_action) << name;
+  }
+  v1::DeviceSensors device;
+  Add("sideband_row_remap_state", {{"state", "excess"}}, 1, device);
+  EXPECT_FALSE(BoardOf(device).needs_action);
 }
 
 }  // namespace

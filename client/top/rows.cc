@@ -13,7 +13,7 @@
 #include "client/cli/message_text.h"
 #include "client/cli/name_pattern.h"
 #include "client/cli/number_text.h"
-#include "client/top/board.h"
+#include "client/top/model.h"
 #include "proto/base/boot_id.h"
 
 namespace sideband::client::top {

@@ -56,7 +56,7 @@ struct RowOptions {
   std::set<RowKey> toggled;  // rows that are not open or closed as by default
 };
 
-// What is known by one of several daemons.
+// The model of one of several daemons.
 struct HostModel {
   std::string host;  // empty if it is the only one
   Model model;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the terminal database knows about a terminal.
+// Asks the terminal database about a terminal.
 //   if (!HasFullScreen("xterm-256color")) return Refuse();
 #ifndef SIDEBAND_CLIENT_TOP_TERMINAL_TYPE_H_
 #define SIDEBAND_CLIENT_TOP_TERMINAL_TYPE_H_

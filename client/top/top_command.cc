@@ -19,7 +19,6 @@
 #include "client/top/feed.h"
 #include "client/top/full_screen.h"
 #include "client/top/layout.h"
-#include "client/top/signals.h"
 #include "client/top/terminal_screen.h"
 #include "proto/base/status_macros.h"
 

@@ -25,10 +25,10 @@ struct Key {
   std::string text;
 };
 
-// What the terminal's owner must do; everything else happens in the view.
+// A job for the terminal's owner; everything else happens in the view.
 enum class Request { kNone, kQuit, kSuspend, kRedraw };
 
-// What the user sees when a key is pressed.
+// The user sees this when a key is pressed.
 struct Seen {
   const std::vector<Row>& rows;
   const std::vector<std::string>& events;

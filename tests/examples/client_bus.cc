@@ -5,16 +5,9 @@
 
 #include "absl/status/status.h"
 #include "absl/time/clock.h"
-#include "client/bus/board_command_text.h"
 #include "client/bus/bus_command.h"
-#include "client/bus/command_text_row.h"
-#include "client/bus/data_registers.h"
-#include "client/bus/extension_command_text.h"
-#include "client/bus/link_text.h"
+#include "client/bus/command_text.h"
 #include "client/bus/mailbox_follower.h"
-#include "client/bus/memory_error_text.h"
-#include "client/bus/smbpbi_names.h"
-#include "client/bus/stream_follower.h"
 #include "client/bus/trace_run.h"
 #include "client/bus/value_text.h"
 #include "client/bus/wire.h"
@@ -29,47 +22,18 @@ namespace {
 
 void Use(mailbox::Opcode opcode);
 
-void UseBoardCommandText() {
-  //@ client/bus/board_command_text.h
-}
-
 std::string TempArguments(const mailbox::CommandWord& command, const DataRegisters& in);
 std::string TempData(const mailbox::CommandWord& command, uint32_t value);
 
-void UseCommandTextRow() {
+void UseCommandText(const mailbox::CommandWord& command, const DataRegisters& in) {
   using mailbox::Opcode;
-  //@ client/bus/command_text_row.h
+  //@ client/bus/command_text.h
 }
 
 void Print(const std::string& text);
 
-void UseDataRegisters() {
-  //@ client/bus/data_registers.h
-}
-
-void UseExtensionCommandText(const mailbox::CommandWord& command, const DataRegisters& in) {
-  //@ client/bus/extension_command_text.h
-}
-
-void UseMailboxFollower(StreamFollower::Budget& budget, WireMessage& message, uint8_t pec, bool is_pointer,
-                        std::vector<std::string>& notes) {
+void UseMailboxFollower(WireMessage& message, uint8_t pec, bool is_pointer, std::vector<std::string>& notes) {
   //@ client/bus/mailbox_follower.h
-}
-
-void UseMemoryErrorText(const mailbox::CommandWord& command, const DataRegisters& in) {
-  //@ client/bus/memory_error_text.h
-}
-
-void UseNvlinkText(const mailbox::CommandWord& command, const DataRegisters& in, uint32_t word) {
-  //@ client/bus/link_text.h
-}
-
-void UseSmbpbiNames() {
-  //@ client/bus/smbpbi_names.h
-}
-
-void UseStreamFollower(const mailbox::CommandWord& read_command, ByteSpan bytes) {
-  //@ client/bus/stream_follower.h
 }
 
 void UseValueText() {

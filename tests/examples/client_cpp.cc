@@ -6,16 +6,9 @@
 #include <utility>
 #include <variant>
 
-#include "client/cpp/bounds.h"
+#include "client/cpp/answer.h"
 #include "client/cpp/client_state.h"
-#include "client/cpp/device_values.h"
-#include "client/cpp/error_values.h"
-#include "client/cpp/history_values.h"
-#include "client/cpp/mark_values.h"
-#include "client/cpp/scope_key.h"
-#include "client/cpp/sensor_values.h"
 #include "client/cpp/snapshot_values.h"
-#include "client/cpp/stream_state.h"
 #include "client/cpp/stream_values.h"
 #include "client/cpp/subscription.h"
 #include "proto/base/status_macros.h"
@@ -95,50 +88,21 @@ void Wait(absl::Duration delay);
 void Report(const Gap& gap);
 void ReadAgain();
 
-absl::Status UseBounds(const v1::Snapshot& message) {
-  //@ client/cpp/bounds.h
-  return absl::OkStatus();
+Result<Time> UseAnswer(const absl::StatusOr<v1::Snapshot>& response) {
+  //@ client/cpp/answer.h
+  return Time();
 }
 
-void UseDeviceValues(const v1::ListDevicesResponse& response) {
-  //@ client/cpp/device_values.h
-}
-
-void UseSnapshotValues(const v1::Snapshot& message) {
+void UseSnapshotValues(const v1::GetSnapshotResponse& response) {
   //@ client/cpp/snapshot_values.h
-}
-
-void UseHistoryValues(const v1::GetHistoryResponse& response) {
-  //@ client/cpp/history_values.h
-}
-
-void UseSensorValues(const v1::GetSensorsResponse& response) {
-  //@ client/cpp/sensor_values.h
-}
-
-void UseMarkValues(const v1::MarkResponse& response) {
-  //@ client/cpp/mark_values.h
 }
 
 void UseStreamValues(const v1::SubscribeResponse& response) {
   //@ client/cpp/stream_values.h
 }
 
-Result<Device> UseErrorValues(const absl::StatusOr<Device>& response) {
-  //@ client/cpp/error_values.h
-  return *response;
-}
-
-void UseScopeKey(const ScopeCounters& row) {
-  //@ client/cpp/scope_key.h
-}
-
 void UseSubscription(const StreamOptions& options, Subscription::Environment environment) {
   //@ client/cpp/subscription.h
-}
-
-void UseStreamState(const client::ClientConfig& config, const StreamOptions& options) {
-  //@ client/cpp/stream_state.h
 }
 
 absl::Status UseClientState(const client::ClientConfig& config, const v1::MarkRequest& request) {

@@ -5,8 +5,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/demo/child_process.h"
-#include "client/demo/demo_folder.h"
-#include "client/demo/number_search.h"
+#include "client/demo/demo_site.h"
+#include "client/demo/number_checks.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {
@@ -19,15 +19,15 @@ absl::Status UseChildProcess(const std::string& path, const std::string& log_pat
 
 absl::Status Show(const std::string& folder);
 
-absl::Status UseDemoFolder() {
-  //@ client/demo/demo_folder.h
+absl::Status UseDemoSite() {
+  //@ client/demo/demo_site.h
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> Probe();
 
-absl::Status UseNumberSearch() {
-  //@ client/demo/number_search.h
+absl::Status UseNumberChecks() {
+  //@ client/demo/number_checks.h
   return absl::OkStatus();
 }
 

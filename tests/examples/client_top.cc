@@ -8,14 +8,11 @@
 #include "absl/time/time.h"
 #include "client/cli/command.h"
 #include "client/top/a_site.h"
-#include "client/top/board.h"
 #include "client/top/feed.h"
 #include "client/top/full_screen.h"
 #include "client/top/layout.h"
-#include "client/top/minute.h"
 #include "client/top/model.h"
 #include "client/top/rows.h"
-#include "client/top/signals.h"
 #include "client/top/terminal_screen.h"
 #include "client/top/terminal_type.h"
 #include "client/top/view.h"
@@ -24,10 +21,8 @@
 namespace sideband::client::top {
 namespace {
 
-void Draw(double value);
 void Draw(const Line& line);
 void Show(const std::string& name, v1::Device::State state);
-void Resize();
 void Refuse();
 void Press(const Key& key);
 
@@ -51,24 +46,12 @@ void UseLayout(const Frame& frame) {
   //@ client/top/layout.h
 }
 
-void UseMinute(absl::Time now, absl::Duration interval) {
-  //@ client/top/minute.h
-}
-
-void UseBoard(const v1::GetSensorsResponse& response, Row& row) {
-  //@ client/top/board.h
-}
-
 void UseModel(const v1::Snapshot& snapshot, absl::Time now) {
   //@ client/top/model.h
 }
 
 void UseRows(const Model& model, absl::Time now) {
   //@ client/top/rows.h
-}
-
-void UseSignals() {
-  //@ client/top/signals.h
 }
 
 absl::Status UseTerminalScreen(CommandContext& context, const Frame& frame) {

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "client/bus/trace_run.h"
-#include "client/bus/trace_source.h"
 #include "proto/smbus/bus_frame.h"
 #include "proto/smbus/capture_file.h"
 #include "proto/smbus/monitor_frame.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is state and no measurement, as a stream of StreamKind::kOnChange tells of it.
+// State that is no measurement, as a stream of StreamKind::kOnChange tells of it.
 //   for (const sideband::StateItem& item : change.items) {
 //     const auto* const device = std::get_if<sideband::Device>(&item.item);
 //     if (device != nullptr && item.gone) std::cout << device->name << " is gone\n";
@@ -69,7 +69,7 @@ struct LostMessages {
   bool operator==(const LostMessages&) const = default;
 };
 
-// What has happened to a board. std::monostate: what only a newer daemon knows.
+// An event of a board. std::monostate: an event that only a newer daemon knows.
 struct BoardEvent {
   std::string device;
   std::variant<std::monostate, DriverMessage, RaisedEvent, LostMessages> event;

@@ -55,7 +55,7 @@ struct ClientOptions {
   std::string token_file;
   // The name in the daemon's certificate, if it is not the host of the address.
   std::string server_name;
-  // Of a call, with the connection; above 0. Streams have none.
+  // The longest time of a call, with the connection; above 0. Streams have none.
   Duration timeout = std::chrono::seconds(10);
 };
 
@@ -100,7 +100,7 @@ class SIDEBAND_EXPORT Client {
   Result<Mark> PlaceMark(const MarkRequest& request) const noexcept;
   // The marks that the daemon keeps, oldest first. kNotFound.
   Result<std::vector<Mark>> ListMarks(const MarkFilter& filter = {}) const noexcept;
-  // What was counted between two marks. kNotFound; kFailedPrecondition: a mark is pending, was lost, or they are of
+  // The counts between two marks. kNotFound; kFailedPrecondition: a mark is pending, was lost, or they are of
   // different boots or generations.
   Result<Span> GetSpan(const SpanRequest& request) const noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a daemon serves: devices, the events that they count, and the scopes that have counters.
+// The things that a daemon serves: devices, the events that they count, and the scopes that have counters.
 //   for (const sideband::Device& device : *devices) {
 //     if (device.state != sideband::DeviceState::kFresh) std::cerr << device.name << " does not respond\n";
 //   }
@@ -28,7 +28,7 @@ enum class DeviceState {
 };
 
 struct Device {
-  // As in the daemon's configuration and in the label `device`.
+  // The name in the daemon's configuration and in the label `device`.
   std::string name;
   // Canonical text form.
   std::string uuid;

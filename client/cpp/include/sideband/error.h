@@ -23,7 +23,7 @@ namespace sideband {
 enum class ErrorCode {
   // The options, the configuration, a file that it names, or a request.
   kInvalidArgument,
-  // What the request names does not exist, or this caller may not see it: the daemon tells neither from the other.
+  // The request names a thing that does not exist, or that this caller may not see: the daemon has one answer for both.
   kNotFound,
   // The daemon does not know this certificate or token, or no longer.
   kUnauthenticated,
@@ -38,7 +38,7 @@ enum class ErrorCode {
   kDeadlineExceeded,
   // Stream::Cancel(), or the daemon has given up the call.
   kCancelled,
-  // What was asked for has changed meanwhile: ask again.
+  // The requested state has changed meanwhile: ask again.
   kAborted,
   // The daemon is older than the request.
   kUnimplemented,

@@ -33,7 +33,7 @@ struct MarkRequest {
 
 enum class MarkState {
   kUnknown,
-  // What was counted until then has not been read yet.
+  // The counts until then have not been read yet.
   kPending,
   kRead,
   // It came too late: the device keeps the newest eight marks of a scope, and none of an ended one.
@@ -41,7 +41,7 @@ enum class MarkState {
 };
 
 struct Mark {
-  // Of its VM on this device, from 1 on in each run of the daemon.
+  // The number among its VM's marks on this device, from 1 on in each run of the daemon.
   uint64_t id = 0;
   Scope scope;
   std::string label;
@@ -81,7 +81,7 @@ struct Span {
   // By the device's reference clock, with an error to either side.
   Duration duration{};
   Duration duration_error{};
-  // What was counted in between; rates are over the duration.
+  // The counts in between; rates are over the duration.
   std::vector<Counter> counters;
   // The same as ScopeCounters::flags.
   std::vector<std::string> flags;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was counted between two snapshots of a device, of any distance in time.
+// The counts between two snapshots of a device, of any distance in time.
 //   for (const sideband::ScopeIncreases& row : sideband::IncreasesBetween(earlier, later)) {
 //     for (const sideband::Increase& one : row.increases) std::cout << one.event << " " << one.per_second << "\n";
 //   }

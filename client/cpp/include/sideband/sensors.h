@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What boards report of themselves: temperatures, power, memory errors, …
+// The sensors that boards report of themselves: temperatures, power, memory errors, …
 //   const auto sensors = client.GetSensors({.names = {"sideband_temperature_celsius"}});
 //   if (!sensors) return 1;
 //   for (const sideband::DeviceSensors& board : *sensors) {
@@ -34,13 +34,13 @@ struct SensorLabel {
 };
 
 struct Sensor {
-  // As the metric in Prometheus: "sideband_temperature_celsius". Its end is the unit.
+  // The name of the metric in Prometheus: "sideband_temperature_celsius". Its end is the unit.
   std::string name;
   // Without `device`.
   std::vector<SensorLabel> labels;
   // In the name's unit.
   double value = 0;
-  // Of a counter: its exact value times `count_per_unit`, and when it began.
+  // A counter has its exact value times `count_per_unit`, and when it began.
   std::optional<uint64_t> count;
   uint64_t count_per_unit = 0;
   std::optional<Time> created;

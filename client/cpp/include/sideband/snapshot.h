@@ -30,11 +30,11 @@ enum class EstimateMethod {
   kCounted,
 };
 
-// Of an event that takes turns on counters with others.
+// The uncertainty of an event's count. The event is multiplexed on counters with others.
 struct Estimate {
   // 1.96 times it is half of a 95 % interval. Absent: too few turns.
   std::optional<uint64_t> standard_error;
-  // What was counted. The truth is never below it.
+  // The number that was counted. The truth is never below it.
   uint64_t lower = 0;
   // The truth is never above it. Absent: a counter has saturated, or nothing is known.
   std::optional<uint64_t> upper;
@@ -67,7 +67,7 @@ struct Counter {
 // A share over the daemon's last interval: a ratio of its configuration, or the utilisation of one event.
 struct Ratio {
   std::string name;
-  // Of a configured ratio; empty for a utilisation.
+  // The formula of a configured ratio; empty for a utilisation.
   std::string formula;
   double numerator_per_second = 0;
   double denominator_per_second = 0;
@@ -96,8 +96,8 @@ struct ScopeCounters {
   std::vector<Counter> counters;
   std::vector<Ratio> ratios;
 
-  // Of an event, by its full name or by the short one that screens show, without "_cycles". nullptr: the event was not
-  // counted, or the caller may not read it.
+  // The counter of an event, by its full name or by the short one that screens show, without "_cycles". nullptr: the
+  // event was not counted, or the caller may not read it.
   SIDEBAND_EXPORT const Counter* Find(std::string_view event) const;
 
   bool operator==(const ScopeCounters&) const = default;

@@ -44,18 +44,19 @@ enum class StreamKind {
 struct StreamOptions {
   Filter filter;
   StreamKind kind = StreamKind::kSample;
-  // Of kSample: between two updates of a device, from 10 ms on. 0, and whatever is shorter than the device's own
-  // interval: that.
+  // kSample: the time between two updates of a device, from 10 ms on. The device's own interval takes the place of 0
+  // and of a shorter one.
   Duration interval{};
-  // Of kSample: also what boards report. Only with a filter that is empty but for its device.
+  // kSample: boards' sensors, too. Only with a filter that is empty but for its device.
   bool sensors = false;
-  // Of kSample: an update has only the scopes that have changed.
+  // kSample: an update has only the scopes that have changed.
   bool suppress_redundant = false;
   // How often the daemon sends the present state even if nothing has happened, from 1 s to 24 h. After two of them
   // without anything, the connection is taken for dead. 0: never. An older daemon sends none, and its silence means
   // nothing.
   Duration heartbeat = std::chrono::seconds(10);
-  // Of the last item of an earlier stream with equal options, perhaps of another process: Stream::resume_token().
+  // The token of the last item of an earlier stream with equal options, perhaps of another process:
+  // Stream::resume_token().
   std::string resume_token;
   // Whether the first connection, too, is tried until it succeeds. Otherwise its failure is an error.
   bool waits_for_first = false;
@@ -73,9 +74,9 @@ struct Update {
   Snapshot snapshot;
   // Snapshots of this device since its previous update that were not sent. No count is lost: counters are cumulative.
   uint64_t skipped = 0;
-  // Of a heartbeat: it may be the same snapshot as before.
+  // The update is a heartbeat's: it may be the same snapshot as before.
   bool heartbeat = false;
-  // Of the time in which there was no connection: without rates, ratios, age and state of the device.
+  // The update is of the time in which there was no connection: without rates, ratios, age and state of the device.
   bool replayed = false;
 
   bool operator==(const Update&) const = default;
@@ -120,7 +121,7 @@ enum class GapReason {
   kRebooted,
   // The daemon's history does not go back so far.
   kNotKept,
-  // Of kOnChange: something has changed meanwhile.
+  // kOnChange: something has changed meanwhile.
   kStateChanged,
   // The caller sees no device of this name any more.
   kGone,
@@ -139,7 +140,7 @@ struct Gap {
   std::optional<Time> from;
   std::optional<Time> to;
   GapReason reason = GapReason::kUnknown;
-  // Of what the device's board has measured, and not of its counters.
+  // The gap is in the sensors of the device's board, and not in its counters.
   bool sensors = false;
 
   bool operator==(const Gap&) const = default;
