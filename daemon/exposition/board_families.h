@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "daemon/view/visible_boards.h"
+#include "daemon/view/sensor_queries.h"
 #include "proto/exposition/text.h"
 
 namespace sideband::daemon {

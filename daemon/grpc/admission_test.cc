@@ -32,7 +32,7 @@
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/view/fake_world.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
 #include "proto/base/file.h"
 #include "proto/base/wait_until.h"
 #include "sideband/v1/telemetry.pb.h"

@@ -23,7 +23,7 @@
 #include "daemon/view/rotation_queries.h"
 #include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_queries.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
 
 namespace sideband::daemon {
 

@@ -26,7 +26,7 @@
 #include "daemon/grpc/message_bytes.h"
 #include "daemon/grpc/service_context.h"
 #include "daemon/stream/stream_message.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
 
 namespace sideband::daemon {
 

@@ -21,9 +21,9 @@
 #include "daemon/stream/resume_token.h"
 #include "daemon/stream/stream_message.h"
 #include "daemon/view/fake_world.h"
-#include "daemon/view/queries.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
+#include "daemon/view/telemetry_queries.h"
 
 namespace sideband::daemon {
 namespace {

@@ -33,7 +33,7 @@
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/sensor_queries.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
 #include "sideband/v1/sensors.pb.h"
 #include "sideband/v1/telemetry.pb.h"
 

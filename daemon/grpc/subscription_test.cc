@@ -19,7 +19,7 @@
 #include "daemon/stream/resume_token.h"
 #include "daemon/stream/whole_message.h"
 #include "daemon/view/fake_world.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
 #include "proto/envelope/record.h"
 #include "proto/exchange/exchange_fixture.h"
 #include "proto/exchange/guest_exchange.h"

@@ -15,7 +15,6 @@
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/page_data.h"
 #include "daemon/redfish/redfish_service.h"
-#include "daemon/view/fake_past.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/sensor_queries.h"
 

@@ -17,9 +17,9 @@
 #include "daemon/redfish/oem_schema.h"
 #include "daemon/redfish/sensor_resource.h"
 #include "daemon/sensors/sensor_families.h"
-#include "daemon/view/queries.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
+#include "daemon/view/telemetry_queries.h"
 #include "proto/base/status_macros.h"
 #include "proto/exposition/text.h"
 

@@ -23,7 +23,7 @@
 #include "daemon/view/history_reader.h"
 #include "daemon/view/replay.h"
 #include "daemon/view/sensor_queries.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {

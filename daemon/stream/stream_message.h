@@ -8,7 +8,7 @@
 
 #include <optional>
 
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {

@@ -27,7 +27,6 @@
 #include "daemon/view/reader.h"
 #include "daemon/view/replay.h"
 #include "daemon/view/row_filter.h"
-#include "daemon/view/topology_views.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {

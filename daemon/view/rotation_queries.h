@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What takes turns on the counters of a device, without gRPC: within the caller's rights.
+// Multiplexing of a device's counters, without gRPC: what is shown and changed within the caller's rights.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto shown, GetRotation(reader, caller, request));
 //   SIDEBAND_RETURN_IF_ERROR(SetRotation(reader, sink, caller, change, done));
 #ifndef SIDEBAND_DAEMON_VIEW_ROTATION_QUERIES_H_
@@ -12,9 +12,22 @@
 #include "absl/status/statusor.h"
 #include "daemon/counting/rotation_sink.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/view.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/rotation.h"
 #include "sideband/v1/counting.pb.h"
 
 namespace sideband::daemon {
+
+// What is absent has the profile's default (proto/rotation_file/rotation_terms.h). INVALID_ARGUMENT for what is out of
+// range; NotFound() for a weight of an event that is not `readable`; FAILED_PRECONDITION if the device's clock is
+// unknown.
+absl::StatusOr<mailbox::RotationSettings> RotationSettingsOf(const sideband::v1::RotationSettings& from,
+                                                             const mailbox::Catalog& catalog, const EventSet& readable);
+
+// Weights of events that are not `readable` are left out, and times of a device whose clock is unknown.
+void FillRotationSettings(const mailbox::RotationSettings& from, const mailbox::Catalog& catalog,
+                          const EventSet& readable, sideband::v1::RotationSettings& out);
 
 // The rows that the caller may read, their plans, and of both the events that it may read there. Operators see the
 // device's numbers of plans, others those of the plans that they see. NotFound() where the request

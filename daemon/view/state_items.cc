@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "daemon/message/scope_message.h"
-#include "daemon/view/sensor_message.h"
+#include "daemon/view/sensor_queries.h"
 #include "daemon/view/snapshot_message.h"
 
 namespace sideband::daemon {

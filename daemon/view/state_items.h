@@ -13,7 +13,7 @@
 #include "absl/time/time.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/row_filter.h"
-#include "daemon/view/visible_boards.h"
+#include "daemon/view/sensor_queries.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {

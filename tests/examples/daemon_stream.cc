@@ -20,7 +20,7 @@
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/sensor_queries.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"
 #include "sideband/v1/telemetry.pb.h"
 

@@ -3,14 +3,14 @@
 // The unary calls of sideband.v1.Telemetry that are answered from snapshots alone, for every front end; the others are
 // in files of their own.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto response, ListDevices(reader, caller, request));
-#ifndef SIDEBAND_DAEMON_VIEW_QUERIES_H_
-#define SIDEBAND_DAEMON_VIEW_QUERIES_H_
+#ifndef SIDEBAND_DAEMON_VIEW_TELEMETRY_QUERIES_H_
+#define SIDEBAND_DAEMON_VIEW_TELEMETRY_QUERIES_H_
 
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "daemon/view/reader.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
@@ -26,6 +26,11 @@ absl::StatusOr<sideband::v1::ListScopesResponse> ListScopes(Reader& reader, cons
 absl::StatusOr<std::vector<SharedSnapshot>> GetSnapshot(Reader& reader, SnapshotBodies& bodies, const Caller& caller,
                                                         const sideband::v1::GetSnapshotRequest& request);
 
+// Of devices with a snapshot. A frequency follows the load of everybody on its slice, so that only operators get any:
+// others get no device, and NotFound() where they name one, as for one that does not exist.
+absl::StatusOr<sideband::v1::ListClocksResponse> ListClocks(Reader& reader, const Caller& caller,
+                                                            const sideband::v1::ListClocksRequest& request);
+
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_VIEW_QUERIES_H_
+#endif  // SIDEBAND_DAEMON_VIEW_TELEMETRY_QUERIES_H_
