@@ -9,7 +9,7 @@
 #include <span>
 
 #include "absl/strings/string_view.h"
-#include "daemon/exposition/frame.h"
+#include "daemon/exposition/device_frame.h"
 #include "daemon/exposition/text_buffer.h"
 #include "proto/exposition/text.h"
 

@@ -17,14 +17,14 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "daemon/exposition/device_families.h"
-#include "daemon/exposition/device_labels.h"
-#include "daemon/exposition/frame.h"
-#include "daemon/exposition/scrape_filter.h"
+#include "daemon/exposition/device_frame.h"
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/snapshot/level.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/sensor_queries.h"
 #include "proto/exposition/text.h"
 #include "proto/mailbox/catalog.h"
 
@@ -93,6 +93,11 @@ std::string RatioHelp(const RatioSpec& ratio, Level level);
 void WriteCounters(absl::string_view name, const DeviceFrame& frame, Level level, size_t event, TextBuffer& out);
 void WriteUtilisations(absl::string_view name, const DeviceFrame& frame, Level level, size_t event, TextBuffer& out);
 void WriteRatios(absl::string_view name, const DeviceFrame& frame, Level level, const Ratio& ratio, TextBuffer& out);
+
+// The families by name, each once, with a sample for each value that is known and that the caller may see, in the order
+// of `boards`. A family without a sample is left out. OpenMetrics' last line is the caller's. `steady_now` is of the
+// clock of the readings' BoardTime::steady: ages are taken from it, and are never below 0. Thread-safe.
+std::string BoardFamiliesText(MetricsFormat format, const std::vector<VisibleBoard>& boards, absl::Duration steady_now);
 
 }  // namespace sideband::daemon
 

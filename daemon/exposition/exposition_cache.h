@@ -17,7 +17,6 @@
 #include "absl/time/time.h"
 #include "daemon/base/body.h"
 #include "daemon/exposition/exposition.h"
-#include "daemon/exposition/gzip.h"
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/view_groups.h"

@@ -25,7 +25,7 @@
 #include "daemon/grpc/grpc_status.h"
 #include "daemon/grpc/message_bytes.h"
 #include "daemon/grpc/service_context.h"
-#include "daemon/stream/stream_message.h"
+#include "daemon/stream/stream_content.h"
 #include "daemon/view/snapshot_message.h"
 
 namespace sideband::daemon {

@@ -19,7 +19,7 @@
 #include "daemon/metrics/expect_metric.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/stream/resume_token.h"
-#include "daemon/stream/stream_message.h"
+#include "daemon/stream/stream_content.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"

@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/base/retry_after.h"
-#include "daemon/http/target_list.h"
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/page_data.h"

@@ -20,7 +20,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "daemon/redfish/collection.h"
 #include "daemon/redfish/document.h"
 #include "daemon/redfish/request_target.h"
 #include "daemon/view/reader.h"

@@ -10,6 +10,7 @@
 #ifndef SIDEBAND_DAEMON_STREAM_STREAM_CONTENT_H_
 #define SIDEBAND_DAEMON_STREAM_STREAM_CONTENT_H_
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,12 +18,46 @@
 
 #include "absl/time/time.h"
 #include "daemon/message/time_message.h"
-#include "daemon/stream/stream_message.h"
-#include "daemon/stream/stream_position.h"
+#include "daemon/stream/resume_token.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/snapshot_message.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
+
+// A message of a stream, whose snapshot may be one that is serialised already.
+//
+// A SubscribeResponse.
+struct StreamMessage {
+  sideband::v1::SubscribeResponse fields;  // all of it, but `update` where that is shared
+  std::optional<SharedSnapshot> update;    // the response's, shared by all readers of the view; `fields` then has none
+};
+
+// When a stream's whole state is to be sent again. Streams are woken every second, so that it needs no timer.
+//
+// Not thread-safe. Times are of the host's steady clock.
+class Heartbeat {
+ public:
+  // Zero: there are none.
+  explicit Heartbeat(absl::Duration interval) : interval_(interval) {}
+
+  // The whole state has been sent.
+  void Sent(absl::Duration now) { sent_ = now; }
+  // Up to half a second before the interval ends, and with short ones at most at their half: the next wake-up may be a
+  // second away.
+  bool IsDue(absl::Duration now) const {
+    if (interval_ == absl::ZeroDuration() || !sent_) return false;
+    return now - *sent_ >= interval_ - std::min(interval_ / 2, absl::Milliseconds(500));
+  }
+  // For how long a reader may leave a message untaken.
+  absl::Duration patience() const {
+    return interval_ == absl::ZeroDuration() ? absl::InfiniteDuration() : 2 * interval_;
+  }
+
+ private:
+  absl::Duration interval_;
+  std::optional<absl::Duration> sent_;
+};
 
 // What the caller sees at one step, under the policy in force. It is valid during the call that it is passed to.
 struct StreamSight {

@@ -5,7 +5,7 @@
 #ifndef SIDEBAND_DAEMON_STREAM_WHOLE_MESSAGE_H_
 #define SIDEBAND_DAEMON_STREAM_WHOLE_MESSAGE_H_
 
-#include "daemon/stream/stream_message.h"
+#include "daemon/stream/stream_content.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {

@@ -84,6 +84,8 @@ struct FakeWorld {
   std::shared_ptr<const Topology> topology = FakeTopology();
 };
 
+// The history of a FakeWorld.
+//
 // Thread-safe. `world` must outlive it, and publish nothing after it has ended.
 struct FakePast {
   explicit FakePast(FakeWorld& world) : reader(world.reader, world.store, history) { world.store.AddListener(history); }
@@ -92,6 +94,8 @@ struct FakePast {
   const HistoryReader reader;
 };
 
+// Keeps the requests, which the test answers or cancels.
+//
 // Thread-safe.
 class FakeLiveReader final : public LiveReader {
  public:

@@ -161,6 +161,7 @@ class Reader {
   UpdateNotifier updates_{store_, policy_};
 };
 
+// A request, for the audit log.
 struct Access {
   std::string endpoint;  // "GET /metrics", "Telemetry/GetSnapshot"
   std::string resource;  // the request, unmodified

@@ -29,6 +29,9 @@
 
 namespace sideband::daemon {
 
+// A caller's views of a device's topologies, including past topologies, for the duration of one request. The view of
+// the newest topology is requested often and is in the reader's cache instead.
+//
 // Not thread-safe. Its views are audited. The reader and the caller must outlive it.
 class TopologyViews {
  public:

@@ -30,6 +30,8 @@
 
 namespace sideband::daemon {
 
+// The decisions behind a view, summarized for the audit log: "vm 6f1c… contexts: allow (granted): preview, render".
+//
 // Not thread-safe.
 //
 // Texts() has the outcome of every decision, but its size does not depend on objects that tenants can create. Where all

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/stream/heartbeat.h"
+#include "daemon/stream/stream_content.h"
 
 #include <gtest/gtest.h>
 
@@ -33,4 +33,5 @@ TEST(HeartbeatTest, WithoutAnIntervalThereAreNone) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon
