@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "daemon/grpc/admission.h"
-#include "daemon/grpc/grpc_status.h"
-#include "daemon/grpc/message_bytes.h"
+#include "daemon/grpc/grpc_message.h"
 #include "daemon/grpc/service_host.h"
 #include "daemon/grpc/stream_reactor.h"
 #include "daemon/grpc/subscription.h"

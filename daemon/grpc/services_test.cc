@@ -12,9 +12,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/grpc/grpc_message.h"
 #include "daemon/grpc/grpc_server_fixture.h"
-#include "daemon/grpc/message_bytes.h"
-#include "daemon/grpc/raw_client.h"
 #include "daemon/grpc/subscription.h"
 #include "daemon/metrics/expect_metric.h"
 #include "daemon/metrics/self_metrics.h"

@@ -17,7 +17,6 @@
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/sealing/exchange_book.h"
 #include "daemon/stream/resume_token.h"
-#include "daemon/stream/whole_message.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/snapshot_message.h"
 #include "proto/envelope/record.h"

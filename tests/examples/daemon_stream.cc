@@ -7,13 +7,13 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
+#include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/stream/change_stream.h"
 #include "daemon/stream/resume_token.h"
 #include "daemon/stream/sample_stream.h"
 #include "daemon/stream/stream_content.h"
 #include "daemon/stream/stream_request.h"
-#include "daemon/stream/whole_message.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/sensor_queries.h"
@@ -48,10 +48,6 @@ void UseSampleStream(const StreamRequest& request, Reader& reader, SnapshotBodie
 
 void UseStreamContent(StreamContent& content, const StreamSight& sight) {
   //@ daemon/stream/stream_content.h
-}
-
-void UseWholeMessage(const StreamMessage& message) {
-  //@ daemon/stream/whole_message.h
 }
 
 absl::Status UseStreamRequest(const sideband::v1::SubscribeRequest& message) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/grpc/message_bytes.h"
+#include "daemon/grpc/grpc_message.h"
 
 #include <grpcpp/support/slice.h>
 #include <gtest/gtest.h>
@@ -37,4 +37,5 @@ TEST(MessageBytesTest, OtherBytesAreNoMessage) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Per identity: the calls under way, and the bytes of answers that are made and not yet sent. An identity that requests
-// answers without reading them is rejected before those answers fill the daemon's memory.
+// The limits of each identity: on the rate of its calls, on the calls under way, and on the bytes of answers that are
+// made and not yet sent.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto share, under_way.Begin("spiffe://example.org/acme"));
 //   share->Hold(answer.ByteSizeLong());
 //   share.reset();   // when the answer has been sent
-#ifndef SIDEBAND_DAEMON_GRPC_CALLS_UNDER_WAY_H_
-#define SIDEBAND_DAEMON_GRPC_CALLS_UNDER_WAY_H_
+#ifndef SIDEBAND_DAEMON_GRPC_CALL_LIMITS_H_
+#define SIDEBAND_DAEMON_GRPC_CALL_LIMITS_H_
 
 #include <cstddef>
 #include <memory>
@@ -18,9 +18,57 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "daemon/base/clock.h"
 
 namespace sideband::daemon {
 
+// A limit on the rate of calls: an average, and a burst after a pause.
+//
+// Thread-safe. `clock` must outlive it. Entries are dropped once a whole burst is available again, so there are never
+// more than the identities that the policy listed within that time.
+class RequestQuota {
+ public:
+  struct Limits {
+    int per_second = 50;
+    int burst = 100;
+  };
+  struct Verdict {
+    bool is_admitted = true;
+    bool is_repeated = false;    // rejected, and so was the identity's previous request
+    absl::Duration retry_after;  // zero where admitted
+  };
+
+  RequestQuota(Limits limits, const Clock& clock);
+
+  // Charges the request where it is admitted. A rejected request is not charged.
+  Verdict Take(const std::string& identity);
+
+  const Limits& limits() const { return limits_; }
+  // For tests: the number of entries.
+  size_t remembered() const;
+
+ private:
+  struct Entry {
+    absl::Duration paid_until;  // steady time; each admitted request adds `interval_`
+    bool is_refused = false;    // the last request was rejected
+  };
+
+  void Forget(absl::Duration now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const Limits limits_;
+  const Clock& clock_;
+  const absl::Duration interval_;  // 1 s / per_second
+  const absl::Duration window_;    // burst * interval_
+
+  mutable absl::Mutex mu_;
+  absl::flat_hash_map<std::string, Entry> entries_ ABSL_GUARDED_BY(mu_);  // by identity
+  absl::Duration forget_at_ ABSL_GUARDED_BY(mu_);                         // steady time
+};
+
+// Calls under way, and bytes of answers. An identity that requests answers without reading them is rejected before
+// those answers fill the daemon's memory.
+//
 // Thread-safe. The limits on bytes are checked before an answer is made and charged when its size is known, so an
 // identity can exceed them by the answers that several threads make at one time.
 class CallsUnderWay {
@@ -81,4 +129,4 @@ class CallsUnderWay {
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_GRPC_CALLS_UNDER_WAY_H_
+#endif  // SIDEBAND_DAEMON_GRPC_CALL_LIMITS_H_

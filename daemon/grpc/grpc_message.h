@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Converts protocol buffers to and from the bytes that gRPC carries.
+// Protocol buffers and statuses as gRPC carries them.
 //   SIDEBAND_ASSIGN_OR_RETURN(grpc::ByteBuffer bytes, Serialized(response));
 //   if (!FromBytes(bytes, request)) return absl::InvalidArgumentError("malformed");
-#ifndef SIDEBAND_DAEMON_GRPC_MESSAGE_BYTES_H_
-#define SIDEBAND_DAEMON_GRPC_MESSAGE_BYTES_H_
+#ifndef SIDEBAND_DAEMON_GRPC_GRPC_MESSAGE_H_
+#define SIDEBAND_DAEMON_GRPC_GRPC_MESSAGE_H_
 
 #include <google/protobuf/message.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/status.h>
 
 #include <cstddef>
 #include <limits>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace sideband::daemon {
+
+// Both number their codes alike.
+inline grpc::Status ToGrpcStatus(const absl::Status& status) {
+  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), std::string(status.message()));
+}
 
 // The largest message that protocol buffers can serialize.
 inline constexpr size_t kMessageBytesMost = std::numeric_limits<int>::max();
@@ -45,4 +52,4 @@ inline bool FromBytes(const grpc::ByteBuffer& bytes, google::protobuf::Message& 
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_GRPC_MESSAGE_BYTES_H_
+#endif  // SIDEBAND_DAEMON_GRPC_GRPC_MESSAGE_H_
