@@ -55,7 +55,7 @@ class FakeBoard final : public BoardPort {
   // The reply to a command.
   void Set(mailbox::Opcode opcode, uint8_t arg1, uint8_t arg2, uint32_t data, uint32_t extended_data = 0);
   void SetItem(mailbox::SysId item, absl::string_view bytes);
-  // As the driver's next message.
+  // Adds the driver's next message.
   void AddMessage(const mailbox::DriverEvent& message);
   size_t CountOf(mailbox::Opcode opcode) const;
 

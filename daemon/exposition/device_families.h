@@ -25,14 +25,14 @@ struct DeviceFamily {
 
 std::span<const DeviceFamily> DeviceFamilies();
 
-// What events count at most, for shares over ranges that a caller chooses (docs/utilisation.md): a gauge in counts per
-// cycle of the reference clock.
+// The most that events can count, for shares over ranges that a caller chooses (docs/utilisation.md): a gauge in counts
+// per cycle of the reference clock.
 
 // Appends the capacities of the events that the caller may read: on every slice if it sees the device's row, else on
 // the slices of the VMs that it sees. An event of the device has no slice.
 void WriteEventCapacity(absl::string_view name, const DeviceFrame& frame, TextBuffer& out);
 
-// The families of a device's clock domains, for whoever sees the device's own row.
+// The families of a device's clock domains, for callers that see the device's own row.
 
 // Each appends the samples of one device; none for clocks of which nothing is known, or that are withheld.
 void WriteClockFrequency(absl::string_view name, const DeviceFrame& frame, TextBuffer& out);
@@ -50,7 +50,7 @@ void WriteLineErrorBound(absl::string_view name, const DeviceFrame& frame, TextB
 // it is unknown: without an interval, and if no VM was resident in it.
 void WriteGateCoverage(absl::string_view name, const DeviceFrame& frame, Level level, TextBuffer& out);
 
-// How exact the counters of events are that take turns on a device's counters (daemon/snapshot/rotation.h).
+// Measures of how exact the counters of multiplexed events are (daemon/snapshot/rotation.h).
 enum class EstimateNumber : uint8_t { kCoverage, kLower, kUpper, kStandardError };
 
 // Appends the number of each rotated event that a row of the level shows as an estimate, unless DeviceInfo::estimates

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one rendering shows of one device: the rows that the scrape requests of the view, and their labels.
+// The content of one device in one rendering: the rows that the scrape requests of the view, and their labels.
 //   const DeviceFrame frame(device, labels, filter, MetricsFormat::kText);
 //   for (const Row& row : frame.rows(Level::kVm).rows) Write(*row.labels);
 #ifndef SIDEBAND_DAEMON_EXPOSITION_DEVICE_FRAME_H_
@@ -108,7 +108,7 @@ class DeviceFrame {
   bool is_fresh() const { return device_.state == VisibleDevice::State::kFresh; }
   // Whether the caller may read the event, the filter selects it, and it is counted.
   bool ShowsEvent(size_t event) const;
-  // Those that the filter selects; empty for a device that is not fresh.
+  // The rows that the filter selects; empty for a device that is not fresh.
   const Rows& rows(Level level) const { return rows_[IndexOf(level)]; }
 
  private:

@@ -91,7 +91,7 @@ class CallsUnderWay {
     void Hold(size_t bytes);
     // Whether the identity holds as many bytes as it may: no further answer may be made for it.
     bool IsFull() const;
-    // Likewise, as the status of Begin(): for a call that has waited for its turn.
+    // The same as the status of Begin(): for a call that has waited for its turn.
     absl::Status Check() const;
 
    private:

@@ -37,7 +37,7 @@
 
 namespace sideband::daemon {
 
-// What streams are made of. All referents must outlive them.
+// The sources of streams' content. All referents must outlive them.
 struct StreamSources {
   Reader& reader;
   const ResumeTokens& tokens;
@@ -155,7 +155,7 @@ class SealedSubscription {
   absl::Status FollowExchange(const Uuid& device, const Uuid& vm);
   // The VM's newest record for this stream; nullptr: none. FAILED_PRECONDITION and RESOURCE_EXHAUSTED as of Next().
   absl::StatusOr<const Bytes*> RecordOf(const DeviceSnapshot& snapshot, const Uuid& vm);
-  // Likewise of a VM that its device seals.
+  // The same for a VM that its device seals.
   absl::StatusOr<const Bytes*> RecordOfDevice(const DeviceSnapshot& snapshot, const Uuid& vm);
   // Starts the sealing of the stream's own records. Does nothing without a nonce or when already started.
   absl::Status OpenOwnStream(const Uuid& device, const Uuid& vm);

@@ -97,7 +97,7 @@ class Site {
   // Returns the lines of the audit log after the sequence `after`, at most `bytes_max` bytes. Must be thread-safe.
   using AuditLogReader = std::function<absl::StatusOr<std::string>(uint64_t after, size_t bytes_max)>;
 
-  // What a path is about; without it, the path is 404. They must outlive the site.
+  // The optional subjects of paths; a path without its subject is 404. They must outlive the site.
   struct Sources {
     AuditLogReader audit_log = nullptr;       // /audit
     PageData* page = nullptr;                 // /page/status and /page/history
@@ -143,7 +143,7 @@ class Site {
   bool MayShowToken(const absl::Status& why) const;
   HttpResponse Unauthenticated(const absl::Status& why) const;
   HttpResponse AuditLog(const HttpRequest& request, const Caller& caller);
-  // What the caller sees of the boards that still answer.
+  // The families of the boards that still answer, as far as the caller sees them.
   std::string BoardFamilies(const Caller& caller, const std::vector<VisibleDevice>& devices,
                             MetricsFormat format) const;
   HttpResponse Metrics(const HttpRequest& request, const Caller& caller);

@@ -41,9 +41,9 @@ inline constexpr char kMetricReportsUri[] = "/redfish/v1/TelemetryService/Metric
 // different names, and the same in a URI as in the property Id. "." and ".." are escaped, too.
 std::string RedfishId(absl::string_view name);
 
-// Of the member `name` of a collection.
+// The URI of the member `name` of a collection.
 std::string MemberUri(absl::string_view collection, absl::string_view name);
-// Of the sensors of a device.
+// The URI of the sensors of a device.
 std::string SensorsUri(absl::string_view device);
 // `id` is an Id already.
 std::string SensorUri(absl::string_view device, absl::string_view id);

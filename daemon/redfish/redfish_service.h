@@ -88,7 +88,7 @@ class MetricReport {
 
 // The definitions of the metrics that reports have values of.
 //
-// Of what was added: no more than a caller may see. Not thread-safe.
+// Only metrics that were added are defined, which are no more than a caller may see. Not thread-safe.
 class MetricDefinitions {
  public:
   void AddSensor(const std::string& device, const sideband::v1::Sensor& sensor);

@@ -27,15 +27,15 @@
 
 namespace sideband::daemon {
 
-// Of STREAM_MODE_SAMPLE.
+// The position in a device's updates, in STREAM_MODE_SAMPLE.
 struct DevicePosition {
   uint32_t device = 0;  // its id in the store
   std::string name;
   uint64_t boot_id = 0;  // of the last update; 0: none yet
   uint64_t after = 0;    // the publication that the reader does not miss any more
-  // Of the pacer; nullopt: no update yet.
+  // When the pacer's next update is due; nullopt: no update yet.
   std::optional<absl::Duration> due;
-  // Up to which the reader has everything: of the last update, if there was one. To the millisecond.
+  // The time up to which the reader has everything: of the last update, if there was one. To the millisecond.
   absl::Time host_time = absl::UnixEpoch();
   // The newest sample that was sent of the board, by the steady and the host's clock; nullopt: none.
   std::optional<absl::Duration> sensors_steady;
@@ -43,7 +43,7 @@ struct DevicePosition {
   bool operator==(const DevicePosition&) const = default;
 };
 
-// Of STREAM_MODE_ON_CHANGE: the events of a board.
+// The position in a board's events, in STREAM_MODE_ON_CHANGE.
 struct BoardPosition {
   std::string name;
   uint64_t messages = 0;         // the position of the driver's newest message that was sent
@@ -65,7 +65,8 @@ Bytes EncodePosition(const StreamPosition& position);
 // nullopt where the bytes are malformed.
 std::optional<StreamPosition> DecodePosition(ByteSpan bytes);
 
-// Of a request. The positions of 256 devices, which is the most that a daemon has, fit with names of up to 60 bytes.
+// The largest token of a request. The positions of 256 devices, which is the most that a daemon has, fit with names of
+// up to 60 bytes.
 inline constexpr size_t kResumeTokenBytesMax = 32 << 10;
 
 // Differs between streams.

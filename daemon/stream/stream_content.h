@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a stream sends, apart from when: Subscription asks it for the next message at each step. A round is the whole
-// present state: the first one, and one for each heartbeat. What a heartbeat only repeats has `heartbeat`, and what is
-// new in it has not: a reader may ignore the former.
+// The content of a stream: Subscription decides when, and asks it for the next message at each step. A round is the
+// whole present state: the first one, and one for each heartbeat. A message that only repeats state has `heartbeat`, so
+// that a reader may ignore it; a message with new content has not.
 //   content.BeginRound();
 //   while (auto message = content.NextOfRound(sight)) Send(*message);
 //   if (content.IsRoundDone(sight)) SendSync();
@@ -59,7 +59,8 @@ class Heartbeat {
   std::optional<absl::Duration> sent_;
 };
 
-// What the caller sees at one step, under the policy in force. It is valid during the call that it is passed to.
+// The caller's view of all data at one step, under the policy in force. It is valid during the call that it is passed
+// to.
 struct StreamSight {
   const Caller& caller;
   const std::vector<VisibleDevice>& devices;
@@ -89,7 +90,7 @@ class StreamContent {
   virtual void AddPosition(const StreamSight& sight, StreamPosition& position) const = 0;
 };
 
-// Of one device, or of all where the name is empty.
+// For one device, or for all where the name is empty.
 inline StreamContent::Message ResumedMessage(const std::string& device) {
   StreamContent::Message message;
   message.fields.mutable_resumed()->set_device(device);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has happened to a board since it was last asked, as messages of Sensors.WatchBoardEvents.
+// The events of a board since the cursor was last asked, as messages of Sensors.WatchBoardEvents.
 //   BoardEventCursor cursor("gpu0");
 //   cursor.Follow(*boards.Newest(device));
 //   while (const auto event = cursor.Next()) Send(*event);
@@ -29,7 +29,7 @@ class BoardEventCursor {
 
   explicit BoardEventCursor(std::string device) : device_(std::move(device)) {}
 
-  // How far a caller has come.
+  // The place up to which a caller has taken events.
   struct Position {
     uint64_t messages = 0;         // of the driver's newest message that was taken
     uint64_t reader_id = 0;        // another one begins its counts anew

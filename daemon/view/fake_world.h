@@ -63,7 +63,7 @@ std::shared_ptr<const Topology> FakeTopology();
 // pcie_bytes). resident_cycles are number 1, in place of dram_bytes.
 std::shared_ptr<const Topology> GatedTopology();
 
-// The same with dram_bytes (number 1) taking turns with another set: half of each row's cycles are its own.
+// The same with dram_bytes (number 1) multiplexed with another set: half of each row's cycles are its own.
 std::shared_ptr<const Topology> RotatingTopology();
 
 // Thread-safe as its members are.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device has published since an update that a stream's reader has had, from the history, as one caller sees it,
-// and the views of past topologies, which the history's answers use too.
+// Replays, from the history, the publications of a device that follow an update which a stream's reader has had, as one
+// caller sees them. Views of past topologies are here, too: answers from the history use them.
 //   Replay replay(reader, history, device.index, /*after=*/41);
 //   while (replay.Next(absl::ZeroDuration(), device.snapshot->publication) == Replay::Outcome::kFound) {
 //     Send(replay.Message(device, caller, filter));
@@ -100,7 +100,7 @@ class Replay {
 
   // The publication of the last frame that was found or passed over.
   uint64_t passed() const { return passed_; }
-  // Of the frame that was found last.
+  // Header and boot id of the frame that was found last.
   const FrameHeader& header() const { return frames_->header(); }
   uint64_t boot_id() const { return frames_->view().layout().boot_id; }
   // Whether the caller would have seen the device then, under the policy that holds now.

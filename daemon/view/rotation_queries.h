@@ -19,7 +19,7 @@
 
 namespace sideband::daemon {
 
-// What is absent has the profile's default (proto/rotation_file/rotation_terms.h). INVALID_ARGUMENT for what is out of
+// Absent fields have the profile's defaults (proto/rotation_file/rotation_terms.h). INVALID_ARGUMENT for a value out of
 // range; NotFound() for a weight of an event that is not `readable`; FAILED_PRECONDITION if the device's clock is
 // unknown.
 absl::StatusOr<mailbox::RotationSettings> RotationSettingsOf(const sideband::v1::RotationSettings& from,
@@ -31,7 +31,7 @@ void FillRotationSettings(const mailbox::RotationSettings& from, const mailbox::
 
 // The rows that the caller may read, their plans, and of both the events that it may read there. Operators see the
 // device's numbers of plans, others those of the plans that they see. NotFound() where the request
-// names anything else, and for a device without events that take turns. INVALID_ARGUMENT without a device.
+// names anything else, and for a device without multiplexed events. INVALID_ARGUMENT without a device.
 absl::StatusOr<sideband::v1::GetRotationResponse> GetRotation(Reader& reader, const Caller& caller,
                                                               const sideband::v1::GetRotationRequest& request);
 
@@ -42,13 +42,13 @@ using RotationDone = std::function<void(const absl::StatusOr<Response>& response
 // device's thread: FAILED_PRECONDITION if the device refuses it, UNAVAILABLE if it could not be asked.
 //
 // Checks what the daemon knows of the request and hands it to `sink`, unless it is `validate_only`. NotFound() also for
-// a VM or context on which the caller has no right `rotate`, for events that it may not read there, and if none takes
-// turns that it may read. INVALID_ARGUMENT for an event that does not take turns, and for settings out of range. `sink`
-// nullptr: FAILED_PRECONDITION, turns cannot be changed.
+// a VM or context on which the caller has no right `rotate`, for events that it may not read there, and if none that
+// it may read is multiplexed. INVALID_ARGUMENT for an event that is not multiplexed, and for settings out of range.
+// `sink` nullptr: FAILED_PRECONDITION, the multiplexing cannot be changed.
 absl::Status SetRotation(Reader& reader, RotationSink* sink, const Caller& caller,
                          const sideband::v1::SetRotationRequest& request,
                          RotationDone<sideband::v1::SetRotationResponse> done);
-// Likewise; NotFound() also for a context whose name several contexts have.
+// The same; NotFound() also for a context whose name several contexts have.
 absl::Status LearnRotation(Reader& reader, RotationSink* sink, const Caller& caller,
                            const sideband::v1::LearnRotationRequest& request,
                            RotationDone<sideband::v1::LearnRotationResponse> done);

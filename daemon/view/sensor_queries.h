@@ -32,7 +32,7 @@ struct VisibleBoard {
 // The part of the device's board that the caller may see, if the board has these partitions. Thread-safe.
 BoardPart VisiblePart(const Caller& caller, const std::string& device, const std::set<uint8_t>& partitions);
 
-// Of `devices`, in their order, those whose board is read and still answers: one of which nothing was read for a
+// The boards of `devices`, in their order, that are read and still answer. A board of which nothing was read for a
 // minute, or for three intervals of its device, has no values any more. `steady_now` is of the clock of the readings.
 // Thread-safe.
 std::vector<VisibleBoard> VisibleBoards(const BoardStore& boards, const Caller& caller,
@@ -51,8 +51,8 @@ void SetLabels(const Labels& labels, Message& out) {
   }
 }
 
-// Those that have a value, in the order of their families' names. `steady_now` as for VisibleBoards. The ages of groups
-// are in `groups`, and in no sensor.
+// Adds the sensors that have a value, in the order of their families' names. `steady_now` as for VisibleBoards. The
+// ages of groups are in `groups`, and in no sensor.
 void AddSensors(const VisibleBoard& board, const SensorNames& names, absl::Duration steady_now,
                 sideband::v1::DeviceSensors& out);
 void AddDescriptions(const VisibleBoard& board, const SensorNames& names, absl::Duration steady_now,
@@ -79,7 +79,7 @@ class SensorQueries {
   Reader& reader() const { return reader_; }
 
  private:
-  // Those that still answer. An operator sees each configured device, whether or not its board is read.
+  // The boards that still answer. An operator sees each configured device, whether or not its board is read.
   absl::StatusOr<std::vector<VisibleBoard>> Boards(const Caller& caller, const std::string& device) const;
 
   Reader& reader_;

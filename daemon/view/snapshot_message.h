@@ -37,11 +37,11 @@ std::vector<sideband::v1::Scope> ScopeMessages(const DeviceInfo& device, const V
 // = SnapshotBodyMessage(device, filter) with the fields of MomentMessage(device).
 sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFilter& filter);
 
-// What was counted is a lower bound of what happened: for an event that takes turns and is not estimated.
+// Marks the count as a lower bound of the true one: for a multiplexed event without an estimate.
 void SetCountedOnly(sideband::v1::Counter& counter);
 
-// The fields of a snapshot that are the same for everybody with this view, as long as the snapshot is fresh or once it
-// is not.
+// The fields of a snapshot that are the same for all callers with this view, as long as the snapshot is fresh or once
+// it is not.
 sideband::v1::Snapshot SnapshotBodyMessage(const VisibleDevice& device, const RowFilter& filter);
 // The others: device_state and age.
 sideband::v1::Snapshot MomentMessage(const VisibleDevice& device);
@@ -60,10 +60,10 @@ struct SharedSnapshot {
 };
 
 // Thread-safe. Keeps bodies of each device's newest snapshot only: drops them at the next publication and at a change
-// of the policy, and those of a view that nobody else holds when another view's are needed. A body belongs to one view,
-// so that callers of two groups never share one, however alike they are. A view's body without a filter is always kept;
-// beside it at most kFiltersMax of filters, of kFilteredBytesMax together (a body more where several are made at one
-// time). Others are made for one message.
+// of the policy, and those of a view that has no other holder when another view's are needed. A body belongs to one
+// view, so that callers of two groups never share one, however alike they are. A view's body without a filter is always
+// kept; beside it at most kFiltersMax of filters, of kFilteredBytesMax together (a body more where several are made at
+// one time). Others are made for one message.
 class SnapshotBodies final : private UpdateListener {
  public:
   static constexpr size_t kFiltersMax = 16;
@@ -84,7 +84,7 @@ class SnapshotBodies final : private UpdateListener {
   struct Entry {
     absl::Mutex mu;  // held while the body is made
     std::shared_ptr<const SnapshotBody> body ABSL_GUARDED_BY(mu);
-    // Of the view's filtered bodies together; nullptr where there is no filter. Shared by the view's entries.
+    // The bytes of the view's filtered bodies together; nullptr where there is no filter. Shared by the view's entries.
     std::shared_ptr<std::atomic<size_t>> filtered_bytes;
   };
   using FilterKey = std::pair<bool, std::string>;  // whether the device is fresh, RowFilter::rows_key()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is state and no measurement, as one caller sees it: the items of STREAM_MODE_ON_CHANGE.
+// The items of STREAM_MODE_ON_CHANGE as one caller sees them: state, no measurements.
 //   std::vector<sideband::v1::StateItem> items;
 //   AddDeviceItems(device, filter, /*names_rows=*/false, items);
 //   AddLimitItems(board, clock.Steady(), items);
@@ -26,7 +26,7 @@ void AddDeviceItems(const VisibleDevice& device, const RowFilter& filter, bool n
 // The board's sensors that are limits: thresholds of temperatures, limits of power, ranges of clocks.
 void AddLimitItems(const VisibleBoard& board, absl::Duration steady_now, std::vector<sideband::v1::StateItem>& out);
 
-// What identifies the item: its other fields may change. A board's event has no identity.
+// The fields that identify the item: its other fields may change. A board's event has no identity.
 sideband::v1::StateItem IdentityOf(const sideband::v1::StateItem& item);
 
 }  // namespace sideband::daemon

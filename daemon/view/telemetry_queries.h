@@ -26,8 +26,8 @@ absl::StatusOr<sideband::v1::ListScopesResponse> ListScopes(Reader& reader, cons
 absl::StatusOr<std::vector<SharedSnapshot>> GetSnapshot(Reader& reader, SnapshotBodies& bodies, const Caller& caller,
                                                         const sideband::v1::GetSnapshotRequest& request);
 
-// Of devices with a snapshot. A frequency follows the load of everybody on its slice, so that only operators get any:
-// others get no device, and NotFound() where they name one, as for one that does not exist.
+// The clocks of devices with a snapshot. A frequency follows the load of all VMs on its slice, so that only operators
+// get any: others get no device, and NotFound() where they name one, as for one that does not exist.
 absl::StatusOr<sideband::v1::ListClocksResponse> ListClocks(Reader& reader, const Caller& caller,
                                                             const sideband::v1::ListClocksRequest& request);
 

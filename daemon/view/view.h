@@ -86,7 +86,8 @@ class View {
   const std::shared_ptr<const Topology>& topology() const { return topology_; }
   // Whether the device is visible at all; to a tenant only if one of its VMs is on the device.
   bool sees_device() const { return sees_device_; }
-  // The device's own row: VM kHypervisorVm, context kNoContext. Whoever sees it sees those of the slices' hosts, too.
+  // The device's own row: VM kHypervisorVm, context kNoContext. A caller that sees it sees the rows of the slices'
+  // hosts, too.
   bool sees_device_row() const { return Events(mailbox::kHypervisorVm, mailbox::kNoContext) != nullptr; }
   // Whether the VM's existence is visible, whether or not its counters may be read.
   bool SeesVm(uint16_t vm) const { return vms_.contains(vm); }
