@@ -68,7 +68,7 @@ class SharedRendering {
 
   // Returns the text for `devices`, or for a later publication.
   Text TextOf(const std::vector<VisibleDevice>& devices) ABSL_LOCKS_EXCLUDED(mu_);
-  // The compressed text for the same. Between BeginRefresh() and the end of Refresh() it returns the previous
+  // Returns the text compressed. Between BeginRefresh() and the end of Refresh() it returns the previous
   // publication as long as that is fresh, so that no reader waits.
   Compressed CompressedOf(const std::vector<VisibleDevice>& devices) ABSL_LOCKS_EXCLUDED(mu_);
 
