@@ -26,12 +26,12 @@
 #include "daemon/stream/resume_token.h"
 #include "daemon/stream/stream_content.h"
 #include "daemon/stream/stream_request.h"
-#include "daemon/view/board_event_cursor.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/sensor_queries.h"
 #include "daemon/view/snapshot_message.h"
+#include "daemon/view/state_items.h"
 #include "sideband/v1/sensors.pb.h"
 #include "sideband/v1/telemetry.pb.h"
 

@@ -19,9 +19,9 @@
 
 #include "daemon/stream/stream_content.h"
 #include "daemon/stream/stream_request.h"
-#include "daemon/view/board_event_cursor.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/sensor_queries.h"
+#include "daemon/view/state_items.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {

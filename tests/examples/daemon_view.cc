@@ -26,7 +26,6 @@
 #include "daemon/snapshot/store.h"
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/admin.h"
-#include "daemon/view/board_event_cursor.h"
 #include "daemon/view/counting_queries.h"
 #include "daemon/view/exchange_queries.h"
 #include "daemon/view/fake_world.h"
@@ -180,7 +179,7 @@ absl::Status UseSensorHistoryReader(const SensorQueries& sensors, SensorHistory&
 
 void UseBoardEventCursor(const BoardStore& boards, size_t device) {
   const auto Send = [](const BoardEventCursor::Message&) {};
-  //@ daemon/view/board_event_cursor.h
+  //@ daemon/view/state_items.h
 }
 
 absl::Status UseMarkQueries(Reader& reader, MarkBook& book, BookmarkSink& sink, const Caller& caller,
