@@ -7,7 +7,6 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
-#include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/stream/change_stream.h"
 #include "daemon/stream/resume_token.h"

@@ -95,11 +95,6 @@ void UseReplay(Reader& reader, const History* history, const VisibleDevice& devi
   //@ daemon/view/replay.h
 }
 
-void UseStateItems(const VisibleDevice& device, const VisibleBoard& board, const RowFilter& filter,
-                   const Clock& clock) {
-  //@ daemon/view/state_items.h
-}
-
 absl::Status UseQueries(Reader& reader, const Caller& caller, const sideband::v1::ListDevicesRequest& request) {
   //@ daemon/view/telemetry_queries.h
   return absl::OkStatus();
@@ -127,11 +122,6 @@ void Send(const std::string& body, const std::string& moment);
 
 void UseSnapshotBodies(Reader& reader, const std::unique_ptr<SelfMetrics>& metrics, const VisibleDevice& device,
                        const RowFilter& filter) {
-  //@ daemon/view/snapshot_message.h
-}
-
-void UseSnapshotMessage(sideband::v1::GetSnapshotResponse& response, const VisibleDevice& device,
-                        const RowFilter& filter) {
   //@ daemon/view/snapshot_message.h
 }
 
