@@ -12,13 +12,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "daemon/exposition/device_families.h"
 #include "daemon/exposition/device_frame.h"
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/snapshot/level.h"
@@ -29,6 +29,17 @@
 #include "proto/mailbox/catalog.h"
 
 namespace sideband::daemon {
+
+// A family of a device that is no counter: its state, capacities, clocks, coverage and bounds of estimates.
+struct DeviceFamily {
+  const char* name;
+  MetricType type;
+  const char* help;
+  // Appends the family's series of one device.
+  void (*write)(absl::string_view name, const DeviceFrame& frame, TextBuffer& out);
+};
+
+std::span<const DeviceFamily> DeviceFamilies();
 
 // The age of each device's newest snapshot. Render() leaves out this family, since it differs between any two scrapes.
 // Empty if no device has a snapshot.

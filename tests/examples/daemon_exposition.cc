@@ -7,7 +7,6 @@
 #include "daemon/base/body.h"
 #include "daemon/board/board_reading.h"
 #include "daemon/board/board_store.h"
-#include "daemon/exposition/device_families.h"
 #include "daemon/exposition/device_frame.h"
 #include "daemon/exposition/exposition.h"
 #include "daemon/exposition/exposition_cache.h"
@@ -26,10 +25,6 @@ namespace sideband::daemon {
 namespace {
 
 void Write(const std::string& labels);
-
-void UseDeviceFamilies(const DeviceFrame& frame, TextBuffer& out) {
-  //@ daemon/exposition/device_families.h
-}
 
 void UseExposition(Reader& reader, const Caller& caller, const std::vector<VisibleDevice>& devices, TextBuffer& body) {
   //@ daemon/exposition/exposition.h
