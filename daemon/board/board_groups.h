@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is read of a board, in groups: a group is read as a whole, and its values have one time. kBoardGroups has a row
-// for each, with everything that is to be known of a group but its values (board_reading.h).
+// The groups in which a board is read: a group is read as a whole, and its values have one time. kBoardGroups has a row
+// for each, with all that is to be known of a group but its values (board_reading.h).
 //   for (const GroupRow& row : kBoardGroups) {
 //     if (IsAnnounced(row, capabilities)) schedule.Activate(row.group, now);
 //   }

@@ -45,7 +45,7 @@ class BoardSchedule {
   void Deactivate(BoardGroup group);
   // Makes a group due at once, if it is active.
   void MakeDue(BoardGroup group, absl::Duration now);
-  // Likewise, and before all others that are not late.
+  // Makes a group due at once, and before all others that are not late.
   void Hasten(BoardGroup group, absl::Duration now);
   // The bus time that a group is expected to take, in bit times. A group begins once that, or a full bucket, fits.
   void SetCost(BoardGroup group, uint64_t bits) { entries_[IndexOf(group)].cost = bits; }
@@ -130,7 +130,7 @@ class BoardReader {
   BoardSchedule schedule_;
   BoardMemory memory_;
   std::shared_ptr<const BoardReading> reading_ = std::make_shared<const BoardReading>();
-  // Of the round.
+  // The reading that the round fills.
   BoardReading draft_;
   std::optional<GroupRound> round_;
   uint64_t round_bits_ = 0;

@@ -12,7 +12,6 @@
 #include "daemon/board/board_reader.h"
 #include "daemon/board/fake_board.h"
 #include "daemon/board/group_round.h"
-#include "daemon/board/round_runner.h"
 
 namespace sideband::daemon {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of a board at an instant. Nothing is a sentinel: what is unknown is absent. Each group of values has
-// the time at which its reading began, so that no value is older than its group's time says.
+// The known values of a board at an instant. Nothing is a sentinel: an unknown value is absent. Each group of values
+// has the time at which its reading began, so that no value is older than its group's time says.
 //   if (const auto watts = Find(reading.power.watts, PowerSource::kTotal)) Show(*watts);
 //   const absl::Duration age = now.steady - reading.samples.at(BoardGroup::kPower).steady;
 #ifndef SIDEBAND_DAEMON_BOARD_BOARD_READING_H_
@@ -72,8 +72,8 @@ class CountUnwrapper {
   const RunningCount& Add(uint64_t raw, const WrapRule& rule, absl::Time now);
   // The board was reset: the next sample begins anew, even if it is above the last one.
   void Restart() { last_.reset(); }
-  // What the counter has gained since the last sample, of a board that says that alone. The first one after the start,
-  // or after Restart(), covers a time that is not known: the count then begins at 0.
+  // Adds what the counter has gained since the last sample, of a board that says that alone. The first gain after the
+  // start, or after Restart(), covers a time that is not known: the count then begins at 0.
   const RunningCount& AddGain(uint64_t gain, absl::Time now);
   // The last content; nullopt before the first one and after Restart().
   std::optional<uint64_t> last() const { return last_; }
@@ -234,7 +234,7 @@ struct DriverMessageReading {
   uint64_t taken = 0;  // all so far: the newest one's position
 };
 
-// Of the whole device, a partition (GPU instance), or one of its compute instances.
+// The scope of a metric: the whole device, a partition (GPU instance), or one of its compute instances.
 struct MetricScope {
   std::optional<uint8_t> partition;         // 0 to 63
   std::optional<uint8_t> compute_instance;  // 0 to 7, only with a partition

@@ -30,8 +30,9 @@ struct BoardSettings {
   double bus_share = 0.3;  // of the bus's time, above 0 and at most 1
   // Whether other clients use them, too, at the registers that a device without version 2 has for all.
   bool is_shared = false;
-  // Of a shared mailbox: the most commands of an interval, and how long no command was run before them. All public
-  // clients but one of the kernel's drivers read an answer within 100 ms after its command (smbpbi-facts.md, 2.4).
+  // Limits at a shared mailbox: the most commands of an interval, and how long no command was run before them. All
+  // public clients but one of the kernel's drivers read an answer within 100 ms after its command
+  // (smbpbi-facts.md, 2.4).
   uint32_t burst = 16;  // at least 1
   absl::Duration quiet = absl::Milliseconds(120);
   bool operator==(const BoardSettings&) const = default;
@@ -62,8 +63,8 @@ class BurstGate {
   absl::Duration next_look() const { return next_look_; }
   // Whether a look at `now` that finds nothing new would be the last one before a burst.
   bool IsLastLook(absl::Duration now) const { return status_ && now - since_ >= options_.quiet; }
-  // What the command register holds. Of this daemon's own commands, of which others do not have to be protected, the
-  // status is `is_own`.
+  // Takes the content of the command register. Of this daemon's own commands, of which others do not have to be
+  // protected, the status is `is_own`.
   void Look(const mailbox::CommandWord& status, bool is_own, absl::Duration now);
   // Whether the looks have found nothing new for long enough.
   bool IsQuiet() const { return status_ && looked_ - since_ >= options_.quiet; }
@@ -103,7 +104,7 @@ class BoardListener {
 // Thread-safe.
 class BoardStore {
  public:
-  // Of a device without settings, the default.
+  // The device's settings, or the default for a device without settings.
   BoardSettings SettingsOf(size_t device) const;
   void SetSettings(size_t device, const BoardSettings& settings);
   // nullptr before the first reading, and for a removed device. It stays valid while the caller holds it.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "daemon/board/fake_board.h"
 #include "daemon/board/group_plans.h"
-#include "daemon/board/round_runner.h"
 #include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {

@@ -20,8 +20,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "daemon/board/board_capabilities.h"
+#include "daemon/board/board_groups.h"
 #include "daemon/board/board_reading.h"
 #include "daemon/board/group_round.h"
 #include "proto/mailbox/board_items.h"
@@ -52,7 +55,7 @@ class FakeBoard final : public BoardPort {
   // The reply to a command.
   void Set(mailbox::Opcode opcode, uint8_t arg1, uint8_t arg2, uint32_t data, uint32_t extended_data = 0);
   void SetItem(mailbox::SysId item, absl::string_view bytes);
-  // As the driver's next message.
+  // Adds the driver's next message.
   void AddMessage(const mailbox::DriverEvent& message);
   size_t CountOf(mailbox::Opcode opcode) const;
 
@@ -86,6 +89,39 @@ class FakeBoard final : public BoardPort {
   std::map<std::tuple<mailbox::Opcode, uint8_t, uint8_t>, Answer> answers_;
   std::map<uint8_t, Async> running_;
   uint8_t next_id_ = 1;
+};
+
+// Not thread-safe. `board` must outlive it.
+class RoundRunner {
+ public:
+  explicit RoundRunner(FakeBoard& board) : board_(board) {}
+
+  // With the board's capabilities of now, a second after the last one.
+  const BoardReading& Read(BoardGroup group) {
+    now.steady += absl::Seconds(1);
+    now.wall += absl::Seconds(1);
+    memory.capabilities = board_.capabilities;
+    GroupRound round(group, now, memory, reading, report_);
+    RowOf(round.group()).plan(round);
+    while (const PlannedCommand* next = round.Next()) {
+      const auto reply = board_.Run(next->word, next->data, next->outputs);
+      round.Take(*reply);
+    }
+    commands = round.commands();
+    return reading;
+  }
+
+  BoardMemory memory;
+  BoardReading reading;
+  BoardTime now = {absl::Seconds(100), absl::FromUnixSeconds(1'000'000)};
+  uint32_t commands = 0;             // of the last group
+  std::vector<std::string> reports;  // "group: what"
+
+ private:
+  FakeBoard& board_;
+  const BoardReport report_ = [this](absl::string_view group, absl::string_view what) {
+    reports.push_back(absl::StrCat(group, ": ", what));
+  };
 };
 
 }  // namespace sideband::daemon

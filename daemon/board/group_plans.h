@@ -95,8 +95,8 @@ void PlanNvlink(GroupRound& round);
 // Traffic of an NVLink: the bytes that it has carried (GET_NVLINK_INFO, throughput), and its bandwidths between the two
 // latest captures of metrics (GPU_PERFORMANCE_MONITORING, for each link).
 //
-// Of a link that the draft has; what the board announces. A board says what was carried since it was last asked: what
-// another controller has asked for is lost.
+// Adds the values that the board announces, of a link that the draft has. A board says what was carried since it was
+// last asked: what another controller has asked for is lost.
 void AddNvlinkTraffic(GroupRound& round, size_t link);
 
 // Flags of the board (GET_MISC_FLAGS) and its write protection (ACCESS_WP_MODE).

@@ -43,7 +43,7 @@ struct Outputs {
   bool operator==(const Outputs&) const = default;
 };
 
-// Of a register that was not asked for, or of a command that has failed, 0.
+// The reply to a command. A register that was not asked for, or of a command that has failed, is 0.
 struct BoardReply {
   mailbox::CommandWord word;  // with the board's status; `copy_data` is EVENT_PENDING (HasPendingEvent)
   uint32_t data = 0;
@@ -67,7 +67,7 @@ class BoardPort {
                                          const Outputs& outputs) = 0;
 };
 
-// What a port's transactions are like.
+// The traits of a port's transactions.
 struct PortTraits {
   bool has_pec = true;
   bool is_shared = false;  // outputs are followed by another status
@@ -78,7 +78,7 @@ struct PortTraits {
 // board are not included.
 uint64_t CommandBits(bool has_data_in, const Outputs& outputs, const PortTraits& port);
 
-// What a board can report; anything else is taken for a fault, and is absent.
+// The ranges that a board can report; any other value is taken for a fault, and is absent.
 inline constexpr double kCelsiusMin = -60, kCelsiusMax = 250;
 inline constexpr double kWattsMax = 10'000;
 inline constexpr double kMhzMax = 100'000;
@@ -99,12 +99,12 @@ struct PlannedCommand {
   mailbox::CommandWord word;
   std::optional<uint32_t> data;
   Outputs outputs;
-  // Of SUCCESS, and with `takes_accepted` of ACCEPTED.
+  // Called with a reply of SUCCESS, and with `takes_accepted` of ACCEPTED.
   std::function<void(const BoardReply&)> take;
   bool takes_accepted = false;
-  // Of any other status; without it, the value is absent.
+  // Called with a reply of any other status; without it, the value is absent.
   std::function<void(const BoardReply&)> refuse;
-  // What it asks about may have ended: ERR_ARG2 and ERR_DATA say so, and are no failure.
+  // The subject of the command may have ended: ERR_ARG2 and ERR_DATA say so, and are no failure.
   bool may_vanish = false;
   // Since the end of the command before: gives the board time to finish.
   absl::Duration pause;
@@ -114,7 +114,7 @@ uint64_t BitsOf(const PlannedCommand& command, const PortTraits& port);
 
 mailbox::CommandWord BoardCommand(mailbox::Opcode opcode, uint8_t arg1 = 0, uint8_t arg2 = 0);
 
-// What outlives the rounds of a board.
+// The state that outlives the rounds of a board.
 struct BoardMemory {
   BoardCapabilities capabilities;
   CountBook counts;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "daemon/board/round_runner.h"
+#include "daemon/board/fake_board.h"
 
 namespace sideband::daemon {
 namespace {

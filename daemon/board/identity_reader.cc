@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -86,6 +87,84 @@ void Compare(BoardMemory& memory, std::string identity) {
   memory.identity = std::move(identity);
 }
 
+using mailbox::MailboxStatus;
+
+void TakeDword(GroupRound& round, uint8_t index, uint32_t dword) {
+  round.memory().capabilities.dwords[index] = dword;
+  // What follows depends on all of them.
+  if (index + 1 < mailbox::kCapabilityDwords) return;
+  if (round.capabilities().HasScratch()) {
+    constexpr uint8_t kWrite = 0;
+    round.Add({.word = BoardCommand(Opcode::kRegisterAccess, kWrite,
+                                    static_cast<uint8_t>(mailbox::BoardRegister::kScratchPages)),
+               .data = 0});
+  }
+  AddIdentityCheck(round);
+}
+
+// Older boards have fewer dwords.
+bool IsMissing(MailboxStatus status) {
+  return status == MailboxStatus::kErrArg1 || status == MailboxStatus::kErrOpcode ||
+         status == MailboxStatus::kErrNotSupported;
+}
+
+using mailbox::MiscFlag;
+
+constexpr Capability kFirstPage[] = {Capability::kEccState, Capability::kMigState, Capability::kFabricFlags,
+                                     Capability::kSetDeviceDisable};
+constexpr Capability kSecondPage[] = {Capability::kResetRequired, Capability::kDrainAndReset};
+
+// nullopt: announced with its page.
+std::optional<Capability> CapabilityOf(MiscFlag flag) {
+  switch (flag) {
+    case MiscFlag::kEccSupported:
+    case MiscFlag::kEccCurrent:
+    case MiscFlag::kEccPending:
+      return Capability::kEccState;
+    case MiscFlag::kMigSupported:
+    case MiscFlag::kMigCurrent:
+    case MiscFlag::kMigPending:
+      return Capability::kMigState;
+    case MiscFlag::kDriverRuns:
+    case MiscFlag::kDeviceDisabled:
+    case MiscFlag::kDriverReloadPending:
+      return std::nullopt;
+    case MiscFlag::kResetRequired:
+      return Capability::kResetRequired;
+    case MiscFlag::kDrainRecommended:
+      return Capability::kDrainAndReset;
+  }
+  return std::nullopt;
+}
+
+void TakePage(GroupRound& round, uint8_t page, uint32_t bits) {
+  FlagReading& reading = round.draft().flags;
+  for (const mailbox::MiscFlagRow& row : mailbox::kMiscFlags) {
+    const auto capability = CapabilityOf(row.flag);
+    if (mailbox::PageOf(row.flag) != page || (capability && !round.Has(*capability))) continue;
+    reading.flags[row.flag] = (bits & mailbox::MaskOf(row.flag)) != 0;
+  }
+  if (page != 0 || !round.Has(Capability::kFabricFlags)) return;
+  constexpr uint32_t kManagerError = 3;
+  const uint32_t manager = bits >> 8 & 7;
+  if (round.Check("the fabric manager's state", manager <= kManagerError)) {
+    reading.fabric_manager = static_cast<uint8_t>(manager);
+  }
+}
+
+void AddPage(GroupRound& round, uint8_t page) {
+  round.Add({.word = BoardCommand(Opcode::kGetMiscFlags, page),
+             .outputs = {.data = true},
+             .take = [&round, page](const BoardReply& reply) { TakePage(round, page, reply.data); }});
+}
+
+void TakeWriteProtection(GroupRound& round, uint32_t data) {
+  const auto mode = static_cast<uint8_t>(data);
+  const bool is_enabled = mode == mailbox::kWriteProtectEnabled;
+  if (!round.Check("the write protection", is_enabled || mode == mailbox::kWriteProtectDisabled)) return;
+  round.draft().flags.write_protected = is_enabled;
+}
+
 }  // namespace
 
 void PlanIdentity(GroupRound& round) {
@@ -103,6 +182,29 @@ void AddIdentityCheck(GroupRound& round) {
   if (!has_serial && !round.Has(Capability::kGpuGuid)) return;
   const SysIdRow& row = *mailbox::FindSysId(has_serial ? SysId::kSerialNumber : SysId::kGuid);
   AddItem(round, row, [&memory = round.memory()](std::string value) { Compare(memory, std::move(value)); });
+}
+
+void PlanCapabilities(GroupRound& round) {
+  round.memory().refused.clear();
+  for (uint8_t index = 0; index < mailbox::kCapabilityDwords; ++index) {
+    round.Add({.word = BoardCommand(Opcode::kGetCapabilities, index),
+               .outputs = {.data = true},
+               .take = [&round, index](const BoardReply& reply) { TakeDword(round, index, reply.data); },
+               .refuse =
+                   [&round, index](const BoardReply& reply) {
+                     const uint32_t last = round.capabilities().dwords[index];
+                     TakeDword(round, index, IsMissing(reply.word.status) ? 0 : last);
+                   }});
+  }
+}
+
+void PlanFlags(GroupRound& round) {
+  if (round.capabilities().HasAny(kFirstPage)) AddPage(round, 0);
+  if (round.capabilities().HasAny(kSecondPage)) AddPage(round, 1);
+  if (!round.Has(Capability::kAccessWpMode)) return;
+  round.Add({.word = BoardCommand(Opcode::kAccessWriteProtect),
+             .outputs = {.data = true},
+             .take = [&round](const BoardReply& reply) { TakeWriteProtection(round, reply.data); }});
 }
 
 }  // namespace sideband::daemon

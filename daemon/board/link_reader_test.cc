@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "daemon/board/fake_board.h"
 #include "daemon/board/group_plans.h"
 #include "daemon/board/group_round.h"
-#include "daemon/board/round_runner.h"
 #include "proto/mailbox/memory_links.h"
 
 namespace sideband::daemon {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "daemon/board/fake_board.h"
 #include "daemon/board/group_plans.h"
-#include "daemon/board/round_runner.h"
 #include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {

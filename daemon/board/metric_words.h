@@ -22,8 +22,8 @@ inline mailbox::CommandWord MetricCommand(mailbox::MonitoringAction action, mail
   return {.opcode = mailbox::Opcode::kPerformanceMonitoring, .arg1 = arg1, .arg2 = arg2, .execute = true};
 }
 
-// Of a metric that is a bandwidth. The unit is 1024^granularity bytes, in the lowest bits of the reply's word, where
-// the echoed opcode has zeros. nullopt: a granularity that is not defined.
+// The value of a metric that is a bandwidth. The unit is 1024^granularity bytes, in the lowest bits of the reply's
+// word, where the echoed opcode has zeros. nullopt: a granularity that is not defined.
 inline std::optional<double> BytesPerSecondOf(const BoardReply& reply) {
   constexpr int kGranularityMax = 3;
   const int granularity = static_cast<int>(reply.word.opcode) & 7;
@@ -31,7 +31,7 @@ inline std::optional<double> BytesPerSecondOf(const BoardReply& reply) {
   return static_cast<double>(uint64_t{reply.data} << 10 * granularity);
 }
 
-// Of a metric that is a percentage, in s24.8 as temperatures are: 0 to 1. nullopt: it is implausible.
+// The value of a metric that is a percentage, in s24.8 as temperatures are: 0 to 1. nullopt: it is implausible.
 inline std::optional<double> RatioOf(const BoardReply& reply) {
   const double percent = mailbox::DegreesOf(reply.data);
   if (percent < 0 || percent >= kPercentExcess) return std::nullopt;

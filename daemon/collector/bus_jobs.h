@@ -105,7 +105,7 @@ struct BusJobLimits {
   // A job that has waited longer is refused with DEADLINE_EXCEEDED.
   absl::Duration wait_max = absl::InfiniteDuration();
   // Others are not felt: only the asker's own jobs count, a job's share is the asker's own and stays charged as
-  // expected, and askers take turns.
+  // expected, and askers are served in turn.
   bool is_own = false;
 };
 

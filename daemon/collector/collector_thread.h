@@ -81,7 +81,7 @@ class CollectorThread {
   // Bounds a collection independently of the stream length that the device reports. A bus at 100 kHz carries 6 MB in
   // this time.
   static constexpr absl::Duration kCollectionMax = absl::Minutes(10);
-  // Likewise a job. A peek of 64 events of as many extends takes as long on the slowest bus.
+  // Bounds a job in the same way. A peek of 64 events of as many extends takes as long on the slowest bus.
   static constexpr absl::Duration kPeekMax = absl::Seconds(10);
   // A collection waits for another program's lock for a second.
   static constexpr int kLockAttemptsMax = 200;

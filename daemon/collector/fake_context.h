@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a collector works with, for tests: a store of one device, no keys, an empty policy, and a clock that stands.
+// The context of a collector, for tests: a store of one device, no keys, an empty policy, and a clock that stands.
 //   FakeContext fakes;
 //   fakes.LoadKeys({{vm, "/tmp/vm.key"}});
 //   DeviceCollector collector(0, session, fakes.Get(fakes.clock));

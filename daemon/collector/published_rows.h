@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is published of a snapshot's rows besides their counts: rates, which rows are partial or estimated, and whether
-// the counts add up. (docs/design/virtual-counters.md, "Coverage"; daemon/snapshot/rotation.h)
+// The data that is published of a snapshot's rows besides their counts: rates, which rows are partial or estimated, and
+// whether the counts add up. (docs/design/virtual-counters.md, "Coverage"; daemon/snapshot/rotation.h)
 //   snapshot->rates = Rates(before.get(), *snapshot);
 //   FlagPartialRows(topology.coverage(), snapshot->data);
 //   DropUncountedRates(topology.coverage(), snapshot->data.counters_per_block, snapshot->rates);
@@ -62,7 +62,7 @@ void DropUncountedRates(const Coverage& coverage, size_t counters_per_row, std::
 // missed a turn, of which there may be no number yet. Without numbers of rotation the flags stay.
 void FlagRotatedRows(DeviceSnapshot& snapshot);
 
-// Replaces the rates of events that take turns by those of what is shown, and adds their bounds. A rate is NaN where
+// Replaces the rates of multiplexed events by those of what is shown, and adds their bounds. A rate is NaN where
 // one of the two snapshots shows no number of the event, and where it was counted in none of the interval's own cycles.
 void RateEstimates(const DeviceSnapshot& before, DeviceSnapshot& now);
 

@@ -34,7 +34,7 @@
 
 namespace sideband::daemon {
 
-// What serves each device, for callers on any thread, while devices come and go with reloads.
+// The object that serves each device, for callers on any thread, while devices come and go with reloads.
 // Thread-safe. Must outlive its uses.
 template <typename Served>
 class DeviceDirectory {

@@ -38,7 +38,7 @@ class TlsFiles {
   // INVALID_ARGUMENT if a file is missing, is world-writable (the key: also world-readable) or is not PEM to its end,
   // if the key is encrypted or does not belong to the certificate, or if OpenSSL's policy refuses the certificate or
   // key (for example a key that is too short). Whether clients can use it is not judged
-  // (daemon/listen/handshake_check.h).
+  // (daemon/listen/tls_context.h).
   static absl::StatusOr<std::unique_ptr<TlsFiles>> Load(const TlsServerConfig& config);
   TlsFiles(const TlsFiles&) = delete;
   TlsFiles& operator=(const TlsFiles&) = delete;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/exposition/board_families.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "daemon/board/board_groups.h"
+#include "daemon/exposition/exposition.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/memory_links.h"
 #include "proto/mailbox/services.h"

@@ -12,23 +12,34 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "daemon/exposition/device_families.h"
-#include "daemon/exposition/device_labels.h"
-#include "daemon/exposition/frame.h"
-#include "daemon/exposition/scrape_filter.h"
+#include "absl/time/time.h"
+#include "daemon/exposition/device_frame.h"
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/snapshot/level.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/sensor_queries.h"
 #include "proto/exposition/text.h"
 #include "proto/mailbox/catalog.h"
 
 namespace sideband::daemon {
+
+// A family of a device that is no counter: its state, capacities, clocks, coverage and bounds of estimates.
+struct DeviceFamily {
+  const char* name;
+  MetricType type;
+  const char* help;
+  // Appends the family's series of one device.
+  void (*write)(absl::string_view name, const DeviceFrame& frame, TextBuffer& out);
+};
+
+std::span<const DeviceFamily> DeviceFamilies();
 
 // The age of each device's newest snapshot. Render() leaves out this family, since it differs between any two scrapes.
 // Empty if no device has a snapshot.
@@ -93,6 +104,11 @@ std::string RatioHelp(const RatioSpec& ratio, Level level);
 void WriteCounters(absl::string_view name, const DeviceFrame& frame, Level level, size_t event, TextBuffer& out);
 void WriteUtilisations(absl::string_view name, const DeviceFrame& frame, Level level, size_t event, TextBuffer& out);
 void WriteRatios(absl::string_view name, const DeviceFrame& frame, Level level, const Ratio& ratio, TextBuffer& out);
+
+// The families by name, each once, with a sample for each value that is known and that the caller may see, in the order
+// of `boards`. A family without a sample is left out. OpenMetrics' last line is the caller's. `steady_now` is of the
+// clock of the readings' BoardTime::steady: ages are taken from it, and are never below 0. Thread-safe.
+std::string BoardFamiliesText(MetricsFormat format, const std::vector<VisibleBoard>& boards, absl::Duration steady_now);
 
 }  // namespace sideband::daemon
 

@@ -17,7 +17,6 @@
 #include "absl/time/time.h"
 #include "daemon/base/body.h"
 #include "daemon/exposition/exposition.h"
-#include "daemon/exposition/gzip.h"
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/view_groups.h"
@@ -69,8 +68,8 @@ class SharedRendering {
 
   // Returns the text for `devices`, or for a later publication.
   Text TextOf(const std::vector<VisibleDevice>& devices) ABSL_LOCKS_EXCLUDED(mu_);
-  // Likewise. Between BeginRefresh() and the end of Refresh() it returns the previous publication as long as that is
-  // fresh, so that no reader waits.
+  // Returns the text compressed. Between BeginRefresh() and the end of Refresh() it returns the previous
+  // publication as long as that is fresh, so that no reader waits.
   Compressed CompressedOf(const std::vector<VisibleDevice>& devices) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Call after a publication. Returns true if several readers have requested the previous publication, so that

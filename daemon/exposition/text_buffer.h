@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The output buffer of an exposition. Unlike with a string, memory is reserved once per family and then filled without
-// a check per piece, and no byte is initialised before it is written.
+// The output buffer of an exposition, and its compression. Unlike with a string, memory is reserved once per family and
+// then filled without a check per piece, and no byte is initialised before it is written.
 //   TextBuffer out;
 //   char* at = out.Reserve(family_bytes_max);
 //   at = Put(at, "sideband_vm_cycles_total");
@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "absl/strings/string_view.h"
+#include "daemon/base/body.h"
 
 namespace sideband::daemon {
 
@@ -47,6 +48,22 @@ char* Put(char* at, uint64_t value);
 inline constexpr size_t kNumberCharactersMax = 20;
 // Writes a number from 0 to 1, rounded to nine decimals, without trailing zeros: at most 11 characters.
 char* PutShare(char* at, double value);
+
+// A raw deflate stream (RFC 1951) including its final block, and the values needed for a member's trailer.
+struct Deflated {
+  TextBuffer bytes;
+  uint32_t crc32 = 0;  // of the uncompressed text
+  size_t text_bytes = 0;
+};
+
+Deflated Deflate(absl::string_view text);
+
+// One gzip member (RFC 1952) of a short text, new in each response, and a long text, which many responses share and
+// which is compressed once.
+//
+// Compresses `head` and shares `rest`. The two are compressed independently: the compressed length of one reveals
+// nothing about the other.
+Body GzipOf(absl::string_view head, std::shared_ptr<const Deflated> rest);
 
 }  // namespace sideband::daemon
 

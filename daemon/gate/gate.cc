@@ -29,7 +29,6 @@
 #include "absl/synchronization/mutex.h"
 #include "daemon/gate/gate_connection.h"
 #include "daemon/listen/acceptor.h"
-#include "daemon/listen/connection_holder.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/listen/descriptors.h"
 #include "daemon/listen/listener_tls.h"

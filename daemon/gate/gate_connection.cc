@@ -17,8 +17,8 @@
 #include <climits>
 #include <utility>
 
-#include "daemon/listen/connection_holder.h"
-#include "daemon/listen/key_updates.h"
+#include "daemon/listen/connection_table.h"
+#include "daemon/listen/tls_context.h"
 #include "proto/base/openssl_handle.h"
 
 namespace sideband::daemon {

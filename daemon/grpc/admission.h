@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/grpc/service_context.h"
 #include "daemon/identity/credentials.h"
-#include "daemon/view/access_entry.h"
+#include "daemon/view/reader.h"
 
 namespace sideband::daemon {
 

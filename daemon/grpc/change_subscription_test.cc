@@ -18,7 +18,7 @@
 #include "daemon/view/fake_world.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/sensor_queries.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
 
 namespace sideband::daemon {
 namespace {

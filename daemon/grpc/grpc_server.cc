@@ -14,8 +14,8 @@
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/stream/resume_token.h"
-#include "daemon/view/access_entry.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/reader.h"
+#include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {

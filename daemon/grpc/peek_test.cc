@@ -15,7 +15,7 @@
 #include "daemon/base/retry_after.h"
 #include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/metrics/expect_metric.h"
-#include "daemon/view/fake_live_reader.h"
+#include "daemon/view/fake_world.h"
 #include "daemon/view/peek_reader.h"
 #include "proto/base/wait_until.h"
 

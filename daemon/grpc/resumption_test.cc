@@ -14,10 +14,9 @@
 #include "daemon/grpc/subscription.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/stream/resume_token.h"
-#include "daemon/stream/whole_message.h"
-#include "daemon/view/fake_past.h"
+#include "daemon/view/fake_world.h"
 #include "daemon/view/sensor_queries.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
 
 namespace sideband::daemon {
 namespace {

@@ -5,8 +5,7 @@
 #define SIDEBAND_DAEMON_GRPC_SERVICE_CONTEXT_H_
 
 #include "daemon/gate/gate.h"
-#include "daemon/grpc/calls_under_way.h"
-#include "daemon/grpc/request_quota.h"
+#include "daemon/grpc/call_limits.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/listen/work_queue.h"
 #include "daemon/metrics/request_metrics.h"
@@ -23,7 +22,7 @@
 #include "daemon/view/rotation_queries.h"
 #include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_queries.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
 
 namespace sideband::daemon {
 

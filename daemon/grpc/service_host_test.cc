@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/grpc/raw_client.h"
+#include "daemon/grpc/grpc_server_fixture.h"
 
 namespace sideband::daemon {
 namespace {

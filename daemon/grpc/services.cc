@@ -13,20 +13,18 @@
 #include <vector>
 
 #include "daemon/grpc/admission.h"
-#include "daemon/grpc/grpc_status.h"
-#include "daemon/grpc/message_bytes.h"
+#include "daemon/grpc/grpc_message.h"
 #include "daemon/grpc/service_host.h"
 #include "daemon/grpc/stream_reactor.h"
 #include "daemon/grpc/subscription.h"
 #include "daemon/view/admin.h"
-#include "daemon/view/clock_queries.h"
 #include "daemon/view/exchange_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/peek_reader.h"
-#include "daemon/view/queries.h"
 #include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_queries.h"
+#include "daemon/view/telemetry_queries.h"
 #include "proto/base/status_macros.h"
 #include "sideband/v1/telemetry.pb.h"
 

@@ -22,11 +22,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "daemon/grpc/grpc_status.h"
-#include "daemon/grpc/message_bytes.h"
+#include "daemon/grpc/grpc_message.h"
 #include "daemon/grpc/service_context.h"
-#include "daemon/stream/stream_message.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/stream/stream_content.h"
+#include "daemon/view/snapshot_message.h"
 
 namespace sideband::daemon {
 

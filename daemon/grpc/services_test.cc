@@ -12,18 +12,17 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/grpc/grpc_message.h"
 #include "daemon/grpc/grpc_server_fixture.h"
-#include "daemon/grpc/message_bytes.h"
-#include "daemon/grpc/raw_client.h"
 #include "daemon/grpc/subscription.h"
 #include "daemon/metrics/expect_metric.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/stream/resume_token.h"
-#include "daemon/stream/stream_message.h"
+#include "daemon/stream/stream_content.h"
 #include "daemon/view/fake_world.h"
-#include "daemon/view/queries.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
+#include "daemon/view/telemetry_queries.h"
 
 namespace sideband::daemon {
 namespace {

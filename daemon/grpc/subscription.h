@@ -23,23 +23,21 @@
 #include "daemon/identity/credentials.h"
 #include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/sealer_set.h"
-#include "daemon/stream/heartbeat.h"
 #include "daemon/stream/resume_token.h"
 #include "daemon/stream/stream_content.h"
-#include "daemon/stream/stream_message.h"
 #include "daemon/stream/stream_request.h"
-#include "daemon/view/board_event_cursor.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/sensor_queries.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
+#include "daemon/view/state_items.h"
 #include "sideband/v1/sensors.pb.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
 
-// What streams are made of. All referents must outlive them.
+// The sources of streams' content. All referents must outlive them.
 struct StreamSources {
   Reader& reader;
   const ResumeTokens& tokens;
@@ -157,7 +155,7 @@ class SealedSubscription {
   absl::Status FollowExchange(const Uuid& device, const Uuid& vm);
   // The VM's newest record for this stream; nullptr: none. FAILED_PRECONDITION and RESOURCE_EXHAUSTED as of Next().
   absl::StatusOr<const Bytes*> RecordOf(const DeviceSnapshot& snapshot, const Uuid& vm);
-  // Likewise of a VM that its device seals.
+  // The same for a VM that its device seals.
   absl::StatusOr<const Bytes*> RecordOfDevice(const DeviceSnapshot& snapshot, const Uuid& vm);
   // Starts the sealing of the stream's own records. Does nothing without a nonce or when already started.
   absl::Status OpenOwnStream(const Uuid& device, const Uuid& vm);

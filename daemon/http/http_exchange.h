@@ -68,7 +68,7 @@ class HttpExchange {
   size_t header_bytes_ = 0;         // of the current request, parsed
   char last_byte_ = '\0';           // the last of header_bytes_
   bool has_fold_ = false;           // the request is rejected, so never reset
-  // Of the request that is being answered.
+  // The request that is being answered.
   unsigned version_ = 11;
   bool is_head_ = false;
   bool keep_alive_ = false;

@@ -37,7 +37,7 @@ struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string content_encoding;  // empty: none
-  // What a browser may load and run with the answer; by default nothing.
+  // The content that a browser may load and run with the answer; by default none.
   std::string content_security_policy = "default-src 'none'";
   std::vector<std::pair<std::string, std::string>> fields;  // more of the header; nothing in them is from a client
   std::string identity;  // of the authenticated caller; empty where none was required; not sent

@@ -22,9 +22,9 @@
 #include "absl/strings/string_view.h"
 #include "daemon/http/http_exchange.h"
 #include "daemon/identity/identity.h"
-#include "daemon/listen/connection_holder.h"
+#include "daemon/listen/connection_table.h"
 #include "daemon/listen/descriptors.h"
-#include "daemon/listen/key_updates.h"
+#include "daemon/listen/tls_context.h"
 #include "daemon/listen/tls_peer.h"
 
 namespace sideband::daemon {

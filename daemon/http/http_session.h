@@ -30,7 +30,7 @@ class HttpSessionOwner {
   virtual void OnHandshakeFailed(ConnectionTable::Id id) = 0;
   // The handshake is complete. Returns whether the connection may stay.
   virtual bool MayStay(ConnectionTable::Id id, const ConnectionTable::Holder& holder) = 0;
-  // Likewise, after a request has shown the identity of a connection that counted for its address.
+  // Whether the connection may stay after a request has shown its identity; until then it counted for its address.
   virtual bool MayStayAs(ConnectionTable::Id id, const ConnectionTable::Holder& holder) = 0;
   virtual void SetBusy(ConnectionTable::Id id, bool busy) = 0;
   // The first bytes of a request have arrived.

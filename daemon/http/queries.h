@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "daemon/exposition/scrape_filter.h"
+#include "daemon/exposition/device_frame.h"
 #include "proto/exposition/text.h"
 #include "sideband/v1/telemetry.pb.h"
 

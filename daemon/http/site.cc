@@ -2,6 +2,7 @@
 #include "daemon/http/site.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -9,22 +10,29 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "daemon/base/retry_after.h"
-#include "daemon/exposition/board_families.h"
+#include "daemon/exposition/exposition.h"
 #include "daemon/http/queries.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/status_page.h"
 #include "daemon/redfish/error_document.h"
 #include "daemon/redfish/public_documents.h"
 #include "daemon/redfish/request_target.h"
-#include "daemon/view/access_entry.h"
+#include "daemon/view/reader.h"
 #include "daemon/view/row_filter.h"
-#include "daemon/view/visible_boards.h"
+#include "daemon/view/sensor_queries.h"
 #include "proto/base/event_name.h"
 #include "proto/base/text.h"
 #include "proto/base/visible.h"
 
 namespace sideband::daemon {
 namespace {
+
+std::string JsonOf(const std::vector<TargetGroup>& groups) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const TargetGroup& group : groups) list.push_back({{"targets", group.targets}, {"labels", group.labels}});
+  // A request's host may be any bytes.
+  return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 constexpr char kVersion[] = "4.0";
 
@@ -142,6 +150,19 @@ HttpResponse ReadinessOf(const std::vector<VisibleDevice>& devices) {
 }
 
 }  // namespace
+
+void TargetList::Replace(const Groups& groups) {
+  std::optional<std::string> json;
+  if (groups) json = JsonOf(*groups);
+  absl::MutexLock lock(&mu_);
+  json_ = std::move(json);
+}
+
+std::string TargetList::Json(const std::string& host) const {
+  absl::MutexLock lock(&mu_);
+  if (json_) return *json_;
+  return JsonOf(host.empty() ? std::vector<TargetGroup>() : std::vector<TargetGroup>{{.targets = {host}}});
+}
 
 bool PollAudit::IsDue(const std::string& identity, absl::Duration now) {
   absl::MutexLock lock(&mu_);

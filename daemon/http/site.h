@@ -25,9 +25,9 @@
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
 #include "daemon/board/board_store.h"
+#include "daemon/config/target_config.h"
 #include "daemon/exposition/exposition_cache.h"
 #include "daemon/http/http_message.h"
-#include "daemon/http/target_list.h"
 #include "daemon/listen/work_queue.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/page_data.h"
@@ -37,6 +37,24 @@
 #include "daemon/view/reader.h"
 
 namespace sideband::daemon {
+
+// The targets that /sd lists, in the format of Prometheus' http_sd.
+//
+// Thread-safe.
+class TargetList {
+ public:
+  using Groups = std::optional<std::vector<TargetGroup>>;
+
+  explicit TargetList(const Groups& groups) { Replace(groups); }
+
+  void Replace(const Groups& groups) ABSL_LOCKS_EXCLUDED(mu_);
+  // A list of {"targets", "labels"}. Without groups: the daemon itself, by the address under which it was requested.
+  std::string Json(const std::string& host) const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  mutable absl::Mutex mu_;
+  std::optional<std::string> json_ ABSL_GUARDED_BY(mu_);
+};
 
 // Which of the polls of a page are audited: one a minute for each identity, so that a page that stays open does not
 // displace the rest of the audit log.
@@ -79,7 +97,7 @@ class Site {
   // Returns the lines of the audit log after the sequence `after`, at most `bytes_max` bytes. Must be thread-safe.
   using AuditLogReader = std::function<absl::StatusOr<std::string>(uint64_t after, size_t bytes_max)>;
 
-  // What a path is about; without it, the path is 404. They must outlive the site.
+  // The optional subjects of paths; a path without its subject is 404. They must outlive the site.
   struct Sources {
     AuditLogReader audit_log = nullptr;       // /audit
     PageData* page = nullptr;                 // /page/status and /page/history
@@ -125,7 +143,7 @@ class Site {
   bool MayShowToken(const absl::Status& why) const;
   HttpResponse Unauthenticated(const absl::Status& why) const;
   HttpResponse AuditLog(const HttpRequest& request, const Caller& caller);
-  // What the caller sees of the boards that still answer.
+  // The families of the boards that still answer, as far as the caller sees them.
   std::string BoardFamilies(const Caller& caller, const std::vector<VisibleDevice>& devices,
                             MetricsFormat format) const;
   HttpResponse Metrics(const HttpRequest& request, const Caller& caller);

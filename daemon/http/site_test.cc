@@ -10,12 +10,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/base/retry_after.h"
-#include "daemon/http/target_list.h"
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/page_data.h"
 #include "daemon/redfish/redfish_service.h"
-#include "daemon/view/fake_past.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/sensor_queries.h"
 

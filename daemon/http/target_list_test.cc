@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/http/target_list.h"
-
 #include <gtest/gtest.h>
+
+#include "daemon/http/site.h"
 
 namespace sideband::daemon {
 namespace {

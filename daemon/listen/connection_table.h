@@ -12,11 +12,14 @@
 #ifndef SIDEBAND_DAEMON_LISTEN_CONNECTION_TABLE_H_
 #define SIDEBAND_DAEMON_LISTEN_CONNECTION_TABLE_H_
 
+#include <boost/asio/ip/address.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+
+#include "daemon/identity/identity.h"
 
 namespace sideband::daemon {
 
@@ -104,6 +107,18 @@ class ConnectionTable {
   size_t known_ = 0;
   uint64_t now_ = 0;
 };
+
+// "address " and the peer's address group.
+std::string AddressName(const boost::asio::ip::address& address);
+
+// The names in the certificate; the address where there are none.
+ConnectionTable::Holder HolderOf(const SubjectNames& names, const std::string& address);
+
+// Maps an address to the group that counts as one peer, since a peer can choose any address of its group.
+
+// IPv4: the address itself, also in its IPv4-mapped IPv6 form. IPv6: the first 64 bits, the size of the smallest
+// network that is assigned.
+std::string AddressGroup(const boost::asio::ip::address& address);
 
 }  // namespace sideband::daemon
 

@@ -25,11 +25,11 @@ namespace sideband::daemon {
 class HolderThrottle {
  public:
   struct Limits {
-    // Far above the quota of calls (request_quota.h), so that well-behaved clients meet its rejections first.
+    // Far above the quota of calls (call_limits.h), so that well-behaved clients meet its rejections first.
     TokenRate streams = {.burst = 400, .per_second = 200};
     // A frame costs some microseconds. Large answers credit the frames that acknowledge them.
     TokenRate frames = {.burst = 8000, .per_second = 4000};
-    // Open streams of a holder: twice as many as gRPC admits (calls_under_way.h), since rejected calls take a moment to
+    // Open streams of a holder: twice as many as gRPC admits (call_limits.h), since rejected calls take a moment to
     // end.
     size_t streams_max = 256;
     // Beyond this number of all open streams, a holder may have no more than an equal part of it.

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "daemon/listen/handshake_check.h"
+#include "daemon/listen/tls_context.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {

@@ -75,7 +75,8 @@ class FakeMailbox final : public Transport {
   mailbox::Catalog catalog = SomeCatalog(/*with_secret=*/false);
   mailbox::Snapshot next = SomeSnapshot();  // the next LATCH takes this, with the ids and the hash set; so does PEEK
   uint64_t features = 0;                    // of version 2
-  // Of TRIGGER with the feature of clock domains: what is streamed, whatever is asked for; what was asked of it.
+  // TRIGGER with the feature of clock domains: the streams, the same for each request, and the selection that was
+  // asked for.
   mailbox::Timeline timeline;
   mailbox::ClockHulls hulls;
   uint64_t selected = 0;

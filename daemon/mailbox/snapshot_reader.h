@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
@@ -23,6 +24,10 @@
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
+
+// INVALID_ARGUMENT with the reason unless the snapshot belongs to this topology: equal hash, equal number of counters,
+// no clocks or one of each domain, and exactly one block for each scope of the topology, the device's block first.
+absl::Status CheckAgainst(const Topology& topology, const mailbox::Snapshot& snapshot);
 
 // A complete snapshot and the time of its latch.
 struct TakenSnapshot {

@@ -20,7 +20,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "daemon/redfish/collection.h"
 #include "daemon/redfish/document.h"
 #include "daemon/redfish/request_target.h"
 #include "daemon/view/reader.h"
@@ -89,7 +88,7 @@ class MetricReport {
 
 // The definitions of the metrics that reports have values of.
 //
-// Of what was added: no more than a caller may see. Not thread-safe.
+// Only metrics that were added are defined, which are no more than a caller may see. Not thread-safe.
 class MetricDefinitions {
  public:
   void AddSensor(const std::string& device, const sideband::v1::Sensor& sensor);

@@ -17,7 +17,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "daemon/board/board_store.h"
-#include "daemon/redfish/identifiers.h"
+#include "daemon/redfish/document.h"
 #include "daemon/redfish/request_target.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/row_filter.h"

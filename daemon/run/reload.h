@@ -14,7 +14,7 @@
 #include "daemon/authz/policy_holder.h"
 #include "daemon/config/config.h"
 #include "daemon/counting/counting_book.h"
-#include "daemon/http/target_list.h"
+#include "daemon/http/site.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/run/device_set.h"
 #include "daemon/run/kept_history.h"

@@ -19,20 +19,20 @@
 
 #include "daemon/stream/stream_content.h"
 #include "daemon/stream/stream_request.h"
-#include "daemon/view/board_event_cursor.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/sensor_queries.h"
+#include "daemon/view/state_items.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
 
-// What a stream's reader knows of the state, and in what the present state differs. It holds the identity of each item
-// and a number for its content.
+// The state as a stream's reader knows it, and the differences of the present state. The tracker holds the identity of
+// each item and a number for its content.
 //
 // Not thread-safe.
 class StateTracker {
  public:
-  // Of one message; a device of thousands of contexts needs several.
+  // The most items of one message; a device of thousands of contexts needs several.
   static constexpr int kItemsMax = 1000;
 
   // From now on Repeat() has every item once more.
@@ -40,14 +40,14 @@ class StateTracker {
   // The next differences between what was sent of the device and `present`, which are its items; none: there is none.
   // They are then sent.
   sideband::v1::StateChange Next(const std::string& device, const std::vector<sideband::v1::StateItem>& present);
-  // Of what is as it was sent, the next that was not sent in this round; none: there is none.
+  // The next unchanged items that were not sent in this round; none: there is none.
   sideband::v1::StateChange Repeat(const std::string& device, const std::vector<sideband::v1::StateItem>& present);
   // Takes the items as those that the reader has.
   void Adopt(const std::string& device, const std::vector<sideband::v1::StateItem>& present);
   // Takes nothing as sent.
   void Clear();
 
-  // Of what was sent of all devices; equal for equal content, in one run of the daemon.
+  // The digest of all that was sent, of all devices; equal for equal content, in one run of the daemon.
   uint64_t digest() const { return digest_; }
 
  private:
@@ -89,7 +89,7 @@ class ChangeStream final : public StreamContent {
   void AddPosition(const StreamSight& sight, StreamPosition& position) const override;
 
  private:
-  // What a device's items are made of. Equal inputs make equal items.
+  // The objects that a device's items are made of. Equal inputs make equal items.
   struct Inputs {
     size_t device = 0;
     uint64_t policy_version = 0;
@@ -101,7 +101,7 @@ class ChangeStream final : public StreamContent {
     uint64_t mark_changes = 0;
     bool operator==(const Inputs&) const = default;
   };
-  // What was sent of a device.
+  // The items that were sent of a device.
   struct Known {
     std::optional<Inputs> inputs;  // of items that were sent completely
     uint64_t round = 0;            // the last heartbeat that has it
@@ -110,18 +110,18 @@ class ChangeStream final : public StreamContent {
 
   // Boards have no VM, context or events.
   bool HasBoards() const { return sources_.sensors != nullptr && !request_.names_rows; }
-  // Those that still answer.
+  // The boards that still answer.
   Boards BoardsOf(const StreamSight& sight) const;
-  // Those of which the caller sees everything, whether or not they still answer.
+  // The boards of which the caller sees everything, whether or not they still answer.
   Boards WholeBoardsOf(const StreamSight& sight) const;
   std::vector<const VisibleDevice*> Selected(const StreamSight& sight) const;
   Inputs InputsOf(const VisibleDevice& device, const Boards& boards, const StreamSight& sight) const;
   std::vector<sideband::v1::StateItem> ItemsOf(const VisibleDevice& device, const Boards& boards,
                                                const StreamSight& sight) const;
-  // Of devices that have changed; of those that the caller no longer sees.
+  // The next message of a device that has changed, and of one that the caller no longer sees.
   std::optional<Message> NextChange(const StreamSight& sight);
   std::optional<Message> NextGone(const StreamSight& sight);
-  // What the reader has, once more.
+  // The next message that repeats what the reader has.
   std::optional<Message> NextRepeated(const StreamSight& sight);
   std::optional<Message> NextEvent(const StreamSight& sight);
   void ResumeBoards(const StreamPosition& position, const StreamSight& sight, std::vector<Message>& messages);

@@ -144,4 +144,5 @@ TEST_F(ResumeTokenTest, TheMostDevicesFit) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
 #include "daemon/board/board_reading.h"
-#include "daemon/view/sensor_message.h"
+#include "daemon/view/sensor_queries.h"
 #include "daemon/view/snapshot_message.h"
 
 namespace sideband::daemon {

@@ -23,7 +23,7 @@
 #include "daemon/view/history_reader.h"
 #include "daemon/view/replay.h"
 #include "daemon/view/sensor_queries.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
@@ -63,8 +63,8 @@ class SamplePacer {
 // SubscribeRequest.suppress_redundant: which scopes of an update have changed since the last one. It holds a number for
 // each scope in place of the last update.
 
-// Of an update's scopes, in their order: one of the scope itself and one of its counts, state and flags. Equal for
-// equal content, in one run of the daemon; two that differ are equal by chance, once in 2^64.
+// The digests of an update's scopes, in their order: one of the scope itself and one of its counts, state and flags.
+// They are equal for equal content, in one run of the daemon, and for different content by chance, once in 2^64.
 struct RowDigest {
   uint64_t scope = 0;
   uint64_t content = 0;
@@ -143,10 +143,10 @@ class SampleStream final : public StreamContent {
   void AddPosition(const StreamSight& sight, StreamPosition& position) const override;
 
  private:
-  // What has been sent of a device.
+  // The part of a device's data that has been sent.
   struct Cursor {
     explicit Cursor(absl::Duration sample_interval) : pacer(sample_interval) {}
-    // As if nothing had been sent.
+    // Forgets all that was sent.
     void Restart(absl::Duration sample_interval);
 
     SamplePacer pacer;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a stream sends, apart from when: Subscription asks it for the next message at each step. A round is the whole
-// present state: the first one, and one for each heartbeat. What a heartbeat only repeats has `heartbeat`, and what is
-// new in it has not: a reader may ignore the former.
+// The content of a stream: Subscription decides when, and asks it for the next message at each step. A round is the
+// whole present state: the first one, and one for each heartbeat. A message that only repeats state has `heartbeat`, so
+// that a reader may ignore it; a message with new content has not.
 //   content.BeginRound();
 //   while (auto message = content.NextOfRound(sight)) Send(*message);
 //   if (content.IsRoundDone(sight)) SendSync();
@@ -10,6 +10,7 @@
 #ifndef SIDEBAND_DAEMON_STREAM_STREAM_CONTENT_H_
 #define SIDEBAND_DAEMON_STREAM_STREAM_CONTENT_H_
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,14 +18,49 @@
 
 #include "absl/time/time.h"
 #include "daemon/message/time_message.h"
-#include "daemon/stream/stream_message.h"
-#include "daemon/stream/stream_position.h"
+#include "daemon/stream/resume_token.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/snapshot_message.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
 
-// What the caller sees at one step, under the policy in force. It is valid during the call that it is passed to.
+// A message of a stream, whose snapshot may be one that is serialised already.
+//
+// A SubscribeResponse.
+struct StreamMessage {
+  sideband::v1::SubscribeResponse fields;  // all of it, but `update` where that is shared
+  std::optional<SharedSnapshot> update;    // the response's, shared by all readers of the view; `fields` then has none
+};
+
+// When a stream's whole state is to be sent again. Streams are woken every second, so that it needs no timer.
+//
+// Not thread-safe. Times are of the host's steady clock.
+class Heartbeat {
+ public:
+  // Zero: there are none.
+  explicit Heartbeat(absl::Duration interval) : interval_(interval) {}
+
+  // The whole state has been sent.
+  void Sent(absl::Duration now) { sent_ = now; }
+  // Up to half a second before the interval ends, and with short ones at most at their half: the next wake-up may be a
+  // second away.
+  bool IsDue(absl::Duration now) const {
+    if (interval_ == absl::ZeroDuration() || !sent_) return false;
+    return now - *sent_ >= interval_ - std::min(interval_ / 2, absl::Milliseconds(500));
+  }
+  // For how long a reader may leave a message untaken.
+  absl::Duration patience() const {
+    return interval_ == absl::ZeroDuration() ? absl::InfiniteDuration() : 2 * interval_;
+  }
+
+ private:
+  absl::Duration interval_;
+  std::optional<absl::Duration> sent_;
+};
+
+// The caller's view of all data at one step, under the policy in force. It is valid during the call that it is passed
+// to.
 struct StreamSight {
   const Caller& caller;
   const std::vector<VisibleDevice>& devices;
@@ -54,7 +90,7 @@ class StreamContent {
   virtual void AddPosition(const StreamSight& sight, StreamPosition& position) const = 0;
 };
 
-// Of one device, or of all where the name is empty.
+// For one device, or for all where the name is empty.
 inline StreamContent::Message ResumedMessage(const std::string& device) {
   StreamContent::Message message;
   message.fields.mutable_resumed()->set_device(device);

@@ -47,7 +47,7 @@ class Admin {
   template <typename Response>
   using Done = std::function<void(const absl::StatusOr<Response>& response)>;
 
-  // What the parts refer to must outlive it.
+  // The objects that `parts` refers to must outlive it.
   explicit Admin(Parts parts) : parts_(std::move(parts)) {}
 
   // None blocks. After an error `done` is not called; otherwise once, maybe within the call, else from another

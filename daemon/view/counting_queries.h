@@ -22,7 +22,7 @@
 
 namespace sideband::daemon {
 
-// What tenants know as the revision of a device's configuration: a number that grows with each change that the tenant
+// The revision of a device's configuration as a tenant knows it: a number that grows with each change that the tenant
 // sees, and with no other. The device's own number would tell how often others change theirs. Thread-safe.
 class TenantRevisions {
  public:
@@ -72,8 +72,8 @@ class CountingQueries {
   mutable TenantRevisions revisions_;
 };
 
-// What a request to change who is counted asks for, as far as its caller may ask for it.
-
+// The part of a request to change counting that its caller may ask for.
+//
 // VMs are named by UUID in the result, so that a setting never passes to another VM of the same name. Adds a refusal
 // for each field that is not the caller's, in the words for what does not exist.
 CountingSettings SettingsOf(const sideband::v1::SetCountingRequest& request, const Caller& caller,

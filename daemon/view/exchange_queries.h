@@ -18,7 +18,7 @@
 
 namespace sideband::daemon {
 
-// The one answer to every request that the sealer refuses, for whatever reason. The audit log has the reason.
+// The one answer to every request that the sealer refuses. The audit log has the reason.
 absl::Status ExchangeRefused();
 
 // Thread-safe; the constructor's arguments must outlive it.
@@ -37,8 +37,8 @@ class ExchangeQueries {
   // The same, and ExchangeRefused().
   absl::Status Exchange(const Caller& caller, const sideband::v1::ExchangeRequest& request,
                         Done<sideband::v1::ExchangeResponse> done) const;
-  // Of an operator, whom the caller has checked. NotFound(): no such device or confidential VM. FAILED_PRECONDITION:
-  // the VM's guest has exchanged no keys.
+  // The caller must have checked that an operator asks. NotFound(): no such device or confidential VM.
+  // FAILED_PRECONDITION: the VM's guest has exchanged no keys.
   absl::Status Rotate(const Caller& caller, const sideband::v1::RotateKeysRequest& request,
                       Done<sideband::v1::RotateKeysResponse> done) const;
 

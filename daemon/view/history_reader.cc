@@ -14,8 +14,8 @@
 #include "daemon/message/scope_message.h"
 #include "daemon/message/time_message.h"
 #include "daemon/view/history_window.h"
+#include "daemon/view/replay.h"
 #include "daemon/view/row_filter.h"
-#include "daemon/view/topology_views.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {

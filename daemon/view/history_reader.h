@@ -27,7 +27,6 @@
 #include "daemon/view/reader.h"
 #include "daemon/view/replay.h"
 #include "daemon/view/row_filter.h"
-#include "daemon/view/topology_views.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
@@ -130,7 +129,7 @@ class HistoryReader {
   // that holds now. Those whose ids are in `known` are left out.
   std::vector<std::string> SeenSince(const Caller& caller, absl::Time since, const RowFilter& filter,
                                      const std::set<size_t>& known) const;
-  // What the device has published after `publication`.
+  // Replays the device's publications after `publication`.
   Replay ReplayAfter(size_t device, uint64_t publication) const {
     return Replay(reader_, &history_, device, publication);
   }

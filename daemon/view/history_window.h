@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What questions about the past have in common: the time that is asked for, and the bound of an answer, which is kept
-// by a longer step.
+// The time that a question about the past asks for, and the bound of its answer. An answer that would be too large has
+// a longer step.
 //   SIDEBAND_ASSIGN_OR_RETURN(const HistoryWindow window, WindowOf(request));
 //   const auto build = [&](const HistoryWindow& part) { return Build(part); };   // nullopt: too large
 //   return AnswerWithin(window, size, build, "name a device");
@@ -39,7 +39,7 @@ struct HistoryWindow {
   int64_t StepOf(absl::Time time) const { return absl::ToUnixNanos(time) / absl::ToInt64Nanoseconds(step); }
 };
 
-// What an answer at a step of zero is estimated to have.
+// The estimated size of an answer at a step of zero.
 struct AnswerSize {
   absl::Duration span;          // from its first instant to its last
   double points = 0;            // instants

@@ -41,7 +41,7 @@ class MarkQueries {
   // device without a view.
   void AddMarks(const Caller& caller, const VisibleDevice& device, const RowFilter& filter,
                 std::vector<sideband::v1::MarkInfo>& out) const;
-  // Grows when a mark changes, whoever may see it.
+  // Grows when any mark changes, also one that the caller may not see.
   uint64_t changes() const { return book_.changes(); }
 
  private:

@@ -28,17 +28,17 @@ class PeekReader {
   PeekReader(Reader& reader, LiveReader& live) : reader_(reader), live_(live) {}
 
   // Does not block. After an error `done` is not called; otherwise as for LiveReader::Peek.
-  //   INVALID_ARGUMENT: no device, a context without a VM, or no events or too many, or of too
-  //   many extends (LiveReader::Peek). NotFound(): a name that is absent,
-  //   or for which the caller does not have the rights `peek` and `read`. FAILED_PRECONDITION: peeks are switched off,
-  //   the device does not count the event, or its own counters are withheld beside a confidential VM. UNAVAILABLE: the
-  //   device does not answer. RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, ABORTED, UNIMPLEMENTED: as of LiveReader::Peek
+  //   INVALID_ARGUMENT: no device, a context without a VM, or no events, too many events, or events of too many extends
+  //   (LiveReader::Peek). NotFound(): a name that is absent, or for which the caller does not have the rights `peek`
+  //   and `read`. FAILED_PRECONDITION: peeks are switched off, the device does not count the event, or its own counters
+  //   are withheld beside a confidential VM. UNAVAILABLE: the device does not answer. RESOURCE_EXHAUSTED,
+  //   DEADLINE_EXCEEDED, ABORTED, UNIMPLEMENTED: as of LiveReader::Peek
   absl::StatusOr<LiveReader::Ticket> Ask(const Caller& caller, const sideband::v1::PeekRequest& request,
                                          Done done) const;
   bool Cancel(const LiveReader::Ticket& ticket) const { return live_.Cancel(ticket); }
 
  private:
-  // What a request names, all of it within the caller's rights.
+  // The objects that a request names, all within the caller's rights.
   struct Subject {
     VisibleDevice device;
     mailbox::BlockHeader block;  // as of the device's snapshot

@@ -12,7 +12,6 @@
 
 #include "absl/time/time.h"
 #include "daemon/base/retry_after.h"
-#include "daemon/view/fake_live_reader.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/row_filter.h"
 

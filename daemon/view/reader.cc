@@ -4,60 +4,35 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "daemon/authz/role_name.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
-std::shared_ptr<const View> ViewCache::Find(const Key& key, uint64_t policy_version, const Topology* topology) {
-  const auto found = entries_.find(key);
-  // A view holds its topology, so that the address is not reused.
-  const bool current = found != entries_.end() && found->second.policy_version == policy_version &&
-                       found->second.view->topology().get() == topology;
-  return current ? found->second.view : nullptr;
-}
-
-std::shared_ptr<const View> ViewCache::Keep(const Key& key, uint64_t policy_version, std::shared_ptr<const View> made) {
-  absl::MutexLock lock(&mu_);
-  if (auto view = Find(key, policy_version, made->topology().get())) return view;
-  if (policy_version < policy_version_) return made;  // from a late reader of a replaced policy; not cached
-  if (policy_version > policy_version_) entries_.clear();
-  policy_version_ = policy_version;
-  entries_.insert_or_assign(key, Entry{policy_version, made});
-  return made;
-}
-
-void ViewCache::Drop(const Key& key, const View* view) {
-  absl::MutexLock lock(&mu_);
-  const auto found = entries_.find(key);
-  // Another thread may have replaced the view meanwhile.
-  if (found != entries_.end() && found->second.view.get() == view) entries_.erase(found);
-}
-
-std::shared_ptr<const View> ViewCache::Get(size_t device, const VersionedPolicy& policy, const Principal& principal,
-                                           std::shared_ptr<const Topology> topology) {
-  const Key key(device, principal.group());
-  {
-    absl::MutexLock lock(&mu_);
-    if (auto view = Find(key, policy.version, topology.get())) return view;
-  }
-  // Computed without the lock, since it may take long. A view that is computed twice does no harm.
-  DecisionLog decisions;
-  const auto made = std::make_shared<const View>(*policy.policy, principal, std::move(topology), &decisions);
-  auto kept = Keep(key, policy.version, made);
-  // Only the thread whose view was cached has it audited.
-  if (kept == made && !listener_.OnView(device, policy, principal, decisions)) Drop(key, made.get());
-  return kept;
-}
-
 namespace {
 
-// Differs where the device, the group or a decision differs.
-std::string OutcomeOf(const std::string& device, const Principal& principal, const std::vector<std::string>& texts) {
-  return AuditHash(absl::StrCat(device, "\n", principal.group(), "\n", absl::StrJoin(texts, "\n")));
+std::vector<std::string> WhatWasShown(const Credentials& credentials) {
+  std::vector<std::string> shown;
+  for (const std::string& uri : credentials.certificate.uris) shown.push_back("certificate uri " + uri);
+  for (const std::string& dns : credentials.certificate.dns_names) shown.push_back("certificate dns " + dns);
+  if (credentials.bearer_token) shown.push_back("bearer token");
+  // The peer decides how many names its certificate has.
+  if (shown.size() > kAuditDetailMax) shown.resize(kAuditDetailMax);
+  return shown;
+}
+
+std::string ReasonOf(const absl::Status& outcome) {
+  if (outcome.ok()) return "in the policy";
+  // Absent and denied objects have the same status (row_filter.h).
+  if (absl::IsNotFound(outcome)) return "absent or denied";
+  return absl::StrCat(absl::StatusCodeToString(outcome.code()), ": ", outcome.message());
+}
+
+std::string Joined(const std::string& note, const std::string& reason) {
+  return note.empty() ? reason : absl::StrCat(note, ": ", reason);
 }
 
 bool HasPartition(const Caller& caller, const std::string& device) {
@@ -74,78 +49,29 @@ absl::Status Unlisted(const SubjectNames& certificate) {
 
 }  // namespace
 
-bool ViewAuditor::Enter(uint64_t policy_version) {
-  if (policy_version < policy_version_) return false;
-  if (policy_version > policy_version_) {
-    told_.clear();
-    told_ever_.clear();
-  }
-  policy_version_ = policy_version;
-  return true;
+UpdateNotifier::UpdateNotifier(Store& store, PolicyHolder& policy) : store_(store), policy_(policy) {
+  store_.AddListener(*this);
+  policy_.AddListener(*this);
 }
 
-bool ViewAuditor::IsNews(const Key& key, uint64_t policy_version, const std::string& outcome) {
+UpdateNotifier::~UpdateNotifier() {
+  policy_.RemoveListener(*this);
+  store_.RemoveListener(*this);
+}
+
+void UpdateNotifier::AddListener(UpdateListener& listener) {
   absl::MutexLock lock(&mu_);
-  // Outcomes under a replaced policy are not remembered, so each of them is audited.
-  if (!Enter(policy_version)) return true;
-  const auto told = told_.find(key);
-  return told == told_.end() || told->second != outcome;
+  listeners_.insert(&listener);
 }
 
-bool ViewAuditor::IsNewsOfThePast(uint64_t policy_version, const std::string& outcome) {
+void UpdateNotifier::RemoveListener(UpdateListener& listener) {
   absl::MutexLock lock(&mu_);
-  return !Enter(policy_version) || !told_ever_.contains(outcome);
+  listeners_.erase(&listener);
 }
 
-void ViewAuditor::Remember(const Key* key, uint64_t policy_version, const std::string& outcome) {
+void UpdateNotifier::Notify() {
   absl::MutexLock lock(&mu_);
-  if (!Enter(policy_version)) return;
-  if (key != nullptr) told_[*key] = outcome;
-  // A forgotten outcome is audited once more.
-  if (told_ever_.size() >= kOutcomesMax) told_ever_.clear();
-  told_ever_.insert(outcome);
-}
-
-bool ViewAuditor::Audit(const std::string& device, const VersionedPolicy& policy, const Principal& principal,
-                        const std::vector<std::string>& texts, const std::string& why) {
-  // Texts beyond the limit of one entry follow in further entries.
-  for (size_t begin = 0; begin < texts.size(); begin += kAuditDetailMax) {
-    const size_t end = std::min(begin + kAuditDetailMax, texts.size());
-    const bool is_taken =
-        audit_.Record({.kind = AuditKind::kView,
-                       .principal = principal.identity,
-                       .role = RoleName(*policy.policy, principal),
-                       .resource = absl::StrCat("device ", device),
-                       .reason = begin == 0 ? why : "continued",
-                       .policy_version = policy.version,
-                       .detail = {texts.begin() + static_cast<long>(begin), texts.begin() + static_cast<long>(end)}});
-    if (!is_taken) return false;
-  }
-  return true;
-}
-
-bool ViewAuditor::OnView(size_t device, const VersionedPolicy& policy, const Principal& principal,
-                         const DecisionLog& decisions) {
-  const auto info = store_.Info(device);
-  if (info == nullptr) return false;  // removed since the request
-  const std::string& name = info->name;
-  const std::vector<std::string> texts = decisions.Texts();
-  const std::string outcome = OutcomeOf(name, principal, texts);
-  const Key key(device, principal.group());
-  if (!IsNews(key, policy.version, outcome)) return true;
-  // Remembered only once the log has taken every entry; until then each request tries again.
-  if (!Audit(name, policy, principal, texts, "first request of this role")) return false;
-  Remember(&key, policy.version, outcome);
-  return true;
-}
-
-void ViewAuditor::OnPastView(const DeviceInfo& device, const VersionedPolicy& policy, const Principal& principal,
-                             const DecisionLog& decisions) {
-  const std::vector<std::string> texts = decisions.Texts();
-  const std::string outcome = OutcomeOf(device.name, principal, texts);
-  if (!IsNewsOfThePast(policy.version, outcome)) return;
-  if (!Audit(device.name, policy, principal, texts, "first request of this role for this past")) return;
-  Remember(nullptr, policy.version, outcome);
+  for (UpdateListener* listener : listeners_) listener->OnUpdate();
 }
 
 absl::StatusOr<Principal> Reader::PrincipalOfToken(const VersionedPolicy& policy,
@@ -277,6 +203,28 @@ std::optional<Topologies> Reader::FreshTopologies() const {
     topologies.push_back(snapshot->topology);
   }
   return topologies;
+}
+
+AuditEntry AccessEntry(const Reader& reader, const absl::StatusOr<Caller>& caller, const Credentials& credentials,
+                       const Access& access, const absl::Status& outcome) {
+  AuditEntry entry{.kind = AuditKind::kAccess,
+                   .endpoint = access.endpoint,
+                   .resource = access.resource,
+                   .decision = AuditDecision::kDeny};
+  if (!caller.ok()) {
+    // The reason is for the log only; the response does not have it.
+    entry.reason = Joined(access.note, std::string(caller.status().message()));
+    entry.policy_version = reader.CurrentPolicy().version;
+    entry.detail = WhatWasShown(credentials);
+    return entry;
+  }
+  entry.principal = caller->principal.identity;
+  entry.role = RoleName(*caller->policy.policy, caller->principal);
+  entry.policy_version = caller->policy.version;
+  entry.reason = Joined(access.note, ReasonOf(outcome));
+  if (outcome.ok()) entry.decision = AuditDecision::kAllow;
+  if (!access.id.empty()) entry.detail.push_back("request " + access.id);
+  return entry;
 }
 
 }  // namespace sideband::daemon

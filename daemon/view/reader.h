@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The store as one caller sees it. All servers get their data here, so that no server can bypass the policy.
+// The store as one caller sees it. All servers get their data here, so that no server can bypass the policy. Listeners
+// learn that data may have changed, but not what changed: no snapshot passes through them.
 //   Reader reader(store, policy_holder, clock, audit);
 //   if (const auto caller = reader.Identify(credentials)) Show(reader.Devices(*caller));
 #ifndef SIDEBAND_DAEMON_VIEW_READER_H_
@@ -10,13 +11,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
@@ -28,91 +29,40 @@
 #include "daemon/identity/token_verifier.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
-#include "daemon/view/decision_log.h"
 #include "daemon/view/tenure.h"
-#include "daemon/view/update_notifier.h"
 #include "daemon/view/view.h"
+#include "proto/audit/entry.h"
 
 namespace sideband::daemon {
 
-// Called for each view that is computed and cached, on the thread that requested it. Must be thread-safe.
-class ViewListener {
+// Called after each publication and each change of the policy, on the thread that makes it. OnUpdate must return at
+// once and must not call AddListener or RemoveListener.
+class UpdateListener {
  public:
-  virtual ~ViewListener() = default;
-  // False where the view could not be audited. The cache then drops the view, and the next request for it calls again.
-  virtual bool OnView(size_t device, const VersionedPolicy& policy, const Principal& principal,
-                      const DecisionLog& decisions) = 0;
+  virtual ~UpdateListener() = default;
+  virtual void OnUpdate() = 0;
 };
 
-// Views, computed once per (policy version, topology, group of principals). Thread-safe. Holds one view per device and
-// group, the most recently requested. Older views live while readers hold them.
-class ViewCache {
+// Thread-safe; `store` and `policy` must outlive it.
+class UpdateNotifier final : private PublicationListener, private PolicyListener {
  public:
-  // `listener` must outlive the cache.
-  explicit ViewCache(ViewListener& listener) : listener_(listener) {}
+  UpdateNotifier(Store& store, PolicyHolder& policy);
+  ~UpdateNotifier() override;
 
-  // `principal` must be from `policy`; `topology` must be the device's.
-  std::shared_ptr<const View> Get(size_t device, const VersionedPolicy& policy, const Principal& principal,
-                                  std::shared_ptr<const Topology> topology);
+  // `listener` is called until RemoveListener returns; a call may be in progress until then.
+  void AddListener(UpdateListener& listener) ABSL_LOCKS_EXCLUDED(mu_);
+  void RemoveListener(UpdateListener& listener) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  struct Entry {
-    uint64_t policy_version = 0;
-    std::shared_ptr<const View> view;  // shared with readers and their caches
-  };
-  using Key = std::pair<size_t, size_t>;  // device, group
+  void OnPublish(size_t /*device*/, const std::shared_ptr<const DeviceSnapshot>& /*snapshot*/) override { Notify(); }
+  void OnPolicyChange() override { Notify(); }
+  void Notify() ABSL_LOCKS_EXCLUDED(mu_);
 
-  std::shared_ptr<const View> Find(const Key& key, uint64_t policy_version, const Topology* topology)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Returns `made`, or the view that another thread has cached meanwhile.
-  std::shared_ptr<const View> Keep(const Key& key, uint64_t policy_version, std::shared_ptr<const View> made);
-  void Drop(const Key& key, const View* view);
-
-  ViewListener& listener_;
-
+  Store& store_;
+  PolicyHolder& policy_;
+  // Held while listeners are called, so that a removed one is never called again.
   absl::Mutex mu_;
-  uint64_t policy_version_ ABSL_GUARDED_BY(mu_) = 0;  // the newest seen
-  absl::flat_hash_map<Key, Entry> entries_ ABSL_GUARDED_BY(mu_);
-};
-
-// Writes the decisions behind each view to the audit log when the view is computed.
-//
-// Thread-safe. A view is recomputed whenever a context appears or disappears. It is audited again only if its outcomes
-// or the policy differ from those of the last view of its group and device, or if the log did not accept the last view.
-// Memory is bounded: one outcome per device and group, and kOutcomesMax past outcomes.
-class ViewAuditor final : public ViewListener {
- public:
-  // `store` and `audit` must outlive the auditor.
-  ViewAuditor(const Store& store, AuditSink& audit) : store_(store), audit_(audit) {}
-
-  bool OnView(size_t device, const VersionedPolicy& policy, const Principal& principal,
-              const DecisionLog& decisions) override;
-  // For the view of a topology that may be past. Audited unless a present or past view with the same outcomes was
-  // audited.
-  void OnPastView(const DeviceInfo& device, const VersionedPolicy& policy, const Principal& principal,
-                  const DecisionLog& decisions);
-
- private:
-  using Key = std::pair<size_t, size_t>;  // device, group
-  static constexpr size_t kOutcomesMax = 4096;
-
-  // False where the log did not accept all entries.
-  bool Audit(const std::string& device, const VersionedPolicy& policy, const Principal& principal,
-             const std::vector<std::string>& texts, const std::string& why);
-  // False under a policy that has been replaced. Its outcomes are not remembered.
-  bool Enter(uint64_t policy_version) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool IsNews(const Key& key, uint64_t policy_version, const std::string& outcome);
-  bool IsNewsOfThePast(uint64_t policy_version, const std::string& outcome);
-  // `key` is nullptr for a past view.
-  void Remember(const Key* key, uint64_t policy_version, const std::string& outcome);
-
-  const Store& store_;
-  AuditSink& audit_;
-
-  absl::Mutex mu_;
-  uint64_t policy_version_ ABSL_GUARDED_BY(mu_) = 0;                 // the newest seen
-  absl::flat_hash_map<Key, std::string> told_ ABSL_GUARDED_BY(mu_);  // hashes of the last outcomes under it
-  absl::flat_hash_set<std::string> told_ever_ ABSL_GUARDED_BY(mu_);  // likewise of all outcomes, past views included
+  std::set<UpdateListener*> listeners_ ABSL_GUARDED_BY(mu_);
 };
 
 // A principal and the policy under which it was authenticated.
@@ -210,6 +160,19 @@ class Reader {
   ViewCache views_{view_auditor_};
   UpdateNotifier updates_{store_, policy_};
 };
+
+// A request, for the audit log.
+struct Access {
+  std::string endpoint;  // "GET /metrics", "Telemetry/GetSnapshot"
+  std::string resource;  // the request, unmodified
+  std::string note;      // an explanation where needed, such as "stream ended"; may be empty
+  std::string id = {};   // of the request; empty: it has none
+};
+
+// `outcome` is the status returned to an authenticated caller; every status but OK is logged as denied. The entry of an
+// unauthenticated caller has the names in the certificate and whether a token was sent, never the token.
+AuditEntry AccessEntry(const Reader& reader, const absl::StatusOr<Caller>& caller, const Credentials& credentials,
+                       const Access& access, const absl::Status& outcome);
 
 }  // namespace sideband::daemon
 

@@ -8,7 +8,6 @@
 #include "daemon/history/frame.h"
 #include "daemon/message/scope_message.h"
 #include "daemon/message/time_message.h"
-#include "daemon/view/topology_views.h"
 
 namespace sideband::daemon {
 namespace {

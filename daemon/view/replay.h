@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device has published since an update that a stream's reader has had, from the history, as one caller sees it.
+// Replays, from the history, the publications of a device that follow an update which a stream's reader has had, as one
+// caller sees them. Views of past topologies are here, too: answers from the history use them.
 //   Replay replay(reader, history, device.index, /*after=*/41);
 //   while (replay.Next(absl::ZeroDuration(), device.snapshot->publication) == Replay::Outcome::kFound) {
 //     Send(replay.Message(device, caller, filter));
@@ -11,19 +12,58 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "daemon/history/chunk.h"
 #include "daemon/history/history.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/row_filter.h"
+#include "daemon/view/tenure.h"
 #include "daemon/view/view.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
+
+// A caller's views of a device's topologies, including past topologies, for the duration of one request. The view of
+// the newest topology is requested often and is in the reader's cache instead.
+//
+// Not thread-safe. Its views are audited. The reader and the caller must outlive it.
+class TopologyViews {
+ public:
+  TopologyViews(Reader& reader, const Caller& caller)
+      : reader_(reader), caller_(caller), tenures_(reader.TenuresOf(caller)) {}
+
+  // Returns the view under the caller's policy, by the topology's own ids: another topology may use the same ids for
+  // other VMs. VMs that were not yet the caller's at that instant of the steady clock are not in it.
+  std::shared_ptr<const View> Of(const DeviceInfo& device, const std::shared_ptr<const Topology>& topology,
+                                 absl::Duration steady) {
+    const std::set<Uuid> foreign = tenures_.ForeignAt(steady);
+    std::shared_ptr<const View>& view = views_[{topology.get(), foreign}];
+    if (view == nullptr) view = Make(device, topology, foreign);
+    return view;
+  }
+  const VmTenures& tenures() const { return tenures_; }
+
+ private:
+  std::shared_ptr<const View> Make(const DeviceInfo& device, const std::shared_ptr<const Topology>& topology,
+                                   const std::set<Uuid>& foreign) {
+    DecisionLog decisions;
+    auto view = std::make_shared<const View>(*caller_.policy.policy, caller_.principal, topology, &decisions, foreign);
+    reader_.view_auditor().OnPastView(device, caller_.policy, caller_.principal, decisions);
+    return view;
+  }
+
+  Reader& reader_;
+  const Caller& caller_;
+  const VmTenures tenures_;
+  // A view holds its topology, so that the address is not reused. Shared with VisibleDevices.
+  std::map<std::pair<const Topology*, std::set<Uuid>>, std::shared_ptr<const View>> views_;
+};
 
 // How many numbers one step may decode. A frame that has been begun is decoded whole.
 class DecodeBudget {
@@ -60,7 +100,7 @@ class Replay {
 
   // The publication of the last frame that was found or passed over.
   uint64_t passed() const { return passed_; }
-  // Of the frame that was found last.
+  // Header and boot id of the frame that was found last.
   const FrameHeader& header() const { return frames_->header(); }
   uint64_t boot_id() const { return frames_->view().layout().boot_id; }
   // Whether the caller would have seen the device then, under the policy that holds now.

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/view/fake_past.h"
+#include "daemon/view/fake_world.h"
 #include "daemon/view/snapshot_message.h"
 
 namespace sideband::daemon {
@@ -152,4 +152,5 @@ TEST_F(ReplayTest, WhatIsNotHeldInFullIsLost) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

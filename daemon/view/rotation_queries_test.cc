@@ -375,4 +375,5 @@ TEST_F(RotationQueriesTest, LearningNeedsTheRightToChange) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

@@ -15,8 +15,7 @@
 #include "daemon/message/time_message.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/history_window.h"
-#include "daemon/view/sensor_message.h"
-#include "daemon/view/visible_boards.h"
+#include "daemon/view/sensor_queries.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {

@@ -157,4 +157,5 @@ TEST_F(SensorQueriesTest, ATenantOfAPartitionSeesTheDevice) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

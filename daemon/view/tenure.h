@@ -27,7 +27,7 @@
 
 namespace sideband::daemon {
 
-// Of the VMs of one caller. Instants are of the host's steady clock: no step of the wall clock moves them.
+// The tenures of one caller's VMs. Instants are of the host's steady clock: no step of the wall clock moves them.
 class VmTenures {
  public:
   // `since` has the VMs whose past is not all the caller's.
@@ -40,15 +40,15 @@ class VmTenures {
     const auto found = since_.find(vm);
     return found == since_.end() ? -absl::InfiniteDuration() : found->second;
   }
-  // Those that were not the caller's at that instant.
+  // The VMs that were not the caller's at that instant.
   std::set<Uuid> ForeignAt(absl::Duration steady) const;
 
  private:
   std::map<Uuid, absl::Duration> since_;
 };
 
-// Of a partition of a board, in the history of sensors: chunks whose SensorChunkView::newest is greater than `place`,
-// and of these what was read at `time` or later. By default nothing.
+// The part of the history of sensors that a tenure of a board's partition covers: chunks whose SensorChunkView::newest
+// is greater than `place`, and in these the values that were read at `time` or later. By default nothing.
 struct PartitionTenure {
   uint64_t place = std::numeric_limits<uint64_t>::max();
   absl::Time time = absl::InfinitePast();
@@ -83,7 +83,7 @@ class Tenures final : private PolicyListener {
     // When the grant was made: at the start of the daemon, unless a reload made it.
     absl::Duration steady = -absl::InfiniteDuration();
     uint64_t place = 0;  // in the history of sensors
-    // What the policy says instead, and that as an instant of the steady clock.
+    // The time that the policy says instead, and that as an instant of the steady clock.
     std::optional<absl::Time> since;
     absl::Duration since_steady;
   };

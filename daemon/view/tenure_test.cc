@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/view/fake_past.h"
+#include "daemon/view/fake_world.h"
 #include "daemon/view/mark_queries.h"
 
 namespace sideband::daemon {

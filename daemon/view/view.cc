@@ -4,7 +4,66 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "daemon/authz/role_name.h"
+#include "proto/audit/entry.h"
+
 namespace sideband::daemon {
+namespace {
+
+using Kind = Resource::Kind;
+
+// The name that distinguishes the decision from others on the same subject; empty for a subject with a single decision.
+std::string NameOf(const Resource& resource) {
+  switch (resource.kind) {
+    case Kind::kVmIdentity:
+      return resource.vm.ToString();
+    case Kind::kContext:
+      return resource.context;
+    case Kind::kEvent:
+    case Kind::kGateGroup:
+      return resource.event;
+    case Kind::kDevice:
+    case Kind::kVm:
+    case Kind::kSelfMetrics:
+    case Kind::kAuditLog:
+    case Kind::kBoard:
+    case Kind::kPartition:
+      break;
+  }
+  return "";
+}
+
+std::string OutcomeText(const Decision& decision) {
+  return absl::StrCat(decision.allowed ? "allow (" : "deny (", decision.reason, ")");
+}
+
+// Adds `start` followed by the names, split into as many texts as needed.
+void AppendNames(const std::string& start, const std::vector<std::string>& names, std::vector<std::string>& texts) {
+  std::string text = start;
+  for (const std::string& name : names) {
+    const bool is_first = text.size() == start.size();
+    if (!is_first && text.size() + 2 + name.size() > kAuditTextBytesMax) {
+      texts.push_back(std::exchange(text, start));
+    }
+    absl::StrAppend(&text, text.size() == start.size() ? " " : ", ", name);
+  }
+  texts.push_back(std::move(text));
+}
+
+std::vector<std::string> Sorted(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+// Differs where the device, the group or a decision differs.
+std::string OutcomeOf(const std::string& device, const Principal& principal, const std::vector<std::string>& texts) {
+  return AuditHash(absl::StrCat(device, "\n", principal.group(), "\n", absl::StrJoin(texts, "\n")));
+}
+
+}  // namespace
 
 // Evaluates Decide() for every scope and event of the topology.
 class View::Builder {
@@ -102,6 +161,180 @@ const EventSet* View::Events(uint16_t vm, uint16_t context) const {
   const auto row = rows_.find(ScopeId(vm, context));
   // A block that the topology does not name is visible to no principal.
   return row == rows_.end() ? nullptr : &event_sets_[row->second];
+}
+
+void DecisionLog::Add(const Resource& resource, Right right, const Decision& decision) {
+  // The identities of all VMs are one subject.
+  const Subject subject{resource.kind, !resource.context.empty(), right,
+                        resource.kind == Kind::kVmIdentity ? Uuid{} : resource.vm};
+  const auto [place, is_new] =
+      places_.try_emplace(Key(subject.kind, subject.is_context_level, subject.right, subject.vm), entries_.size());
+  if (is_new) entries_.push_back({subject, {}});
+  std::vector<Outcome>& outcomes = entries_[place->second].outcomes;
+  auto outcome = std::ranges::find_if(outcomes, [&](const Outcome& one) {
+    return one.decision.allowed == decision.allowed && one.decision.reason == decision.reason;
+  });
+  if (outcome == outcomes.end()) outcome = outcomes.insert(outcomes.end(), {decision, {}});
+  if (std::string name = NameOf(resource); !name.empty()) outcome->names.push_back(std::move(name));
+}
+
+std::string DecisionLog::Title(const Subject& subject) {
+  const std::string whose = subject.vm.is_nil() ? "device" : absl::StrCat("vm ", subject.vm.ToString());
+  switch (subject.kind) {
+    case Kind::kVmIdentity:
+      return "vms";
+    case Kind::kContext:
+      return whose + " contexts";
+    case Kind::kEvent:
+      return whose + (subject.is_context_level ? " context events" : " events");
+    case Kind::kGateGroup:
+      return whose + " gate groups";
+    case Kind::kDevice:
+    case Kind::kVm:
+    case Kind::kSelfMetrics:
+    case Kind::kAuditLog:
+    case Kind::kBoard:
+    case Kind::kPartition:
+      break;
+  }
+  return whose + (subject.right == Right::kSeal ? " sealed" : "");
+}
+
+void DecisionLog::AppendTexts(const Entry& entry, std::vector<std::string>& texts) {
+  const bool is_of_many = entry.subject.kind == Kind::kContext || entry.subject.kind == Kind::kEvent;
+  const bool is_mixed = entry.outcomes.size() > 1;
+  for (const Outcome& outcome : entry.outcomes) {
+    const std::string start = absl::StrCat(Title(entry.subject), ": ", OutcomeText(outcome.decision));
+    // Names are listed only for the allowed part of a mixed outcome: tenants can create any number of contexts.
+    if (is_of_many && !(is_mixed && outcome.decision.allowed)) {
+      texts.push_back(start + (is_mixed ? ": others" : ": all"));
+    } else if (outcome.names.empty()) {
+      texts.push_back(start);
+    } else {
+      AppendNames(start + ":", Sorted(outcome.names), texts);
+    }
+  }
+}
+
+std::vector<std::string> DecisionLog::Texts() const {
+  std::vector<std::string> texts;
+  for (const Entry& entry : entries_) AppendTexts(entry, texts);
+  return texts;
+}
+
+std::shared_ptr<const View> ViewCache::Find(const Key& key, uint64_t policy_version, const Topology* topology) {
+  const auto found = entries_.find(key);
+  // A view holds its topology, so that the address is not reused.
+  const bool current = found != entries_.end() && found->second.policy_version == policy_version &&
+                       found->second.view->topology().get() == topology;
+  return current ? found->second.view : nullptr;
+}
+
+std::shared_ptr<const View> ViewCache::Keep(const Key& key, uint64_t policy_version, std::shared_ptr<const View> made) {
+  absl::MutexLock lock(&mu_);
+  if (auto view = Find(key, policy_version, made->topology().get())) return view;
+  if (policy_version < policy_version_) return made;  // from a late reader of a replaced policy; not cached
+  if (policy_version > policy_version_) entries_.clear();
+  policy_version_ = policy_version;
+  entries_.insert_or_assign(key, Entry{policy_version, made});
+  return made;
+}
+
+void ViewCache::Drop(const Key& key, const View* view) {
+  absl::MutexLock lock(&mu_);
+  const auto found = entries_.find(key);
+  // Another thread may have replaced the view meanwhile.
+  if (found != entries_.end() && found->second.view.get() == view) entries_.erase(found);
+}
+
+std::shared_ptr<const View> ViewCache::Get(size_t device, const VersionedPolicy& policy, const Principal& principal,
+                                           std::shared_ptr<const Topology> topology) {
+  const Key key(device, principal.group());
+  {
+    absl::MutexLock lock(&mu_);
+    if (auto view = Find(key, policy.version, topology.get())) return view;
+  }
+  // Computed without the lock, since it may take long. A view that is computed twice does no harm.
+  DecisionLog decisions;
+  const auto made = std::make_shared<const View>(*policy.policy, principal, std::move(topology), &decisions);
+  auto kept = Keep(key, policy.version, made);
+  // Only the thread whose view was cached has it audited.
+  if (kept == made && !listener_.OnView(device, policy, principal, decisions)) Drop(key, made.get());
+  return kept;
+}
+
+bool ViewAuditor::Enter(uint64_t policy_version) {
+  if (policy_version < policy_version_) return false;
+  if (policy_version > policy_version_) {
+    told_.clear();
+    told_ever_.clear();
+  }
+  policy_version_ = policy_version;
+  return true;
+}
+
+bool ViewAuditor::IsNews(const Key& key, uint64_t policy_version, const std::string& outcome) {
+  absl::MutexLock lock(&mu_);
+  // Outcomes under a replaced policy are not remembered, so each of them is audited.
+  if (!Enter(policy_version)) return true;
+  const auto told = told_.find(key);
+  return told == told_.end() || told->second != outcome;
+}
+
+bool ViewAuditor::IsNewsOfThePast(uint64_t policy_version, const std::string& outcome) {
+  absl::MutexLock lock(&mu_);
+  return !Enter(policy_version) || !told_ever_.contains(outcome);
+}
+
+void ViewAuditor::Remember(const Key* key, uint64_t policy_version, const std::string& outcome) {
+  absl::MutexLock lock(&mu_);
+  if (!Enter(policy_version)) return;
+  if (key != nullptr) told_[*key] = outcome;
+  // A forgotten outcome is audited once more.
+  if (told_ever_.size() >= kOutcomesMax) told_ever_.clear();
+  told_ever_.insert(outcome);
+}
+
+bool ViewAuditor::Audit(const std::string& device, const VersionedPolicy& policy, const Principal& principal,
+                        const std::vector<std::string>& texts, const std::string& why) {
+  // Texts beyond the limit of one entry follow in further entries.
+  for (size_t begin = 0; begin < texts.size(); begin += kAuditDetailMax) {
+    const size_t end = std::min(begin + kAuditDetailMax, texts.size());
+    const bool is_taken =
+        audit_.Record({.kind = AuditKind::kView,
+                       .principal = principal.identity,
+                       .role = RoleName(*policy.policy, principal),
+                       .resource = absl::StrCat("device ", device),
+                       .reason = begin == 0 ? why : "continued",
+                       .policy_version = policy.version,
+                       .detail = {texts.begin() + static_cast<long>(begin), texts.begin() + static_cast<long>(end)}});
+    if (!is_taken) return false;
+  }
+  return true;
+}
+
+bool ViewAuditor::OnView(size_t device, const VersionedPolicy& policy, const Principal& principal,
+                         const DecisionLog& decisions) {
+  const auto info = store_.Info(device);
+  if (info == nullptr) return false;  // removed since the request
+  const std::string& name = info->name;
+  const std::vector<std::string> texts = decisions.Texts();
+  const std::string outcome = OutcomeOf(name, principal, texts);
+  const Key key(device, principal.group());
+  if (!IsNews(key, policy.version, outcome)) return true;
+  // Remembered only once the log has taken every entry; until then each request tries again.
+  if (!Audit(name, policy, principal, texts, "first request of this role")) return false;
+  Remember(&key, policy.version, outcome);
+  return true;
+}
+
+void ViewAuditor::OnPastView(const DeviceInfo& device, const VersionedPolicy& policy, const Principal& principal,
+                             const DecisionLog& decisions) {
+  const std::vector<std::string> texts = decisions.Texts();
+  const std::string outcome = OutcomeOf(device.name, principal, texts);
+  if (!IsNewsOfThePast(policy.version, outcome)) return;
+  if (!Audit(device.name, policy, principal, texts, "first request of this role for this past")) return;
+  Remember(nullptr, policy.version, outcome);
 }
 
 }  // namespace sideband::daemon

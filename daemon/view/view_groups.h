@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is kept for each group of callers that see the same data, under one policy.
+// One object for each group of callers that see the same data, under one policy.
 //   ViewGroups<Kept> groups;
 //   const std::shared_ptr<Kept> kept = groups.Find(caller);
 #ifndef SIDEBAND_DAEMON_VIEW_VIEW_GROUPS_H_
@@ -34,7 +34,7 @@ class ViewGroups {
     return kept;
   }
 
-  // Those of all groups; none if they belong to another policy.
+  // The objects of all groups; none if they belong to another policy.
   std::vector<std::shared_ptr<Kept>> All(uint64_t policy_version) const ABSL_LOCKS_EXCLUDED(mu_) {
     std::vector<std::shared_ptr<Kept>> all;
     absl::MutexLock lock(&mu_);

@@ -102,7 +102,7 @@ struct ContextInfo {
   bool operator==(const ContextInfo&) const = default;
 };
 
-// The block of the hypervisor's work on a slice while nobody is resident there. In snapshots it is a context of
+// The block of the hypervisor's work on a slice while no VM is resident there. In snapshots it is a context of
 // kHypervisorVm, whose ID is that of the slice.
 struct HostBlockInfo {
   uint8_t slice = 0;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/numeric/int128.h"
-#include "proto/mailbox/any_number.h"
+#include "proto/mailbox/random_snapshots.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
 

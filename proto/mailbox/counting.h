@@ -161,7 +161,7 @@ struct ConfigWrite {
 // both words of a gate value. What only one of them has is left as it is.
 std::vector<ConfigWrite> Difference(const CountingConfig& from, const CountingConfig& to);
 
-// What is to be written of a word that a guest may change at any time: its writer knew it as `from` and made `to` of
+// The value to be written to a word that a guest may change at any time: its writer knew it as `from` and made `to` of
 // it, and it is `now`. Fields that the writer has not changed stay as they are now. A word of a gate value is written
 // whole.
 // Only HasFields words depend on `now`.
@@ -180,7 +180,7 @@ Bytes EncodeConfigStream(uint64_t boot_id, const CountingConfig& config);
 // meaning.
 absl::StatusOr<CountingConfig> DecodeConfigStream(ByteSpan bytes);
 
-// Rules for a change of a device's configuration, whoever makes it (virtual-counters.md, "Who may change what").
+// Rules for a change of a device's configuration by any writer (virtual-counters.md, "Who may change what").
 // The device refuses it without a reason; a controller that asks here first can say why.
 // INVALID_ARGUMENT names the VM and the field: anything of a confidential VM but what it may open, whether a VM is
 // private, and a selection that the device does not have.

@@ -7,6 +7,8 @@
 #ifndef SIDEBAND_PROTO_MAILBOX_RANDOM_SNAPSHOTS_H_
 #define SIDEBAND_PROTO_MAILBOX_RANDOM_SNAPSHOTS_H_
 
+#include <rapidcheck.h>
+
 #include <cstdint>
 #include <map>
 #include <random>
@@ -17,6 +19,9 @@
 #include "proto/mailbox/snapshot_stream.h"
 
 namespace sideband::mailbox {
+
+// All widths are as likely.
+inline uint64_t AnyNumber() { return *rc::gen::arbitrary<uint64_t>() >> *rc::gen::inRange(0, 64); }
 
 // Not thread-safe.
 class RandomSnapshots {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counter rotation: more events than counters. Sets of events take turns in slots of each context's own time; what a
-// set missed is estimated, with an error (counter-rotation.md).
+// Counter rotation: multiplexing of more events than counters. Sets of events are counted one after another, in slots
+// of each context's own time; the counts that a set missed are estimated, with an error (counter-rotation.md).
 //   const RotationPlan& plan = catalog.plans[0];                    // the chip's own
 //   const BlockRotation& numbers = snapshot.rotation[block];
 //   const RotationTime time = TimeOf(numbers, catalog.plans, event, group);
@@ -102,8 +102,8 @@ struct RotationPart {
 
 inline constexpr uint64_t kUnknownNumber = std::numeric_limits<uint64_t>::max();
 
-// Of an event of a block since the block's generation began, with the counted number: counted <= truth <= upper, and
-// counted <= estimate <= upper. None ever falls but the deviation.
+// The estimate of an event of a block since the block's generation began, with the counted number: counted <= truth <=
+// upper, and counted <= estimate <= upper. None ever falls but the deviation.
 struct EventEstimate {
   uint64_t estimate = 0;
   uint64_t upper = 0;      // kUnknownNumber: a counter saturated
@@ -126,10 +126,10 @@ struct RotationTime {
   bool operator==(const RotationTime&) const = default;
 };
 
-// Of an event with the gate group of that index (none: of no group), in all parts. Running are the slots of the sets
-// that include the event. A part without the group does not count at all, nor one whose plan is of the other scope:
-// events are of the device where a plan of the device includes them. A part whose plan is not among `plans` counts in
-// enabled only, of events that are not of the device, whose plan is never forgotten.
+// The time of an event with the gate group of that index (none: of no group), in all parts. Running are the slots of
+// the sets that include the event. A part without the group does not count at all, nor one whose plan is of the other
+// scope: events are of the device where a plan of the device includes them. A part whose plan is not among `plans`
+// counts in enabled only, of events that are not of the device, whose plan is never forgotten.
 RotationTime TimeOf(const BlockRotation& numbers, const std::vector<RotationPlan>& plans, size_t event,
                     std::optional<size_t> gate_group);
 

@@ -47,7 +47,7 @@ class RotationPrediction {
   // The base's numbers of a block; none without a base.
   const BlockRotation& BaseOf(size_t block) const;
 
-  // Of `numbers`, which has its sizes, and those columns that are told before, in ascending order.
+  // The guesses of a column. `numbers` has its sizes, and the columns that are told before, in ascending order.
   Guesses OfColumn(size_t block, const BlockRotation& numbers, size_t part, size_t column) const;
 
   struct Times {

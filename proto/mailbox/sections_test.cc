@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "proto/mailbox/any_number.h"
 #include "proto/mailbox/clocks.h"
+#include "proto/mailbox/random_snapshots.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"

@@ -25,7 +25,7 @@ namespace sideband::mailbox {
 inline constexpr size_t kBundleRequestsMax = 4;
 inline constexpr size_t kBundleRulesMax = 10;
 inline constexpr size_t kBundleRequestDwords = 4;
-// Of a request's command: whether a failure ends the bundle. After its execution the dword has the status.
+// A bit of a request's command: a failure ends the bundle. After its execution the dword has the status.
 inline constexpr uint32_t kBundleStops = uint32_t{1} << 31;
 
 enum class BundleField : uint8_t { kStatus = 0, kData = 1, kExtendedData = 2 };

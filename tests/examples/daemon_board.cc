@@ -18,7 +18,6 @@
 #include "daemon/board/group_plans.h"
 #include "daemon/board/group_round.h"
 #include "daemon/board/metric_words.h"
-#include "daemon/board/round_runner.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
@@ -88,10 +87,6 @@ void UseBoardStore(size_t device, const BoardReader& reader, BoardStore& boards,
 
 void UseFakeBoard() {
   //@ daemon/board/fake_board.h
-}
-
-void UseRoundRunner(FakeBoard& board) {
-  //@ daemon/board/round_runner.h
 }
 
 }  // namespace

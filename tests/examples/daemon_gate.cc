@@ -21,7 +21,6 @@
 #include "daemon/gate/gate_timeouts.h"
 #include "daemon/grpc/service_host.h"
 #include "daemon/identity/credentials.h"
-#include "daemon/listen/connection_holder.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/metrics/listener_metrics.h"
 #include "proto/base/status_macros.h"

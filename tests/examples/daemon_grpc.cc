@@ -18,13 +18,10 @@
 #include "daemon/base/clock.h"
 #include "daemon/config/config.h"
 #include "daemon/grpc/admission.h"
-#include "daemon/grpc/calls_under_way.h"
+#include "daemon/grpc/call_limits.h"
+#include "daemon/grpc/grpc_message.h"
 #include "daemon/grpc/grpc_server.h"
 #include "daemon/grpc/grpc_server_fixture.h"
-#include "daemon/grpc/grpc_status.h"
-#include "daemon/grpc/message_bytes.h"
-#include "daemon/grpc/raw_client.h"
-#include "daemon/grpc/request_quota.h"
 #include "daemon/grpc/service_context.h"
 #include "daemon/grpc/service_host.h"
 #include "daemon/grpc/services.h"
@@ -54,7 +51,7 @@ void UseAdmission(const ServiceContext& context, grpc::CallbackServerContext& ca
 }
 
 absl::Status UseCallsUnderWay(CallsUnderWay& under_way, const sideband::v1::GetSnapshotResponse& answer) {
-  //@ daemon/grpc/calls_under_way.h
+  //@ daemon/grpc/call_limits.h
   return absl::OkStatus();
 }
 
@@ -65,22 +62,10 @@ absl::Status UseGrpcServer(const Config& config, Reader& reader, const std::uniq
 
 //@ daemon/grpc/grpc_server_fixture.h
 
-void UseGrpcStatus() {
-  //@ daemon/grpc/grpc_status.h
-}
-
 absl::Status UseMessageBytes(const sideband::v1::GetSnapshotResponse& response,
                              sideband::v1::GetSnapshotRequest& request) {
-  //@ daemon/grpc/message_bytes.h
+  //@ daemon/grpc/grpc_message.h
   return absl::OkStatus();
-}
-
-void UseRawClient(const std::shared_ptr<grpc::Channel>& channel) {
-  //@ daemon/grpc/raw_client.h
-}
-
-void UseRequestQuota(const Clock& clock) {
-  //@ daemon/grpc/request_quota.h
 }
 
 void UseServiceHost(const ServiceContext& context, int fd, gpr_timespec deadline) {

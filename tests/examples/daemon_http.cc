@@ -13,7 +13,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/config/config.h"
 #include "daemon/config/fake_certificates.h"
-#include "daemon/exposition/scrape_filter.h"
+#include "daemon/exposition/device_frame.h"
 #include "daemon/http/fake_http_client.h"
 #include "daemon/http/http_exchange.h"
 #include "daemon/http/http_message.h"
@@ -21,7 +21,6 @@
 #include "daemon/http/http_session.h"
 #include "daemon/http/queries.h"
 #include "daemon/http/site.h"
-#include "daemon/http/target_list.h"
 #include "daemon/identity/credentials.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/metrics/self_metrics.h"
@@ -73,10 +72,6 @@ absl::Status UseSite(Reader& reader, const std::unique_ptr<SelfMetrics>& metrics
                      PageData& page_data, const TargetList& targets, const HttpServer::Options& options) {
   //@ daemon/http/site.h
   return absl::OkStatus();
-}
-
-void UseTargetList(const Config& config, const HttpRequest& request, HttpResponse& response) {
-  //@ daemon/http/target_list.h
 }
 
 }  // namespace

@@ -19,12 +19,9 @@
 #include "daemon/gate/frame_guard.h"
 #include "daemon/http/http_server.h"
 #include "daemon/listen/acceptor.h"
-#include "daemon/listen/connection_holder.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/listen/descriptors.h"
-#include "daemon/listen/handshake_check.h"
 #include "daemon/listen/holder_throttle.h"
-#include "daemon/listen/key_updates.h"
 #include "daemon/listen/listener_tls.h"
 #include "daemon/listen/tls_context.h"
 #include "daemon/listen/tls_peer.h"
@@ -53,10 +50,6 @@ void Refuse(absl::string_view reason);
 void Serve(int fd);
 void Serve(int fd, uint32_t user);
 
-void UseConnectionHolder(const TlsPeer& peer, const boost::asio::ip::tcp::endpoint& endpoint) {
-  //@ daemon/listen/connection_holder.h
-}
-
 void UseConnectionTable(ConnectionTable& table, ConnectionTable::Id id) {
   //@ daemon/listen/connection_table.h
 }
@@ -69,17 +62,8 @@ void UseHolderThrottle(HolderThrottle& throttle, const ConnectionTable::Holder& 
   //@ daemon/listen/holder_throttle.h
 }
 
-void UseKeyUpdates(SSL_CTX* context, const SSL* ssl) {
-  //@ daemon/listen/key_updates.h
-}
-
 absl::Status UseListenerTls(const Config& config, ListenerMetrics& metrics) {
   //@ daemon/listen/listener_tls.h
-  return absl::OkStatus();
-}
-
-absl::Status UseHandshakeCheck(const std::unique_ptr<TlsFiles>& files, const TlsServerConfig& config) {
-  //@ daemon/listen/handshake_check.h
   return absl::OkStatus();
 }
 

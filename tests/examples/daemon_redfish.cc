@@ -8,16 +8,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "daemon/redfish/collection.h"
 #include "daemon/redfish/device_resources.h"
 #include "daemon/redfish/document.h"
 #include "daemon/redfish/error_document.h"
-#include "daemon/redfish/identifiers.h"
-#include "daemon/redfish/oem_schema.h"
 #include "daemon/redfish/public_documents.h"
 #include "daemon/redfish/redfish_service.h"
 #include "daemon/redfish/request_target.h"
-#include "daemon/redfish/sensor_resource.h"
 #include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"
 
@@ -33,10 +29,6 @@ using sideband::v1::Snapshot;
 
 void Show(const nlohmann::json& json);
 
-void UseCollection(const PageOptions& page) {
-  //@ daemon/redfish/collection.h
-}
-
 void UseDeviceResources(const Device& device, const DeviceSensors& sensors) {
   //@ daemon/redfish/device_resources.h
 }
@@ -47,14 +39,6 @@ void UseDocument() {
 
 void UseErrorDocument() {
   //@ daemon/redfish/error_document.h
-}
-
-void UseIdentifiers(nlohmann::json& resource) {
-  //@ daemon/redfish/identifiers.h
-}
-
-void UseOemSchema() {
-  //@ daemon/redfish/oem_schema.h
 }
 
 absl::StatusOr<RedfishDocument> UsePublicDocuments(const RedfishTarget& target) {
@@ -70,10 +54,6 @@ absl::Status UseRedfishService(const SensorQueries& sensors, const Caller& calle
 absl::Status UseRequestTarget() {
   //@ daemon/redfish/request_target.h
   return absl::OkStatus();
-}
-
-void UseSensorResource(const DeviceSensors& device, const Sensor& sensor) {
-  //@ daemon/redfish/sensor_resource.h
 }
 
 }  // namespace

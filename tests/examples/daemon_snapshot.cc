@@ -6,7 +6,7 @@
 
 #include "daemon/http/site.h"
 #include "daemon/mailbox/block_peeker.h"
-#include "daemon/mailbox/check_against.h"
+#include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/snapshot/capacities.h"
 #include "daemon/snapshot/clock_settings.h"
 #include "daemon/snapshot/clock_state.h"

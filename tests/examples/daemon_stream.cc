@@ -9,18 +9,14 @@
 #include "daemon/base/clock.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/stream/change_stream.h"
-#include "daemon/stream/heartbeat.h"
 #include "daemon/stream/resume_token.h"
 #include "daemon/stream/sample_stream.h"
 #include "daemon/stream/stream_content.h"
-#include "daemon/stream/stream_message.h"
-#include "daemon/stream/stream_position.h"
 #include "daemon/stream/stream_request.h"
-#include "daemon/stream/whole_message.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/sensor_queries.h"
-#include "daemon/view/snapshot_bodies.h"
+#include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"
 #include "sideband/v1/telemetry.pb.h"
 
@@ -38,10 +34,6 @@ void UseChangeStream(const StreamRequest& request, const SensorQueries& sensors,
   //@ daemon/stream/change_stream.h
 }
 
-void UseHeartbeat(Heartbeat& heartbeat, const Clock& clock) {
-  //@ daemon/stream/heartbeat.h
-}
-
 absl::Status UseResumeToken(const std::string& identity, const sideband::v1::SubscribeRequest& request,
                             const StreamPosition& reached, sideband::v1::SubscribeResponse& response) {
   //@ daemon/stream/resume_token.h
@@ -55,18 +47,6 @@ void UseSampleStream(const StreamRequest& request, Reader& reader, SnapshotBodie
 
 void UseStreamContent(StreamContent& content, const StreamSight& sight) {
   //@ daemon/stream/stream_content.h
-}
-
-void UseStreamMessage(SnapshotBodies& bodies, const VisibleDevice& device, const RowFilter& filter) {
-  //@ daemon/stream/stream_message.h
-}
-
-void UseWholeMessage(const StreamMessage& message) {
-  //@ daemon/stream/whole_message.h
-}
-
-void UseStreamPosition(const StreamPosition& reached) {
-  //@ daemon/stream/stream_position.h
 }
 
 absl::Status UseStreamRequest(const sideband::v1::SubscribeRequest& message) {

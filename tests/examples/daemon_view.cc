@@ -25,38 +25,26 @@
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/view/absent_name_notice.h"
-#include "daemon/view/access_entry.h"
 #include "daemon/view/admin.h"
-#include "daemon/view/board_event_cursor.h"
-#include "daemon/view/clock_queries.h"
 #include "daemon/view/counting_queries.h"
-#include "daemon/view/decision_log.h"
 #include "daemon/view/exchange_queries.h"
-#include "daemon/view/fake_live_reader.h"
-#include "daemon/view/fake_past.h"
+#include "daemon/view/fake_world.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/history_window.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/peek_reader.h"
-#include "daemon/view/queries.h"
 #include "daemon/view/reader.h"
-#include "daemon/view/reference_policy.h"
 #include "daemon/view/replay.h"
 #include "daemon/view/rotation_queries.h"
-#include "daemon/view/rotation_settings.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/sensor_history_reader.h"
-#include "daemon/view/sensor_message.h"
 #include "daemon/view/sensor_queries.h"
-#include "daemon/view/snapshot_bodies.h"
 #include "daemon/view/snapshot_message.h"
 #include "daemon/view/state_items.h"
+#include "daemon/view/telemetry_queries.h"
 #include "daemon/view/tenure.h"
-#include "daemon/view/topology_views.h"
-#include "daemon/view/update_notifier.h"
 #include "daemon/view/view.h"
 #include "daemon/view/view_groups.h"
-#include "daemon/view/visible_boards.h"
 #include "proto/audit/entry.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/snapshot.h"
@@ -73,18 +61,6 @@ void UseAbsentNameNotice(Reader& reader, const std::vector<NamedVm>& vms_with_ke
                          const std::vector<PlacedEvent>& events_of_ratios, const AbsentNameNotice::Report& warn,
                          const AbsentNameNotice::Report& fail) {
   //@ daemon/view/absent_name_notice.h
-}
-
-void UseAccessEntry(Reader& reader, const Credentials& credentials, const std::string& target) {
-  //@ daemon/view/access_entry.h
-}
-
-void UseDecisionLog(const Policy& policy, const Principal& principal, const Resource& resource, AuditEntry& entry) {
-  //@ daemon/view/decision_log.h
-}
-
-void UseFakeLiveReader(const PeekQuery& query, const LiveReader::Done& done, const PeekedBlock& block) {
-  //@ daemon/view/fake_live_reader.h
 }
 
 void UsePeekReader(Reader& reader, LiveReader& live, const Caller& caller, const sideband::v1::PeekRequest& request,
@@ -106,10 +82,6 @@ absl::Status UseExchangeQueries(Reader& reader, GuestSealer& sealer, const Calle
   return absl::OkStatus();
 }
 
-void UseFakePast(const Caller& caller, const sideband::v1::GetHistoryRequest& request) {
-  //@ daemon/view/fake_past.h
-}
-
 absl::Status UseHistoryReader(Reader& reader, const Store& store, const History& history, const Caller& caller,
                               const sideband::v1::GetHistoryRequest& request) {
   //@ daemon/view/history_reader.h
@@ -123,13 +95,8 @@ void UseReplay(Reader& reader, const History* history, const VisibleDevice& devi
   //@ daemon/view/replay.h
 }
 
-void UseStateItems(const VisibleDevice& device, const VisibleBoard& board, const RowFilter& filter,
-                   const Clock& clock) {
-  //@ daemon/view/state_items.h
-}
-
 absl::Status UseQueries(Reader& reader, const Caller& caller, const sideband::v1::ListDevicesRequest& request) {
-  //@ daemon/view/queries.h
+  //@ daemon/view/telemetry_queries.h
   return absl::OkStatus();
 }
 
@@ -146,10 +113,6 @@ void UseReader(Store& store, PolicyHolder& policy_holder, const Clock& clock, Au
   //@ daemon/view/reader.h
 }
 
-void UseReferencePolicy(const Universe& universe) {
-  //@ daemon/view/reference_policy.h
-}
-
 absl::Status UseRowFilter(const sideband::v1::GetSnapshotRequest& request, const std::vector<VisibleDevice>& devices) {
   //@ daemon/view/row_filter.h
   return absl::OkStatus();
@@ -159,21 +122,7 @@ void Send(const std::string& body, const std::string& moment);
 
 void UseSnapshotBodies(Reader& reader, const std::unique_ptr<SelfMetrics>& metrics, const VisibleDevice& device,
                        const RowFilter& filter) {
-  //@ daemon/view/snapshot_bodies.h
-}
-
-void UseSnapshotMessage(sideband::v1::GetSnapshotResponse& response, const VisibleDevice& device,
-                        const RowFilter& filter) {
   //@ daemon/view/snapshot_message.h
-}
-
-void UseTopologyViews(Reader& reader, const Caller& caller, const DeviceInfo& device, const ChunkView& chunk) {
-  const Layout& layout = chunk.layout();
-  //@ daemon/view/topology_views.h
-}
-
-void UseUpdateNotifier(Store& store, PolicyHolder& policy, UpdateListener& streams) {
-  //@ daemon/view/update_notifier.h
 }
 
 void UseView(const View& view, const mailbox::BlockHeader& block) {
@@ -192,23 +141,6 @@ absl::Status UseRotationQueries(Reader& reader, RotationSink* sink, const Caller
                                 RotationDone<sideband::v1::SetRotationResponse> done) {
   //@ daemon/view/rotation_queries.h
   return absl::OkStatus();
-}
-
-absl::Status UseRotationSettings(const sideband::v1::SetRotationRequest& request, const mailbox::Catalog& catalog,
-                                 const EventSet& readable, const mailbox::RotationPlan& plan,
-                                 mailbox::RotationRequest& wanted, sideband::v1::RotationPlan& out) {
-  //@ daemon/view/rotation_settings.h
-  return absl::OkStatus();
-}
-
-void UseVisibleBoards(const BoardStore& store, const Caller& caller, Reader& reader, const Clock& clock) {
-  const auto Show = [](const VisibleBoard&) {};
-  //@ daemon/view/visible_boards.h
-}
-
-void UseSensorMessage(const VisibleBoard& board, const SensorNames& names, absl::Duration now,
-                      sideband::v1::GetSensorsResponse& response) {
-  //@ daemon/view/sensor_message.h
 }
 
 absl::Status UseSensorQueries(Reader& reader, const BoardStore& boards, const Caller& caller,
@@ -237,12 +169,7 @@ absl::Status UseSensorHistoryReader(const SensorQueries& sensors, SensorHistory&
 
 void UseBoardEventCursor(const BoardStore& boards, size_t device) {
   const auto Send = [](const BoardEventCursor::Message&) {};
-  //@ daemon/view/board_event_cursor.h
-}
-
-absl::Status UseClockQueries(Reader& reader, const Caller& caller, const sideband::v1::ListClocksRequest& request) {
-  //@ daemon/view/clock_queries.h
-  return absl::OkStatus();
+  //@ daemon/view/state_items.h
 }
 
 absl::Status UseMarkQueries(Reader& reader, MarkBook& book, BookmarkSink& sink, const Caller& caller,

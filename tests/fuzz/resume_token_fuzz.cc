@@ -6,7 +6,6 @@
 #include <string>
 
 #include "daemon/stream/resume_token.h"
-#include "daemon/stream/stream_position.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "client/rotation/rotation_request.h"
-#include "daemon/view/rotation_settings.h"
+#include "daemon/view/rotation_queries.h"
 #include "proto/base/yaml.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/rotation_file/event_names.h"

@@ -3,9 +3,9 @@
 // The daemon's session with a hostile device: the input is the extension's version (an even or an odd byte) and its
 // script.
 #include "daemon/base/clock.h"
-#include "daemon/mailbox/check_against.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
+#include "daemon/mailbox/snapshot_reader.h"
 #include "proto/mailbox/extension.h"
 #include "tests/conformance/in_process_bus.h"
 #include "tests/fuzz/fuzz_target.h"

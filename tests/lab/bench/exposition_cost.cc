@@ -11,7 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "daemon/exposition/exposition.h"
 #include "daemon/exposition/exposition_cache.h"
-#include "daemon/exposition/gzip.h"
+#include "daemon/exposition/text_buffer.h"
 #include "proto/exposition/text.h"
 #include "tests/lab/bench/benchmarks.h"
 #include "tests/lab/bench/metrics_world.h"
