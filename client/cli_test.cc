@@ -21,7 +21,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "client/cli/output.h"
+#include "client/cli/console.h"
 #include "client/commands.h"
 #include "client/lib/fake_daemon.h"
 #include "client/lib/rpc_status.h"

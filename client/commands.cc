@@ -3,7 +3,6 @@
 
 #include <span>
 
-#include "client/admin/admin_command.h"
 #include "client/bus/bus_command.h"
 #include "client/cli/builtin_commands.h"
 #include "client/counting/counting_command.h"

@@ -12,7 +12,7 @@
 #include "client/bus/memory_error_text.h"
 #include "client/bus/smbpbi_names.h"
 #include "client/bus/value_text.h"
-#include "client/cli/number_text.h"
+#include "client/cli/table.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/services.h"
 

@@ -10,7 +10,7 @@
 #include "client/bus/extension_command_text.h"
 #include "client/bus/smbpbi_names.h"
 #include "client/bus/value_text.h"
-#include "client/cli/number_text.h"
+#include "client/cli/table.h"
 #include "proto/mailbox/extension.h"
 #include "proto/smbus/pec.h"
 

@@ -16,7 +16,7 @@
 #include "client/bus/stream_follower.h"
 #include "client/bus/trace_source.h"
 #include "client/bus/wire.h"
-#include "client/cli/output.h"
+#include "client/cli/console.h"
 #include "proto/smbus/capture_file.h"
 #include "proto/smbus/monitor_frame.h"
 

@@ -25,6 +25,8 @@ std::unique_ptr<Command> NewPeekCommand();
 std::unique_ptr<Command> NewWatchCommand();
 // `sideband health`: reports whether the daemon serves, for probes.
 std::unique_ptr<Command> NewHealthCommand();
+// `sideband admin`: what operators on the daemon's machine may do.
+std::unique_ptr<Command> NewAdminCommand();
 // `sideband unseal`: opens sealed records with the VM's key.
 std::unique_ptr<Command> NewUnsealCommand();
 // `sideband audit`: verifies and prints the daemon's audit log files.

@@ -23,9 +23,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "client/cli/output.h"
+#include "client/cli/console.h"
 #include "client/cli/table.h"
-#include "client/cli/terminal.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/config.h"
 #include "client/lib/credential_stamps.h"
@@ -37,6 +36,11 @@ class App;
 }
 
 namespace sideband::client {
+
+// An exit status for an error that needs another one than ReportAndExitCode returns. `status` must not be OK; `code` is
+// from 1 to 255. A status without a message is one that has been reported already.
+absl::Status WithExitCode(absl::Status status, int code);
+std::optional<int> ExitCode(const absl::Status& status);
 
 // The program's external dependencies. All referenced objects must outlive the run.
 struct Environment {

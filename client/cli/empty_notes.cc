@@ -6,9 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "client/cli/device_choice.h"
 #include "client/cli/message_text.h"
-#include "client/cli/name_pattern.h"
+#include "client/cli/names.h"
 #include "client/lib/rpc_status.h"
 
 namespace sideband::client {

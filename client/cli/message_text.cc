@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "client/cli/number_text.h"
+#include "client/cli/table.h"
 
 namespace sideband::client {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/cli/message_text.h"
-#include "client/cli/name_pattern.h"
+#include "client/cli/names.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"

@@ -23,7 +23,7 @@ struct GuestNames {
   std::vector<mailbox::EventInfo> events;  // name, unit and description; those that are unknown have no unit
 };
 
-// Only events of which the name matches one of the patterns (name_pattern.h); no pattern: all. An event whose name no
+// Only events of which the name matches one of the patterns (names.h); no pattern: all. An event whose name no
 // metric can have is left out. Of two contexts of one name the second is "NAME 2"; the daemon says the context's ID.
 std::string GuestExposition(const v1::Snapshot& snapshot, const GuestNames& names,
                             const std::vector<std::string>& event_patterns);

@@ -21,7 +21,7 @@ namespace sideband::client {
 // date if all are of one day, unless the style is wide.
 std::string SensorHistoryTables(const v1::GetSensorHistoryResponse& response, const TableStyle& style);
 
-// A line of titles, then a line per sensor and value (client/cli/csv_render.h). Values are in the unit of the name; of
+// A line of titles, then a line per sensor and value (client/cli/formats.h). Values are in the unit of the name; of
 // counters there are the exact counts, too.
 std::string SensorHistoryCsv(const v1::GetSensorHistoryResponse& response);
 

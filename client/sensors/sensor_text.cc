@@ -13,7 +13,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "client/cli/message_text.h"
-#include "client/cli/number_text.h"
+#include "client/cli/table.h"
 #include "proto/base/visible.h"
 
 namespace sideband::client {

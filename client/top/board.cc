@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "client/cli/number_text.h"
+#include "client/cli/table.h"
 
 namespace sideband::client::top {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "client/cli/device_choice.h"
 #include "client/cli/message_text.h"
+#include "client/cli/names.h"
 
 namespace sideband::client::top {
 namespace {

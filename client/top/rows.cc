@@ -11,8 +11,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "client/cli/message_text.h"
-#include "client/cli/name_pattern.h"
-#include "client/cli/number_text.h"
+#include "client/cli/names.h"
+#include "client/cli/table.h"
 #include "client/top/board.h"
 #include "proto/base/boot_id.h"
 

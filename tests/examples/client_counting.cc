@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "client/cli/output.h"
+#include "client/cli/console.h"
 #include "client/counting/counting_command.h"
 #include "proto/base/status_macros.h"
 

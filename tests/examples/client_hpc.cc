@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "client/cli/output.h"
+#include "client/cli/console.h"
 #include "client/hpc/hpc_command.h"
 #include "proto/base/status_macros.h"
 #include "proto/registers/event_list.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/status/status.h"
-#include "client/cli/output.h"
+#include "client/cli/console.h"
 #include "client/rotation/rotation_command.h"
 #include "client/rotation/rotation_request.h"
 #include "proto/base/status_macros.h"

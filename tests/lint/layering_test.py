@@ -18,9 +18,8 @@ _RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST
 
 # {folder: the folders that its libraries and programs may depend on}
 ALLOWED = {
-    "client": ("client/admin", "client/bus", "client/cli", "client/counting", "client/demo", "client/export", "client/hpc", "client/lib", "client/marks", "client/rotation", "client/sensors", "client/top",
+    "client": ("client/bus", "client/cli", "client/counting", "client/demo", "client/export", "client/hpc", "client/lib", "client/marks", "client/rotation", "client/sensors", "client/top",
                "proto/base", "proto/manual"),
-    "client/admin": ("client/cli", "client/lib", "proto/base"),
     "client/bus": ("client/cli", "client/lib", "proto/base", "proto/mailbox", "proto/smbus"),
     "client/cli": ("client/lib", "proto/api", "proto/attestation", "proto/audit", "proto/base", "proto/envelope",
                    "proto/exchange", "proto/manual", "proto/smbus"),

@@ -1,19 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/csv_render.h"
+#include "client/cli/formats.h"
 
+#include <google/protobuf/util/json_util.h>
+
+#include <charconv>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "client/cli/csv.h"
 #include "client/cli/message_text.h"
 #include "proto/base/boot_id.h"
+#include "proto/base/visible.h"
 
 namespace sideband::client {
 namespace {
+
+bool IsFormula(const std::string& text) {
+  double number = 0;
+  return !text.empty() && absl::StrContains("=+-@", text[0]) && !absl::SimpleAtod(text, &number);
+}
+
+// The numbers of a program are its own; texts are a daemon's, whom a spreadsheet and a terminal need not trust.
+std::string Field(const std::string& untrusted) {
+  std::string text = Visible(untrusted);
+  if (IsFormula(text)) text.insert(0, "'");
+  if (text.find_first_of(",\"") == std::string::npos) return text;
+  // RFC 4180: quotes in a quoted field are doubled.
+  return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
+}
 
 std::string Seconds(const google::protobuf::Duration& duration) {
   return CsvNumber(absl::ToDoubleSeconds(ToDuration(duration)));
@@ -71,7 +93,46 @@ std::string CounterLine(const v1::Snapshot& snapshot, const v1::ScopeCounters& r
   return CsvLine(fields);
 }
 
+// Cannot occur within a JSON string, where quotation marks are escaped.
+constexpr char kBootIdKey[] = "\"boot_id\":";
+
+// "boot_id": "45063" becomes "boot_id": "000000000000b007".
+std::string WithBootIds(absl::string_view json) {
+  std::string text;
+  for (size_t key; (key = json.find(kBootIdKey)) != absl::string_view::npos;) {
+    const size_t from = json.find('"', key + sizeof(kBootIdKey) - 1) + 1;
+    const size_t to = json.find('"', from);
+    uint64_t boot_id = 0;
+    const bool is_number = absl::SimpleAtoi(json.substr(from, to - from), &boot_id);
+    absl::StrAppend(&text, json.substr(0, from), is_number ? BootIdText(boot_id) : "");
+    json.remove_prefix(is_number ? to : from);
+  }
+  return absl::StrCat(text, json);
+}
+
+std::string Convert(const google::protobuf::Message& message, bool whitespace) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.add_whitespace = whitespace;
+  options.always_print_primitive_fields = true;
+  options.preserve_proto_field_names = true;
+  std::string text;
+  // The conversion fails for unknown types, but all types are linked in; and for a time out of range, where the text
+  // ends.
+  (void)google::protobuf::util::MessageToJsonString(message, &text, options);
+  return WithBootIds(text);
+}
+
 }  // namespace
+
+std::string CsvLine(const std::vector<std::string>& fields) {
+  const auto append = [](std::string* out, const std::string& field) { out->append(Field(field)); };
+  return absl::StrJoin(fields, ",", append) + "\r\n";
+}
+
+std::string CsvNumber(double number) {
+  char text[32];  // the longest double has 24 characters
+  return std::string(text, std::to_chars(std::begin(text), std::end(text), number).ptr);
+}
 
 std::string DevicesCsvTitles() {
   return CsvLine({"device", "state", "interval_seconds", "reference_clock_hz", "boot_id", "uuid", "kinds"});
@@ -152,5 +213,13 @@ std::string SnapshotCsv(const v1::Snapshot& snapshot, Bounds bounds) {
   }
   return text;
 }
+
+std::string ToJson(const google::protobuf::Message& message) {
+  std::string text = Convert(message, true);
+  if (text.empty() || text.back() != '\n') text += '\n';
+  return text;
+}
+
+std::string ToJsonLine(const google::protobuf::Message& message) { return Convert(message, false); }
 
 }  // namespace sideband::client

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/past_options.h"
+#include "client/cli/options.h"
 
 #include <gtest/gtest.h>
 
@@ -38,5 +38,4 @@ TEST(WhenOptionTest, AnythingElseIsRefused) {
 }
 
 }  // namespace
-
 }  // namespace sideband::client

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/interrupt.h"
+#include "client/cli/console.h"
 
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
+
+#include "absl/strings/str_cat.h"
 
 namespace sideband::client {
 namespace {
@@ -24,6 +27,31 @@ sigset_t Interrupts() {
 }
 
 }  // namespace
+
+absl::Status FdOutput::Write(absl::string_view text) {
+  while (!text.empty()) {
+    const ssize_t size = ::write(fd_, text.data(), text.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) {
+      closed_ = errno == EPIPE;
+      return closed_ ? absl::CancelledError(absl::StrCat(name_, " was closed")) : absl::ErrnoToStatus(errno, name_);
+    }
+    text.remove_prefix(static_cast<size_t>(size));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StringOutput::Write(absl::string_view text) {
+  text_.append(text.data(), text.size());
+  return absl::OkStatus();
+}
+
+std::optional<TerminalSize> SizeOfTerminal(int fd) {
+  if (::isatty(fd) == 0) return std::nullopt;
+  winsize size{};
+  if (::ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return TerminalSize();
+  return TerminalSize{.rows = size.ws_row, .columns = size.ws_col};
+}
 
 InterruptWatcher::InterruptWatcher(Cancellation& cancellation) : cancellation_(cancellation) {
   const sigset_t interrupts = Interrupts();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/output.h"
+#include "client/cli/console.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
