@@ -19,8 +19,7 @@ namespace {
 
 using Fit = Table::Fit;
 
-constexpr auto kLeft = Table::Align::kLeft;
-constexpr auto kRight = Table::Align::kRight;
+using enum Table::Align;
 
 std::string Notes(const v1::ScopeCounters& row, const v1::Counter& counter) {
   std::vector<std::string> notes = FlagsOf(row, counter);

@@ -16,14 +16,18 @@
 #include "client/cli/builtin_commands.h"
 #include "client/cli/command.h"
 #include "client/cli/console.h"
+#include "client/cli/counting_command.h"
+#include "client/cli/counting_explanation.h"
 #include "client/cli/empty_notes.h"
 #include "client/cli/handshake_cause.h"
 #include "client/cli/hosts.h"
 #include "client/cli/names.h"
 #include "client/cli/options.h"
 #include "client/cli/reconnection.h"
+#include "client/cli/rotation_command.h"
 #include "client/cli/sealed_stream.h"
 #include "client/cli/selection.h"
+#include "client/cli/sensor_text.h"
 #include "client/cli/stream.h"
 #include "client/cli/table.h"
 #include "client/cli/watch_lines.h"
@@ -127,6 +131,25 @@ void UseConsole(Cancellation& cancellation) {
 void UseWatchLines(CommandContext& context, Output& out, const TableStyle& style, const v1::Snapshot& snapshot,
                    size_t terminal_rows) {
   //@ client/cli/watch_lines.h
+}
+
+absl::Status UseCountingChange(CLI::App& app, const v1::GetCountingResponse& actual) {
+  //@ client/cli/counting_command.h
+  return absl::OkStatus();
+}
+
+absl::Status UseExplanation(const v1::GetCountingResponse& counting, Output& out, const TableStyle& style) {
+  //@ client/cli/counting_explanation.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRotationRequest(v1::SetRotationRequest& request) {
+  //@ client/cli/rotation_command.h
+  return absl::OkStatus();
+}
+
+void UseSensorText(const v1::GetSensorsResponse* response, const TableStyle& style, CommandContext& context) {
+  //@ client/cli/sensor_text.h
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/marks/mark_commands.h"
+#include "client/cli/mark_commands.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sensors and events of boards as tables and lines.
+// Sensors and events of boards as tables and lines; the past of sensors as tables, CSV and JSON, with the rates of
+// counters between their values.
 //   context.out().Write(SensorsTable(*response, style));
-#ifndef SIDEBAND_CLIENT_SENSORS_SENSOR_TEXT_H_
-#define SIDEBAND_CLIENT_SENSORS_SENSOR_TEXT_H_
+#ifndef SIDEBAND_CLIENT_CLI_SENSOR_TEXT_H_
+#define SIDEBAND_CLIENT_CLI_SENSOR_TEXT_H_
 
 #include <string>
 
@@ -35,6 +36,19 @@ std::string SensorNamesTable(const v1::ListSensorsResponse& response, const Tabl
 // A line, with control characters made visible; empty for a sync_response.
 std::string BoardEventLine(const v1::WatchBoardEventsResponse& event);
 
+// For each device a line about its history, then a row per sensor and value. The first value of a counter that began
+// anew is marked "restarted" and has no rate. Names and values are as those of SensorsTable. Times are without their
+// date if all are of one day, unless the style is wide.
+std::string SensorHistoryTables(const v1::GetSensorHistoryResponse& response, const TableStyle& style);
+
+// A line of titles, then a line per sensor and value (formats.h). Values are in the unit of the name; of
+// counters there are the exact counts, too.
+std::string SensorHistoryCsv(const v1::GetSensorHistoryResponse& response);
+
+// Like ToJson, with `rates_per_second` beside the `counts` of a counter, in the unit of its name: for each count the
+// rate since the previous one; null if it is unknown.
+std::string SensorHistoryJson(const v1::GetSensorHistoryResponse& response);
+
 }  // namespace sideband::client
 
-#endif  // SIDEBAND_CLIENT_SENSORS_SENSOR_TEXT_H_
+#endif  // SIDEBAND_CLIENT_CLI_SENSOR_TEXT_H_

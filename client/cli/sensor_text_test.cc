@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/sensors/sensor_text.h"
+#include "client/cli/sensor_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
 
 namespace sideband::client {
 namespace {
@@ -111,6 +113,101 @@ TEST(SensorTextTest, ShortNamesHaveNeitherPrefixNorUnit) {
   EXPECT_EQ(SensorShortName("sideband_pcie_replays_total"), "pcie_replays");
   EXPECT_EQ(SensorShortName("sideband_board_info"), "board");
   EXPECT_EQ(SensorShortName("else"), "else");
+}
+
+using testing::HasSubstr;
+
+constexpr int64_t kStartNs = 1'700'000'000'000'000'000;  // 2023-11-14T22:13:20Z
+constexpr int64_t kSecondNs = 1'000'000'000;
+
+v1::SensorColumn& Add(const std::string& name, v1::DeviceSensorHistory& device) {
+  v1::SensorColumn& column = *device.add_columns();
+  column.set_name(name);
+  column.set_group("power");
+  v1::SensorLabel& label = *column.add_labels();
+  label.set_name("sensor");
+  label.set_value("total");
+  return column;
+}
+
+// A power with a hole, and an energy that begins anew.
+v1::GetSensorHistoryResponse Response() {
+  v1::GetSensorHistoryResponse response;
+  response.mutable_step()->set_seconds(1);
+  v1::DeviceSensorHistory& device = *response.add_devices();
+  device.set_device("gpu0");
+  device.mutable_oldest()->set_seconds(kStartNs / kSecondNs - 60);
+  v1::SensorColumn& energy = Add("sideband_energy_joules_total", device);
+  energy.set_count_per_unit(1000);
+  energy.mutable_created()->set_seconds(1'600'000'000);
+  for (const uint64_t count : {1'000, 251'500}) energy.add_counts(count);
+  v1::SensorColumn& again = Add("sideband_energy_joules_total", device);
+  again.set_count_per_unit(1000);
+  again.mutable_created()->set_seconds(kStartNs / kSecondNs + 2);
+  again.add_counts(500);
+  for (const int second : {0, 1}) energy.add_host_times_ns(kStartNs + second * kSecondNs);
+  again.add_host_times_ns(kStartNs + 2 * kSecondNs);
+  v1::SensorColumn& power = Add("sideband_power_watts", device);
+  for (const int second : {0, 2}) {
+    power.add_host_times_ns(kStartNs + second * kSecondNs);
+    power.add_values(250.25 + second);
+  }
+  return response;
+}
+
+TEST(SensorHistoryTextTest, ATableHasARowPerValue) {
+  EXPECT_EQ(SensorHistoryTables(Response(), {.cut = false}),
+            "gpu0  5 values  2023-11-14T22:13:20.000Z to 2023-11-14T22:13:22.000Z  step 1s\n"
+            "  history since 2023-11-14T22:12:20.000Z\n"
+            "TIME           SENSOR  OF               VALUE      RATE  NOTES\n"
+            "22:13:20.000Z  energy  sensor=total    1.00 J         -  -\n"
+            "22:13:21.000Z  energy  sensor=total  251.50 J  250.50 W  -\n"
+            "22:13:22.000Z  energy  sensor=total    0.50 J         -  restarted\n"
+            "22:13:20.000Z  power   sensor=total   250.2 W         -  -\n"
+            "22:13:22.000Z  power   sensor=total   252.2 W         -  -\n");
+}
+
+TEST(SensorHistoryTextTest, WithoutValuesThereIsALine) {
+  v1::GetSensorHistoryResponse response;
+  v1::DeviceSensorHistory& device = *response.add_devices();
+  device.set_device("gpu\x1b");
+  device.mutable_oldest()->set_seconds(1'700'000'000);
+  EXPECT_EQ(SensorHistoryTables(response, {}), "gpu\\x1b  0 values  history since 2023-11-14T22:13:20.000Z\n");
+  EXPECT_EQ(SensorHistoryTables({}, {}), "");
+}
+
+TEST(SensorHistoryTextTest, CsvHasExactCounts) {
+  const std::string csv = SensorHistoryCsv(Response());
+  EXPECT_THAT(csv, HasSubstr("device,host_time,name,labels,group,value,count,count_per_unit,created,rate_per_second,"
+                             "restarted\r\n"));
+  EXPECT_THAT(csv,
+              HasSubstr("gpu0,2023-11-14T22:13:21.000Z,sideband_energy_joules_total,sensor=total,power,251.5,251500,"
+                        "1000,2020-09-13T12:26:40.000Z,250.5,no\r\n"));
+  EXPECT_THAT(csv, HasSubstr("sideband_energy_joules_total,sensor=total,power,0.5,500,1000,2023-11-14T22:13:22.000Z,,"
+                             "yes\r\n"));
+  EXPECT_THAT(csv,
+              HasSubstr("gpu0,2023-11-14T22:13:20.000Z,sideband_power_watts,sensor=total,power,250.25,,,,,no\r\n"));
+}
+
+TEST(SensorHistoryTextTest, JsonHasRates) {
+  const auto json = nlohmann::json::parse(SensorHistoryJson(Response()));
+  const auto& columns = json["devices"][0]["columns"];
+  EXPECT_EQ(columns[0]["counts"], nlohmann::json({"1000", "251500"}));
+  EXPECT_EQ(columns[0]["rates_per_second"], nlohmann::json({nullptr, 250.5}));
+  EXPECT_EQ(columns[1]["rates_per_second"], nlohmann::json::array({nullptr}));
+  EXPECT_FALSE(columns[2].contains("rates_per_second"));
+  EXPECT_EQ(columns[2]["host_times_ns"][0], "1700000000000000000");
+  EXPECT_EQ(columns[2]["values"], nlohmann::json({250.25, 252.25}));
+}
+
+TEST(SensorHistoryTextTest, AMalformedResponseIsShownAsFarAsItIsWhole) {
+  v1::GetSensorHistoryResponse response = Response();
+  v1::SensorColumn& energy = *response.mutable_devices(0)->mutable_columns(0);
+  energy.clear_counts();
+  energy.set_count_per_unit(0);
+  response.mutable_devices(0)->mutable_columns(2)->add_values(7);
+  EXPECT_THAT(SensorHistoryTables(response, {}), HasSubstr("gpu0  3 values"));
+  EXPECT_THAT(SensorHistoryCsv(response), testing::Not(HasSubstr("251500")));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/marks/mark_commands.h"
+#include "client/cli/mark_commands.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
+#include "client/cli/builtin_commands.h"
 #include "client/cli/formats.h"
 #include "client/cli/message_text.h"
 #include "client/cli/names.h"
@@ -27,7 +28,7 @@
 namespace sideband::client {
 namespace {
 
-constexpr auto kRight = Table::Align::kRight;
+using enum Table::Align;
 constexpr uint64_t kBillion = 1'000'000'000;
 
 // "12.345678901 s".
@@ -39,7 +40,7 @@ std::string WhereText(const v1::Scope& scope) {
   return scope.context().empty() ? VmText(scope) : absl::StrCat(VmText(scope), "/", scope.context());
 }
 
-std::string StateText(v1::MarkInfo::State state) {
+std::string MarkStateText(v1::MarkInfo::State state) {
   return absl::AsciiStrToLower(absl::StripPrefix(v1::MarkInfo::State_Name(state), "STATE_"));
 }
 
@@ -271,8 +272,9 @@ std::string MarksTable(const v1::ListMarksResponse& response, const TableStyle& 
   for (const v1::MarkInfo& mark : response.marks()) {
     const v1::Scope& scope = mark.scope();
     const bool is_read = mark.has_reference_time_ns();
-    table.Add({scope.device(), absl::StrCat(mark.mark_id()), VmText(scope), scope.context(), StateText(mark.state()),
-               is_read ? SecondsText(mark.reference_time_ns()) : "", HostText(mark), Visible(mark.label())});
+    table.Add({scope.device(), absl::StrCat(mark.mark_id()), VmText(scope), scope.context(),
+               MarkStateText(mark.state()), is_read ? SecondsText(mark.reference_time_ns()) : "", HostText(mark),
+               Visible(mark.label())});
   }
   return table.Render(style);
 }

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `sideband hpc`: the registers by which a guest's programs read counters.
-#ifndef SIDEBAND_CLIENT_HPC_HPC_COMMAND_H_
-#define SIDEBAND_CLIENT_HPC_HPC_COMMAND_H_
+#ifndef SIDEBAND_CLIENT_CLI_HPC_COMMAND_H_
+#define SIDEBAND_CLIENT_CLI_HPC_COMMAND_H_
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "client/cli/command.h"
 #include "client/cli/table.h"
 #include "client/guest/counters.h"
 #include "proto/registers/event_list.h"
@@ -49,8 +47,6 @@ class ReadingText {
   std::vector<uint64_t> before_;  // counts of the reading before; none before the first
 };
 
-std::unique_ptr<Command> NewHpcCommand();
-
 }  // namespace sideband::client
 
-#endif  // SIDEBAND_CLIENT_HPC_HPC_COMMAND_H_
+#endif  // SIDEBAND_CLIENT_CLI_HPC_COMMAND_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/hpc/hpc_command.h"
+#include "client/cli/hpc_command.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "client/cli/builtin_commands.h"
 #include "client/cli/command.h"
 #include "client/cli/console.h"
 #include "client/cli/options.h"
@@ -30,7 +31,7 @@ namespace sideband::client {
 namespace {
 
 // No event's name begins with a digit.
-bool IsNumber(absl::string_view word) { return !word.empty() && word[0] >= '0' && word[0] <= '9'; }
+bool BeginsWithDigit(absl::string_view word) { return !word.empty() && word[0] >= '0' && word[0] <= '9'; }
 
 absl::StatusOr<hpc::ListedEvent> ByNumber(const std::string& word, const std::vector<hpc::ListedEvent>& listed) {
   uint32_t id = 0;
@@ -258,7 +259,8 @@ absl::StatusOr<std::vector<hpc::ListedEvent>> ChooseEvents(const std::vector<std
                                                            const std::vector<hpc::ListedEvent>& listed) {
   std::vector<hpc::ListedEvent> chosen;
   for (const std::string& word : words) {
-    SIDEBAND_ASSIGN_OR_RETURN(chosen.emplace_back(), IsNumber(word) ? ByNumber(word, listed) : ByName(word, listed));
+    SIDEBAND_ASSIGN_OR_RETURN(chosen.emplace_back(),
+                              BeginsWithDigit(word) ? ByNumber(word, listed) : ByName(word, listed));
   }
   return chosen;
 }
@@ -269,7 +271,7 @@ std::vector<uint16_t> IdsOf(const std::vector<hpc::ListedEvent>& events) {
   return ids;
 }
 
-bool HasName(const std::vector<std::string>& words) { return !std::ranges::all_of(words, IsNumber); }
+bool HasName(const std::vector<std::string>& words) { return !std::ranges::all_of(words, BeginsWithDigit); }
 
 std::string ReadingText::Table(const EventReading& reading, const TableStyle& style) {
   client::Table table({{"EVENT", Align::kLeft, Fit::kMiddle},

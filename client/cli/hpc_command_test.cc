@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/hpc/hpc_command.h"
+#include "client/cli/hpc_command.h"
 
 #include <gtest/gtest.h>
 
