@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/cli/command.h"
-#include "client/export/guest_exposition.h"
+#include "client/export/guest_export.h"
 #include "client/lib/key_exchange.h"
 #include "client/lib/telemetry_client.h"
 
