@@ -16,7 +16,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "client/cli/message_text.h"
+#include "client/cli/render.h"
 #include "proto/base/boot_id.h"
 #include "proto/base/visible.h"
 

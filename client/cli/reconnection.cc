@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/message_text.h"
+#include "client/cli/render.h"
 #include "client/lib/rpc_status.h"
 #include "client/lib/stream_end.h"
 #include "proto/base/boot_id.h"

@@ -16,7 +16,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "client/cli/formats.h"
-#include "client/cli/message_text.h"
+#include "client/cli/render.h"
 #include "client/cli/table.h"
 #include "proto/base/visible.h"
 

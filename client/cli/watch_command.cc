@@ -17,7 +17,6 @@
 #include "client/cli/empty_notes.h"
 #include "client/cli/formats.h"
 #include "client/cli/hosts.h"
-#include "client/cli/message_text.h"
 #include "client/cli/options.h"
 #include "client/cli/reconnection.h"
 #include "client/cli/render.h"

@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "client/cli/message_text.h"
+#include "client/cli/render.h"
 #include "client/cli/table.h"
 #include "proto/base/boot_id.h"
 #include "proto/base/visible.h"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "client/cli/message_text.h"
 #include "client/cli/names.h"
+#include "client/cli/render.h"
 
 namespace sideband::client::top {
 namespace {

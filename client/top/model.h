@@ -44,7 +44,7 @@ struct ScopeEntry {
   const EventEntry* Find(const std::string& event) const;
 };
 
-// VM (VmText of message_text.h) and context; empty as in v1::Scope.
+// VM (VmText of render.h) and context; empty as in v1::Scope.
 using ScopeName = std::pair<std::string, std::string>;
 
 struct DeviceEntry {
