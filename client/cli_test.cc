@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all commands share: help, global options, mistakes in the command line, exit statuses.
+// The parts that all commands share: help, global options, mistakes in the command line, exit statuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `sideband get` prints, of now and of the past, and how it chooses.
+// Tests what `sideband get` prints, of now and of the past, and how it chooses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -306,7 +306,7 @@ TEST_F(CliTest, ANameThatIsNotThereIsNamed) {
             "h:1: no such thing: context 'train' (operators see VMs, not their contexts)");
 }
 
-// Of dram_read a quarter was counted; sm_active is exact.
+// A quarter of dram_read was counted; sm_active is exact.
 TEST_F(CliTest, GetShowsHowExactAnEstimateIs) {
   v1::GetSnapshotResponse response;
   *response.add_snapshots() = ASnapshot();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `sideband devices`, `events` and `scopes` print, and what they note.
+// Tests what `sideband devices`, `events` and `scopes` print and note.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `sideband peek` prints, and why it is refused.
+// Tests what `sideband peek` prints, and why it is refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -80,7 +80,7 @@ TEST_F(CliTest, GetFromSeveralHosts) {
   const json hosts = json::parse(Printed({"get", "--address", "a:1,b:1", "--format", "json"}))["hosts"];
   EXPECT_EQ(hosts[0]["host"], "a:1");
   EXPECT_EQ(hosts[1]["snapshots"][0]["device"], "gpu0");
-  // What is asked for is on one of them.
+  // One of them has what is asked for.
   script.get_snapshot_status = grpc::Status(grpc::StatusCode::NOT_FOUND, "no such VM");
   ServeAt("b:1", script);
   EXPECT_THAT(Printed({"get", "--address", "a:1,b:1"}), testing::StartsWith("a:1  gpu0"));

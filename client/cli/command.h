@@ -86,11 +86,12 @@ class CommandContext {
   absl::StatusOr<ClientConfig> Config() const;
   // A client of the configured daemon.
   absl::StatusOr<std::unique_ptr<TelemetryClient>> Connect();
-  // The same for one of several daemons, by its address: its notes begin with that.
+  // The context for one of several daemons, by its address. Its notes begin with the address.
   CommandContext For(const std::string& host) const;
-  // The command's error with what is wrong with a file, where that is the cause.
+  // The command's error, with the file's fault if that is the cause.
   absl::Status Explain(const absl::Status& status) const;
-  // Whether the files of the credentials have changed since the last Connect(). Of the thread that calls that.
+  // Whether the files of the credentials have changed since the last Connect(). The thread that calls Connect() calls
+  // this, too.
   bool HasNewCredentials() const;
 
  private:

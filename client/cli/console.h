@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a command prints, how large the terminal is, and Ctrl-C as a cancellation.
+// The console of a command: its output streams, the terminal's size, and Ctrl-C as a cancellation.
 //   InterruptWatcher watcher(cancellation);   // before other threads start
 //   FdOutput out(STDOUT_FILENO, "standard output");
 //   if (const std::optional<TerminalSize> size = SizeOfTerminal(STDOUT_FILENO)) Fit(size->columns);
@@ -19,6 +19,7 @@
 
 namespace sideband::client {
 
+// A stream that a command writes to.
 class Output {
  public:
   virtual ~Output() = default;

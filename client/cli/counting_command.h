@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `sideband counting set` asks for: who is counted, and what.
+// The request of `sideband counting set`: who is counted, and what.
 //   CountingChange change;
 //   change.AddTo(app);
 //   SIDEBAND_ASSIGN_OR_RETURN(const v1::SetCountingRequest request, change.Request(actual));
@@ -20,12 +20,12 @@ class App;
 
 namespace sideband::client {
 
-// The options of `sideband counting set` as a request. Must outlive the parsing.
+// The options of `sideband counting set` as a request. The object must outlive the parsing.
 class CountingChange {
  public:
   void AddTo(CLI::App& app);
-  // `actual` has the groups that `all` stands for. INVALID_ARGUMENT names the option: nothing to set, a list that is
-  // none, a VM's field without --vm, a group's without --group.
+  // `actual` has the groups that `all` stands for. INVALID_ARGUMENT names the option: nothing to set, a malformed
+  // list, a VM's field without --vm, a group's without --group.
   absl::StatusOr<v1::SetCountingRequest> Request(const v1::GetCountingResponse& actual) const;
 
  private:

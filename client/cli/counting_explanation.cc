@@ -21,7 +21,7 @@ const v1::GateGroup* GroupOf(const v1::GetCountingResponse& counting, const std:
   return nullptr;
 }
 
-// Of an event that a group counts; a name of none as it was given.
+// The name of an event that a group counts; unchanged if there is none.
 std::string FullName(const v1::GetCountingResponse& counting, const std::string& given) {
   const auto event = FindEvent(given, [&](const std::string& exact) {
     return GroupOf(counting, exact) == nullptr ? std::nullopt : std::optional(exact);

@@ -51,7 +51,7 @@ std::string Utilisation(const v1::ScopeCounters& row, const std::string& event) 
   return utilisation == nullptr ? "" : CsvNumber(utilisation->value());
 }
 
-// Of an exact count, the count. Empty where they are unknown.
+// Coverage, lower and upper bound, error. The bounds of an exact count are the count; unknown values are empty.
 std::vector<std::string> BoundFields(const v1::ScopeCounters& row, const v1::Counter& counter) {
   std::string coverage = counter.has_coverage() ? CsvNumber(counter.coverage()) : "";
   if (!counter.has_estimate()) {

@@ -37,7 +37,7 @@ const v1::HistoryPoint* PointAt(const v1::DeviceHistory& device, const v1::Histo
   return point < static_cast<uint64_t>(device.points_size()) ? &device.points(static_cast<int>(point)) : nullptr;
 }
 
-// Of the time of a count; nullopt of an event that is in no gate group.
+// The share of the time for which a count stands; nullopt for an event that is in no gate group.
 std::optional<double> CoverageAt(const v1::HistoryColumn& column, int i) {
   const auto& coverage = column.coverage().of_counts();
   return i < coverage.size() ? std::optional(coverage[i]) : std::nullopt;

@@ -57,7 +57,7 @@ absl::StatusOr<hpc::ListedEvent> ByName(const std::string& word, const std::vect
 using Align = Table::Align;
 using Fit = Table::Fit;
 
-// What was added; a new generation of a context begins at 0.
+// The difference; a new generation of a context begins at 0.
 std::string ChangeText(uint64_t before, uint64_t now, const TableStyle& style) {
   return now >= before ? CountText(now - before, style) : absl::StrCat("-", CountText(before - now, style));
 }
@@ -68,7 +68,7 @@ constexpr TableStyle kPlain = {.raw = true};
 constexpr char kEventsFile[] = "events.csv";
 constexpr size_t kEventsFileBytesMax = 1 << 20;
 constexpr char kVm[] = "vm";
-// As words: for a number, CLI11 gives no reason where it is none.
+// They are words, because CLI11 gives no reason where a number is malformed.
 constexpr char kHalves[] = "4";
 constexpr char kWords[] = "8";
 const std::map<std::string, Reader> kReaders = {
@@ -111,7 +111,7 @@ class HpcCommand final : public Command {
     SIDEBAND_ASSIGN_OR_RETURN(const auto page, OpenPage(context));
     const absl::Status status = ReadOften(*page, std::move(events), context);
     if (status.ok() || context.cancellation().cancelled()) return absl::OkStatus();
-    // What the registers refuse is no mistake in the input.
+    // A refusal of the registers is no mistake in the input.
     return ExitCode(status) ? status : WithExitCode(Explained(status), 1);
   }
 

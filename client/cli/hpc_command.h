@@ -16,8 +16,6 @@
 
 namespace sideband::client {
 
-// The events of a command line, by name or by number.
-
 // The events that `words` name, in their order. A number needs no list; it is shown by its name if it has one.
 // NOT_FOUND for a name that is not listed, with the nearest one; OUT_OF_RANGE for a number that registers cannot
 // address.

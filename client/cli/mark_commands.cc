@@ -111,7 +111,7 @@ std::vector<std::string> ListOf(const std::string& name) {
   return name.empty() ? std::vector<std::string>() : std::vector<std::string>{name};
 }
 
-// What the daemon does not find, named. If the caller sees each of the names, `hint` is what else the call needs.
+// Names what the daemon does not find. If the caller sees each of the names, `hint` is what else the call needs.
 absl::Status Explained(const absl::Status& status, const FilterOptions& names, absl::string_view hint,
                        TelemetryClient& client) {
   const absl::Status explained = ExplainNotFound(status, names, client);
@@ -313,7 +313,7 @@ std::string ClocksTable(const v1::ListClocksResponse& response, const TableStyle
   }
   std::string text = table.Render(style);
   for (const v1::DeviceClocks& device : response.devices()) {
-    // Of a board without a clock, nothing is known.
+    // Nothing is known about a board without a clock.
     const absl::Duration error = ToDuration(device.host_time_error());
     absl::StrAppend(&text, device.device(), ": the host's time of a snapshot is ",
                     error > absl::ZeroDuration() ? absl::StrCat("known to ±", absl::FormatDuration(error)) : "unknown");

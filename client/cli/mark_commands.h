@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `sideband mark`, `marks`, `span` and `clocks` print: marks, spans and clocks as tables.
+// Marks, spans and clocks as tables, for `sideband mark`, `marks`, `span` and `clocks`.
 #ifndef SIDEBAND_CLIENT_CLI_MARK_COMMANDS_H_
 #define SIDEBAND_CLIENT_CLI_MARK_COMMANDS_H_
 

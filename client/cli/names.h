@@ -28,8 +28,8 @@ bool IsPattern(absl::string_view text);
 bool Matches(absl::string_view pattern, absl::string_view name);
 bool MatchesAny(std::span<const std::string> patterns, absl::string_view name);
 
-// What a name or pattern that a user gives for events is among those of the names: itself where it matches one of them,
-// else with the ending that screens leave out (proto/base/event_name.h). As it was given where neither matches.
+// Completes a name or pattern of events that a user gives: returns it unchanged if it matches one of `names`; else with
+// the ending that screens leave out (proto/base/event_name.h), if that matches one; else unchanged.
 std::string EventPattern(const std::string& given, std::span<const std::string> names);
 
 inline bool IsChosen(const std::vector<std::string>& chosen, const std::string& device) {
@@ -51,7 +51,8 @@ auto ListFor(const std::vector<std::string>& chosen, List list) -> decltype(list
 // `named`, or if it is empty the only device that the caller may see. NOT_FOUND if there is none, INVALID_ARGUMENT with
 // their names if there are several.
 absl::StatusOr<std::string> DeviceOr(const std::string& named, TelemetryClient& client);
-// Likewise; of several, the only one of which the caller may read something of the VM, by name or UUID.
+// The same; if there are several devices, the only one on which the caller may read something of the VM, which is given
+// by name or UUID. NOT_FOUND if there is none.
 absl::StatusOr<std::string> DeviceOfVm(const std::string& named, const std::string& vm, TelemetryClient& client);
 
 }  // namespace sideband::client

@@ -46,7 +46,7 @@ struct FormatOption {
 // --device, repeatable, with wildcards.
 void AddDeviceOption(CLI::App& app, std::vector<std::string>& devices);
 
-// --event, likewise.
+// --event, repeatable, with wildcards.
 void AddEventOption(CLI::App& app, std::vector<std::string>& events);
 
 // --device --vm --context --event; empty members do not narrow the selection.

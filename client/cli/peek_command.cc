@@ -23,7 +23,7 @@
 namespace sideband::client {
 namespace {
 
-// Of a request (telemetry.proto).
+// The bounds of a request (telemetry.proto).
 constexpr size_t kEventsMax = 64;
 constexpr uint32_t kSliceMax = 63;
 

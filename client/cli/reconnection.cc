@@ -81,7 +81,7 @@ bool Reconnection::Received(const v1::Snapshot& snapshot) {
   return true;
 }
 
-// Of a connection that brings no more than this, the delays go on growing.
+// The delays go on growing for a connection that brings no more than this.
 void Reconnection::Received(const v1::Resumed& resumed) {
   Opened();
   for (auto& [device, seen] : seen_) {

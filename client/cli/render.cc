@@ -54,7 +54,7 @@ std::string ShownCount(const v1::ScopeCounters& row, const v1::Counter& counter,
   return absl::StrCat(EstimateText(count, style), " ", ErrorText(range, style));
 }
 
-// A peek of an event that takes turns has what was counted of it: "≥42".
+// A peek of a multiplexed event has what was counted of it: "≥42".
 std::string PeekedCount(const v1::ScopeCounters& row, const v1::Counter& counter, const TableStyle& style) {
   const bool is_part = counter.estimate().method() == v1::Estimate::METHOD_COUNTED;
   if (is_part && !style.raw) return absl::StrCat("≥", CountText(counter.count(), style));
@@ -101,13 +101,13 @@ std::string Staleness(const v1::Snapshot& snapshot) {
   return absl::StrCat("STALE: ", absl::FormatDuration(age), " old, its present rates are unknown");
 }
 
-// Of the rates and utilisations.
+// The interval of the rates and utilisations.
 std::string Interval(const v1::Snapshot& snapshot) {
   if (!snapshot.has_elapsed()) return "";
   return absl::StrFormat("rates over %.3f s", absl::ToDoubleSeconds(ToDuration(snapshot.elapsed())));
 }
 
-// Of a v1::Snapshot or a v1::PeekResponse.
+// The time of a v1::Snapshot or a v1::PeekResponse.
 template <typename Message>
 std::string HostTime(const Message& message) {
   if (!message.has_host_time()) return "";
@@ -283,7 +283,7 @@ bool IsEstimated(const v1::ScopeCounters& row, const v1::Counter& counter) {
 
 bool IsPartial(const v1::Counter& counter) {
   if (counter.estimate().method() == v1::Estimate::METHOD_COUNTED) return true;
-  // Of an unknown coverage (NaN) the comparison is false.
+  // The comparison is false for an unknown coverage (NaN).
   return counter.has_coverage() && !(counter.coverage() >= 1);
 }
 

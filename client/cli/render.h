@@ -14,7 +14,7 @@
 
 namespace sideband::client {
 
-// What a daemon has answered.
+// The answer of one daemon.
 struct DevicesAtHost {
   std::string host;  // empty if there is one: without it there is no column HOST
   v1::ListDevicesResponse response;
@@ -23,8 +23,9 @@ std::string DevicesTable(const std::vector<DevicesAtHost>& answers, const TableS
 std::string EventsTable(const v1::ListEventsResponse& response, const TableStyle& style);
 std::string ScopesTable(const v1::ListScopesResponse& response, const TableStyle& style);
 // One or two lines about the snapshot, then a row per counter. NOTES contains the row's state, if it is not active, and
-// its flags; "partial" and "estimated" only of counters that are. COVER is there if the event of any is in a gate group
-// or takes turns. An estimate is shown as "~42 ±5": half of a 95 % interval, cut to its bounds, which kShown adds.
+// its flags; "partial" and "estimated" only of counters that are. The column COVER is shown if
+// an event is in a gate group or multiplexed. An estimate is shown as "~42 ±5": half of a 95 % interval, cut to its
+// bounds, which kShown adds.
 enum class Bounds { kHidden, kShown };
 std::string SnapshotTable(const v1::Snapshot& snapshot, const TableStyle& style, Bounds bounds = Bounds::kHidden);
 // One line about the instant, then a row per counter. NOTES contains the flags of the row.
@@ -38,9 +39,9 @@ std::string StateText(v1::Device::State state);
 std::string StateText(v1::ScopeCounters::State state);
 // "counters", "board", or "counters+board"; empty if nothing is known.
 std::string KindsText(const v1::Device& device);
-// False of a device that is a board alone, and of one that is away.
+// Returns false for an SMBPBI-only board, and for a device that is away.
 bool HasCounters(const v1::Device& device);
-// Whether the device has answered and has neither boot id nor clock: a board without this project's firmware.
+// Whether the device has answered and has neither boot ID nor clock: an SMBPBI-only board.
 bool IsBoardAlone(const v1::Device& device);
 std::string ScopeText(v1::Event::Scope scope);
 

@@ -14,9 +14,7 @@
 
 namespace sideband::client {
 
-// What takes turns on a device's counters, as text.
-
-// The plans, then for each row and event the share of its time in which it was counted.
+// The plans of a device's multiplexing, then for each row and event the share of its time in which it was counted.
 std::string RotationText(const v1::GetRotationResponse& response, const TableStyle& style);
 // The plans, then what is counted together: a line for each set of each plan.
 std::string PlansText(const v1::GetRotationResponse& response, const TableStyle& style);

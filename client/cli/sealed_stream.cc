@@ -145,7 +145,7 @@ absl::Status SealedStream::Remember(const envelope::RecordHeader& header, bool b
     return lock.Raise(header);
   }
   SIDEBAND_ASSIGN_OR_RETURN(const ExchangeState::Lock lock, ExchangeState(path).Acquire());
-  // Of a later record another program may have opened the successor already.
+  // Another program may have opened the successor of a later record already.
   if (begins_stream) SIDEBAND_RETURN_IF_ERROR(lock.CheckFollows(header));
   return lock.Raise(header);
 }

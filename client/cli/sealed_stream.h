@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Follows the sealed records of one VM: connects, exchanges keys if asked, opens the records of a source, remembers the
-// newest one (opener_state.h, exchange_state.h), and begins anew with new keys when the stream ends. And the options of
-// a command that does so.
+// newest one (opener_state.h, exchange_state.h), and begins anew with new keys when the stream ends. The options of a
+// command that does so are here, too.
 //   sealed_.AddTo(app);
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto stream, sealed_.Stream(SealedStream::Reopening::kAlways, context));
 //   return stream->Follow({.on_record = [&](const OpenedRecord& record) { return Use(record); }});
@@ -75,7 +75,7 @@ class SealedStream {
     kNever,
     // Once a record was received, when the connection is lost or the keys have ended.
     kOnceOpen,
-    // Likewise, and while the daemon or the VM is not there yet; after a rejected record; and, once a record was
+    // The same, and while the daemon or the VM is not there yet; after a rejected record; and, once a record was
     // received, after each error of the daemon.
     kAlways,
   };
@@ -106,7 +106,7 @@ class SealedStream {
   absl::Status Follow(const Callbacks& callbacks);
 
  private:
-  // Of one stream.
+  // The keys of one stream.
   struct Keys {
     Opener opener;
     envelope::GuestNonce nonce{};

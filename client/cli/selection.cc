@@ -143,7 +143,7 @@ void AddMissingContext(const FilterOptions& options, const v1::ListScopesRespons
       known.push_back(scope.context());
   }
   if (Has(known, options.context)) return;
-  // Of a device's own row, which operators alone see.
+  // Only operators see a device's own row.
   const auto is_operators = [](const v1::Scope& scope) { return scope.vm().empty(); };
   const bool has_none = std::ranges::all_of(known, [](const std::string& name) { return name.empty(); });
   missing.push_back(has_none && std::ranges::any_of(visible.scopes(), is_operators)
@@ -155,7 +155,7 @@ void AddMissingScopes(const FilterOptions& options, TelemetryClient& client, Nam
   const auto visible = client.ListScopes({});
   if (!visible.ok()) return;
   AddMissingVms(options.vms, *visible, missing);
-  // Of a VM that is not there, no context is.
+  // A VM that is not there has no contexts.
   if (!options.context.empty() && missing.empty()) AddMissingContext(options, *visible, missing);
 }
 
@@ -254,7 +254,7 @@ bool Selection::Narrow(v1::Snapshot& snapshot) const {
   EraseIf(*snapshot.mutable_scopes(), [&](const auto& row) { return !SelectsScope(row.scope()); });
   for (v1::ScopeCounters& row : *snapshot.mutable_scopes()) {
     if (events_.empty()) break;
-    // Of a configured ratio, whether all its events are selected is unknown here; a utilisation is of one event.
+    // Whether all events of a configured ratio are selected is unknown here; a utilisation has one event.
     EraseIf(*row.mutable_ratios(),
             [&](const auto& ratio) { return ratio.event().empty() || !SelectsEvent(ratio.event()); });
     EraseIf(*row.mutable_counters(), [&](const auto& counter) { return !SelectsEvent(counter.event()); });

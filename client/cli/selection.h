@@ -54,7 +54,7 @@ class Selection {
 };
 
 // Returns `status`. If it is the daemon's NOT_FOUND, appends the names that are not visible to the caller, with
-// suggestions out of what is, and those of VMs that the caller sees to be confidential.
+// suggestions from the visible names, and the names of VMs that the caller sees to be confidential.
 absl::Status ExplainNotFound(const absl::Status& status, const FilterOptions& options, TelemetryClient& client);
 
 }  // namespace sideband::client

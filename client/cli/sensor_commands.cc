@@ -99,7 +99,7 @@ class SensorsCommand final : public Command {
     return absl::OkStatus();
   }
 
-  // What the daemon does not find is one of these.
+  // Names all that was asked for: the daemon does not tell which of these it has not found.
   absl::Status Explained(const absl::Status& status) const {
     if (!absl::IsNotFound(status)) return status;
     std::string what = device_.empty() ? "" : absl::StrCat("device '", device_, "'");

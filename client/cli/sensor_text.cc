@@ -33,7 +33,7 @@ std::string CelsiusText(double value, const TableStyle&) { return absl::StrForma
 std::string WattsText(double value, const TableStyle&) { return absl::StrFormat("%.1f W", value); }
 std::string JoulesText(double value, const TableStyle& style) { return ScaledText(value, "J", style); }
 std::string HertzText(double value, const TableStyle& style) { return ScaledText(value, "Hz", style); }
-// As the status page shows the size of a memory.
+// The status page shows the size of a memory in the same way.
 std::string MemoryText(double value, const TableStyle& style) { return BinaryText(value, "B", style); }
 std::string BytesText(double value, const TableStyle& style) { return ScaledText(value, "B", style); }
 std::string BandwidthText(double value, const TableStyle& style) { return ScaledText(value, "B/s", style); }

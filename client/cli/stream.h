@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands that print streams: the option of their interval, their output and end, and the devices that stop
-// answering, of which the stream itself says nothing.
+// Parts of the commands that print streams: the option of their interval, their output and end, and the devices that
+// stop answering. The stream itself is silent then.
 //   StreamPrinter printer(context, count_max);
 //   DeviceStates states({}, context);
 //   const StreamTick tick{.period = DeviceStates::kPeriod, .action = [&] { return states.Check(*client), true; }};
@@ -84,7 +84,7 @@ class DeviceStates {
   // notes each device that is stale, away or no longer listed, and that answers again. Requests that fail are ignored:
   // the stream has its own errors.
   void Check(TelemetryClient& client);
-  // Whether all devices are boards without counters, as far as the daemon has been asked: no message comes of them.
+  // Whether all devices are boards without counters, as far as the daemon has been asked: they send no messages.
   bool AreBoardsAlone() const;
 
  private:

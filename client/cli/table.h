@@ -88,7 +88,7 @@ std::string PluralText(uint64_t count, absl::string_view thing);
 // one decimal and without a unit. Numbers that are not finite are formatted as by printf, with the unit.
 std::string ScaledText(double value, absl::string_view unit, const TableStyle& style);
 
-// The same with prefixes for powers of 1024, in which memory is measured: "80.00 GiB".
+// The same with prefixes for powers of 1024, as usual for memory: "80.00 GiB".
 std::string BinaryText(double value, absl::string_view unit, const TableStyle& style);
 
 // At most three digits and a prefix, for narrow columns: "4.64G/s", "0/s".
@@ -99,8 +99,8 @@ std::string CompactShareText(double share);
 // A share from 0 to 1 in percent with one decimal: "37.2 %". If the style is raw, the share itself with six decimals.
 std::string ShareText(double share, const TableStyle& style);
 
-// The same of the share of the time for which a number stands, rounded down so that only the whole is "100 %". "?" if
-// it is unknown (NaN).
+// The share of the time for which a number stands, in the same format. It is rounded down, so that only the whole is
+// "100 %"; "?" if it is unknown (NaN).
 std::string CoverageText(double coverage, const TableStyle& style);
 
 // How far from an estimate the truth may be: half of a 95 % interval, cut to the bounds: "±5" or, where a bound cuts

@@ -43,7 +43,7 @@ absl::StatusOr<absl::Duration> IntervalOf(TelemetryClient& client, const std::st
   return found == response.devices().end() ? absl::ZeroDuration() : ToDuration(found->interval());
 }
 
-// As of the daemon's own exposition.
+// The daemon's own exposition uses the same factor.
 constexpr int kIntervalsOfPatience = 3;
 // The network and this machine may be slower than a device that is read very often.
 constexpr absl::Duration kPatienceMin = absl::Seconds(1);

@@ -15,13 +15,14 @@
 
 namespace sideband::client {
 
-// Asks the daemon how things are called, and how often a device is read.
+// The daemon's names, and how often it reads the device.
 struct GuestSite {
   GuestNames names;
   absl::Duration interval;  // of the device's snapshots
 };
 
-// Errors of the calls; NOT_FOUND, marked as remote, if the daemon lists no such confidential VM.
+// Asks the daemon. Returns the errors of the calls; NOT_FOUND, marked as remote, if the daemon lists no such
+// confidential VM.
 absl::StatusOr<GuestSite> FindGuestSite(TelemetryClient& client, const ExchangeSubject& subject);
 
 std::unique_ptr<Command> NewExportCommand();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `sideband export` serves: the newest opened record of a VM while it is fresh, in Prometheus' text format, and
-// the state of the export itself.
+// The text that `sideband export` serves: the newest opened record of a VM while it is fresh, in Prometheus' text
+// format, and the state of the export itself.
 //   GuestExport newest({.event_patterns = {"dram_*"}});
 //   newest.Opened(names, absl::Seconds(3));                  // a stream
 //   newest.Received(record.content.snapshot(), record.opened.gap);
@@ -24,7 +24,7 @@
 
 namespace sideband::client {
 
-// From the daemon, which the guest need not trust: they label and describe, and change no number.
+// The daemon gives these names. The guest need not trust it: they label and describe, and change no number.
 struct GuestNames {
   std::string device;
   std::string vm;
@@ -36,7 +36,7 @@ struct GuestNames {
 // configured ratios, gate coverage, and the device's own.
 //
 // Only events of which the name matches one of the patterns (names.h); no pattern: all. An event whose name no
-// metric can have is left out. Of two contexts of one name the second is "NAME 2"; the daemon says the context's ID.
+// metric can have is left out. The second of two contexts of one name is "NAME 2"; the daemon shows the context's ID.
 std::string GuestExposition(const v1::Snapshot& snapshot, const GuestNames& names,
                             const std::vector<std::string>& event_patterns);
 
