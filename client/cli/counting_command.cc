@@ -15,8 +15,8 @@
 #include "client/cli/builtin_commands.h"
 #include "client/cli/counting_explanation.h"
 #include "client/cli/formats.h"
-#include "client/cli/names.h"
 #include "client/cli/options.h"
+#include "client/cli/selection.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
 

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/cli/builtin_commands.h"
-#include "client/cli/names.h"
+#include "client/cli/selection.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
 

@@ -13,7 +13,6 @@
 #include "client/cli/empty_notes.h"
 #include "client/cli/formats.h"
 #include "client/cli/hosts.h"
-#include "client/cli/names.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
 #include "client/cli/selection.h"

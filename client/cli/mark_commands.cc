@@ -15,7 +15,6 @@
 #include "absl/time/time.h"
 #include "client/cli/builtin_commands.h"
 #include "client/cli/formats.h"
-#include "client/cli/names.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
 #include "client/cli/selection.h"

@@ -51,7 +51,7 @@ void AddEventOption(CLI::App& app, std::vector<std::string>& events);
 
 // --device --vm --context --event; empty members do not narrow the selection.
 struct FilterOptions {
-  std::vector<std::string> devices;  // names, or patterns (names.h)
+  std::vector<std::string> devices;  // names, or patterns (selection.h)
   std::vector<std::string> vms;      // names, UUIDs, or patterns
   std::string context;
   std::vector<std::string> events;  // names, or patterns

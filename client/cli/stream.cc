@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/names.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
+#include "client/cli/selection.h"
 #include "client/lib/rpc_status.h"
 
 namespace sideband::client {

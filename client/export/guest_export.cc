@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "client/cli/names.h"
+#include "client/cli/selection.h"
 #include "proto/exposition/family_names.h"
 #include "proto/exposition/row_families.h"
 #include "proto/exposition/text.h"

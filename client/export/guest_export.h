@@ -35,7 +35,7 @@ struct GuestNames {
 // confidential (docs/metrics.md). Families are sorted by name. Data that records do not have is absent: utilisations,
 // configured ratios, gate coverage, and the device's own.
 //
-// Only events of which the name matches one of the patterns (names.h); no pattern: all. An event whose name no
+// Only events of which the name matches one of the patterns (selection.h); no pattern: all. An event whose name no
 // metric can have is left out. The second of two contexts of one name is "NAME 2"; the daemon shows the context's ID.
 std::string GuestExposition(const v1::Snapshot& snapshot, const GuestNames& names,
                             const std::vector<std::string>& event_patterns);

@@ -7,7 +7,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "client/cli/names.h"
 #include "client/cli/selection.h"
 #include "client/cli/stream.h"
 #include "client/lib/rpc_status.h"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "client/cli/names.h"
 #include "client/cli/render.h"
+#include "client/cli/selection.h"
 
 namespace sideband::client::top {
 namespace {

@@ -21,7 +21,6 @@
 #include "client/cli/empty_notes.h"
 #include "client/cli/handshake_cause.h"
 #include "client/cli/hosts.h"
-#include "client/cli/names.h"
 #include "client/cli/options.h"
 #include "client/cli/reconnection.h"
 #include "client/cli/rotation_command.h"
@@ -63,15 +62,6 @@ std::vector<std::unique_ptr<Command>> AllCommands();
 
 void UseCommandLine() {
   //@ client/cli/cli.h
-}
-
-v1::ListScopesRequest RequestFor(const std::string& device);
-void Print(const v1::Scope& scope);
-
-absl::Status UseNames(const std::vector<std::string>& devices, const std::string& device_, const std::string& vm_,
-                      TelemetryClient& client) {
-  //@ client/cli/names.h
-  return absl::OkStatus();
 }
 
 void UseEmptyNotes(const Selection& selection, const v1::GetSnapshotResponse& narrowed,

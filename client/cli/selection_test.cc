@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/names.h"
+#include "client/cli/selection.h"
 
 #include <gtest/gtest.h>
 
