@@ -3,17 +3,11 @@
 
 #include <span>
 
-#include "client/admin/admin_command.h"
 #include "client/bus/bus_command.h"
 #include "client/cli/builtin_commands.h"
-#include "client/counting/counting_command.h"
 #include "client/demo/config_command.h"
 #include "client/demo/demo_command.h"
 #include "client/export/export_command.h"
-#include "client/hpc/hpc_command.h"
-#include "client/marks/mark_commands.h"
-#include "client/rotation/rotation_command.h"
-#include "client/sensors/sensor_commands.h"
 #include "client/top/top_command.h"
 
 namespace sideband::client {

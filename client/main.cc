@@ -7,9 +7,7 @@
 #include <optional>
 
 #include "client/cli/cli.h"
-#include "client/cli/interrupt.h"
-#include "client/cli/output.h"
-#include "client/cli/terminal.h"
+#include "client/cli/console.h"
 #include "client/commands.h"
 #include "client/lib/channel.h"
 #include "proto/base/program.h"

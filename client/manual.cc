@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Prints the manual page of `sideband`, or its completion for a shell.
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "client/cli/command_line.h"
+#include "client/cli/cli.h"
 #include "client/commands.h"
 #include "proto/base/version.h"
 #include "proto/manual/print_manual.h"

@@ -18,7 +18,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "client/bus/trace_run.h"
-#include "client/cli/interrupt.h"
+#include "client/cli/console.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_name.h"
 #include "proto/smbus/capture_file.h"

@@ -6,7 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "client/bus/command_text.h"
 #include "client/bus/value_text.h"
-#include "client/cli/number_text.h"
+#include "client/cli/table.h"
 #include "proto/mailbox/memory_links.h"
 
 namespace sideband::client {

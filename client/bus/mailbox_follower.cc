@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "client/bus/command_text.h"
 #include "client/bus/value_text.h"
-#include "client/cli/number_text.h"
+#include "client/cli/table.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/stream.h"

@@ -12,7 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
-#include "client/cli/number_text.h"
+#include "client/cli/table.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/pec.h"
 

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "client/bus/mailbox_follower.h"
 #include "client/bus/wire.h"
-#include "client/cli/output.h"
+#include "client/cli/console.h"
 #include "proto/smbus/capture_file.h"
 #include "proto/smbus/monitor_frame.h"
 

@@ -25,6 +25,24 @@ std::unique_ptr<Command> NewPeekCommand();
 std::unique_ptr<Command> NewWatchCommand();
 // `sideband health`: reports whether the daemon serves, for probes.
 std::unique_ptr<Command> NewHealthCommand();
+// `sideband admin`: what operators on the daemon's machine may do.
+std::unique_ptr<Command> NewAdminCommand();
+// `sideband counting`: shows, sets and explains who is counted.
+std::unique_ptr<Command> NewCountingCommand();
+// `sideband rotation`: shows, plans and sets which events are multiplexed on the counters.
+std::unique_ptr<Command> NewRotationCommand();
+// `sideband mark`, `marks`, `span`: instants of a VM's work, and the counts between two of them.
+std::unique_ptr<Command> NewMarkCommand();
+std::unique_ptr<Command> NewMarksCommand();
+std::unique_ptr<Command> NewSpanCommand();
+// `sideband clocks`: lists the clocks of a device.
+std::unique_ptr<Command> NewClocksCommand();
+// `sideband sensors`: prints the measurements of boards.
+std::unique_ptr<Command> NewSensorsCommand();
+// `sideband board events`: prints the events of boards.
+std::unique_ptr<Command> NewBoardCommand();
+// `sideband hpc`: reads counters by registers, inside a guest.
+std::unique_ptr<Command> NewHpcCommand();
 // `sideband unseal`: opens sealed records with the VM's key.
 std::unique_ptr<Command> NewUnsealCommand();
 // `sideband audit`: verifies and prints the daemon's audit log files.

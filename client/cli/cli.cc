@@ -3,17 +3,26 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/command_line.h"
-#include "client/cli/exit_code.h"
+#include "client/cli/builtin_commands.h"
+#include "client/cli/command.h"
 #include "client/lib/rpc_status.h"
+#include "proto/base/build_version.h"
 #include "proto/base/command_line.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "proto/manual/command_entry.h"
+#include "proto/manual/completion.h"
 
 namespace sideband::client {
 namespace {
+
+// The subcommands that have no Command.
+constexpr char kHelpCommand[] = "help";
+constexpr char kVersionCommand[] = "version";
 
 // The program's options, for the help of a subcommand. An option whose name the subcommand also defines is accepted
 // before the subcommand only, since the subcommand's own option hides it after.
@@ -63,6 +72,72 @@ absl::StatusOr<std::vector<std::string>> WithoutHelpWord(const CLI::App& app, st
   return arguments;
 }
 
+void DefineGlobal(CLI::App& app, GlobalOptions& options) {
+  app.set_version_flag("--version", absl::StrCat("sideband ", BuildVersion()));
+  app.add_option("--config", options.config_file,
+                 "Configuration; default: $SIDEBAND_CONFIG, or ~/.config/sideband/client.yaml if there is one")
+      ->type_name("FILE");
+  app.add_option("--address", options.flags.address,
+                 absl::StrCat("The daemon's address, or several with commas between; default: ", kDefaultAddress))
+      ->type_name("HOST:PORT");
+  app.add_option("--ca-file", options.flags.ca_file,
+                 "Certificate authorities that the daemon's certificate is verified against")
+      ->type_name("FILE");
+  app.add_option("--cert-file", options.flags.cert_file, "The client's certificate")->type_name("FILE");
+  app.add_option("--key-file", options.flags.key_file, "The private key of the client's certificate")
+      ->type_name("FILE");
+  app.add_option("--token-file", options.flags.token_file, "A file with a bearer token, with or without a certificate")
+      ->type_name("FILE");
+  app.add_option("--server-name", options.flags.server_name, "The name in the daemon's certificate")->type_name("NAME");
+  app.footer(
+      "Examples:\n"
+      "  sideband devices\n"
+      "  sideband get --vm vm1 --format json\n"
+      "  sideband watch --interval 500ms");
+}
+
+void DefineCommand(CLI::App& app, Command& command) {
+  CLI::App* const subcommand = app.add_subcommand(command.name(), command.description());
+  subcommand->group(command.group());
+  subcommand->fallthrough();  // accepts global options after the subcommand, too
+  command.Define(*subcommand);
+}
+
+struct ShellRow {
+  const char* name;
+  std::string (*completion)(const manual::CommandEntry& program);
+};
+constexpr ShellRow kShells[] = {
+    {"bash", manual::BashCompletion}, {"zsh", manual::ZshCompletion}, {"fish", manual::FishCompletion}};
+
+class CompletionCommand final : public Command {
+ public:
+  std::string name() const override { return "completion"; }
+  std::string description() const override { return "Print the completion of this program for a shell"; }
+
+  void Define(CLI::App& app) override {
+    app_ = &app;
+    std::vector<std::string> names;
+    for (const ShellRow& shell : kShells) names.emplace_back(shell.name);
+    app.add_option("shell", shell_, "Which shell")->required()->check(CLI::IsMember(names))->type_name("SHELL");
+    app.footer(
+        "The packages install the same files.\n"
+        "Examples:\n"
+        "  source <(sideband completion bash)\n"
+        "  sideband completion zsh > ~/.zfunc/_sideband      # a folder of zsh's fpath\n"
+        "  sideband completion fish > ~/.config/fish/completions/sideband.fish");
+  }
+
+  absl::Status Run(CommandContext& context) override {
+    const auto* const shell = std::ranges::find(kShells, shell_, &ShellRow::name);
+    return context.out().Write(shell->completion(manual::DescribeCommand(*app_->get_parent())));
+  }
+
+ private:
+  CLI::App* app_ = nullptr;  // its parent has all subcommands, once the command line is made
+  std::string shell_;
+};
+
 }  // namespace
 
 absl::Status RunCli(const std::vector<std::string>& arguments, std::vector<std::unique_ptr<Command>> commands,
@@ -87,5 +162,18 @@ int ReportCli(const absl::Status& status) {
   const int code = ReportAndExitCode("sideband", status);
   return ExitCode(status).value_or(IsRemote(status) ? 1 : code);
 }
+
+std::unique_ptr<CLI::App> MakeCommandLine(GlobalOptions& options,
+                                          const std::vector<std::unique_ptr<Command>>& commands) {
+  auto app = std::make_unique<CLI::App>("Out-of-band performance telemetry of shared accelerators", "sideband");
+  DefineGlobal(*app, options);
+  for (const auto& command : commands) DefineCommand(*app, *command);
+  app->add_subcommand(kHelpCommand, "Print the help of a command: help [COMMAND]")->group("Tools");
+  app->add_subcommand(kVersionCommand, "Print the version")->group("Tools")->fallthrough();
+  app->require_subcommand(1);
+  return app;
+}
+
+std::unique_ptr<Command> NewCompletionCommand() { return std::make_unique<CompletionCommand>(); }
 
 }  // namespace sideband::client

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/command.h"
 
+#include <string>
 #include <utility>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "client/cli/handshake_cause.h"
@@ -41,6 +43,8 @@ absl::Status WithHandshakeCause(const absl::Status& status, const CommandContext
   status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) { told.SetPayload(url, payload); });
   return told;
 }
+
+constexpr char kExitCodeUrl[] = "sideband.client/exit_code";
 
 }  // namespace
 
@@ -112,6 +116,20 @@ bool CommandContext::HasNewCredentials() const {
   const absl::StatusOr<ClientConfig> config = Config();
   // A configuration that is broken for the moment is reported by the next Connect().
   return !config.ok() || CredentialStamps(*config) != stamps_;
+}
+
+absl::Status WithExitCode(absl::Status status, int code) {
+  // A view, not a string: clang from 18 on names Cord's constructor for strings otherwise than g++, by which Debian's
+  // Abseil is compiled, and programs would not link.
+  status.SetPayload(kExitCodeUrl, absl::Cord(absl::AlphaNum(code).Piece()));
+  return status;
+}
+
+std::optional<int> ExitCode(const absl::Status& status) {
+  const auto payload = status.GetPayload(kExitCodeUrl);
+  int code = 0;
+  if (!payload || !absl::SimpleAtoi(std::string(*payload), &code)) return std::nullopt;
+  return code;
 }
 
 }  // namespace sideband::client

@@ -23,9 +23,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "client/cli/output.h"
+#include "client/cli/console.h"
 #include "client/cli/table.h"
-#include "client/cli/terminal.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/channel.h"
 #include "client/lib/config.h"
@@ -37,6 +36,11 @@ class App;
 }
 
 namespace sideband::client {
+
+// An exit status for an error that needs another one than ReportAndExitCode returns. `status` must not be OK; `code` is
+// from 1 to 255. A status without a message is one that has been reported already.
+absl::Status WithExitCode(absl::Status status, int code);
+std::optional<int> ExitCode(const absl::Status& status);
 
 // The program's external dependencies. All referenced objects must outlive the run.
 struct Environment {
@@ -82,11 +86,12 @@ class CommandContext {
   absl::StatusOr<ClientConfig> Config() const;
   // A client of the configured daemon.
   absl::StatusOr<std::unique_ptr<TelemetryClient>> Connect();
-  // The same for one of several daemons, by its address: its notes begin with that.
+  // The context for one of several daemons, by its address. Its notes begin with the address.
   CommandContext For(const std::string& host) const;
-  // The command's error with what is wrong with a file, where that is the cause.
+  // The command's error, with the file's fault if that is the cause.
   absl::Status Explain(const absl::Status& status) const;
-  // Whether the files of the credentials have changed since the last Connect(). Of the thread that calls that.
+  // Whether the files of the credentials have changed since the last Connect(). The thread that calls Connect() calls
+  // this, too.
   bool HasNewCredentials() const;
 
  private:

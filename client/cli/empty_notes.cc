@@ -6,9 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "client/cli/device_choice.h"
-#include "client/cli/message_text.h"
-#include "client/cli/name_pattern.h"
+#include "client/cli/render.h"
+#include "client/cli/selection.h"
 #include "client/lib/rpc_status.h"
 
 namespace sideband::client {
@@ -35,9 +34,9 @@ bool HasNumbers(const v1::HistoryColumn& column) {
   return !column.has_coverage() || std::ranges::any_of(coverage, [](double of_count) { return of_count != 0; });
 }
 
-class Explanation {
+class EmptyExplanation {
  public:
-  Explanation(const Selection& selection, const ShownNames& shown, TelemetryClient& client)
+  EmptyExplanation(const Selection& selection, const ShownNames& shown, TelemetryClient& client)
       : options_(selection.options()), shown_(shown), client_(client) {}
 
   Names Notes() && {
@@ -201,7 +200,7 @@ ShownNames ShownNames::Of(const v1::GetHistoryResponse& response) {
 }
 
 std::vector<std::string> EmptyNotes(const Selection& selection, const ShownNames& shown, TelemetryClient& client) {
-  return Explanation(selection, shown, client).Notes();
+  return EmptyExplanation(selection, shown, client).Notes();
 }
 
 std::vector<std::string> StaleNotes(const v1::GetSnapshotResponse& shown) {

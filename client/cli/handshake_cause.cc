@@ -54,7 +54,7 @@ std::string IssuerOf(const X509* certificate) {
   return std::string(bytes, static_cast<size_t>(size));
 }
 
-// Of the client's own certificate, by its own clock.
+// Checks the client's own certificate by its own clock.
 std::string TimeFault(const X509* own, const std::string& file, absl::Time now) {
   time_t at = absl::ToTimeT(now);
   if (X509_cmp_time(X509_get0_notAfter(own), &at) < 0) {

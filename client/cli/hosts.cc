@@ -10,8 +10,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "client/cli/csv.h"
-#include "client/cli/exit_code.h"
+#include "client/cli/command.h"
+#include "client/cli/formats.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
 
@@ -84,7 +84,7 @@ std::string WithHostMember(const std::string& object, const std::string& host) {
   if (host.empty()) return object;
   // A path of a socket need not be UTF-8.
   const std::string name = nlohmann::json(host).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  // An object that cannot be converted may be empty (json.cc).
+  // An object that cannot be converted may be empty (formats.cc).
   return absl::StrCat("{\"host\": ", name, ",", absl::StripPrefix(object, "{"));
 }
 

@@ -38,8 +38,8 @@ absl::StatusOr<std::vector<Host>> HostsOf(const CommandContext& context);
 absl::Status AskEach(std::vector<Host>& hosts,
                      const std::function<void(size_t, std::unique_ptr<TelemetryClient>)>& ask);
 
-// How asking each host has ended. One that fails is noted, and does not hide the others. Thread-safe; the context must
-// outlive it.
+// Collects how asking each host has ended. A host that fails is noted, and does not hide the others. Thread-safe; the
+// context must outlive it.
 class HostErrors {
  public:
   explicit HostErrors(CommandContext& context) : context_(context) {}
@@ -47,8 +47,8 @@ class HostErrors {
   // Takes how asking the host has ended. Returns an error that ends the command: that of the only daemon, and one that
   // is not a daemon's, such as a missing file.
   absl::Status Add(Host& host, const absl::Status& ended) ABSL_LOCKS_EXCLUDED(mu_);
-  // OK, or an error that has been noted, with exit status 1. NOT_FOUND is an error only if no host has answered: what
-  // is asked for is on one of several.
+  // OK, or an error that has been noted, with exit status 1. NOT_FOUND is an error only if no host has answered: a
+  // name is on one of several hosts.
   absl::Status Result() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -65,7 +65,7 @@ std::string WithHostColumn(const std::string& csv, const std::string& value);
 // A JSON object, which is not empty, with the member `host` at its beginning. Unchanged if `host` is empty.
 std::string WithHostMember(const std::string& object, const std::string& host);
 
-// Objects of several hosts as one: {"hosts": [...]}. That of the only daemon as it is.
+// Objects of several hosts as one: {"hosts": [...]}. The object of the only daemon is unchanged.
 std::string HostsJson(const std::vector<std::string>& objects, bool are_several);
 
 // The name of a device in headings: after that of its host, if there are several.

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 
-#include "client/cli/output.h"
+#include "client/cli/console.h"
 #include "client/lib/fake_daemon.h"
 #include "proto/base/wait_until.h"
 

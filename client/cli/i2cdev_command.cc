@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/cli/builtin_commands.h"
-#include "client/cli/exit_code.h"
+#include "client/cli/command.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/i2cdev_buses.h"

@@ -12,10 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "client/cli/builtin_commands.h"
-#include "client/cli/csv_render.h"
-#include "client/cli/json.h"
-#include "client/cli/name_pattern.h"
-#include "client/cli/only_device.h"
+#include "client/cli/formats.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
 #include "client/cli/selection.h"
@@ -25,7 +22,7 @@
 namespace sideband::client {
 namespace {
 
-// Of a request (telemetry.proto).
+// The bounds of a request (telemetry.proto).
 constexpr size_t kEventsMax = 64;
 constexpr uint32_t kSliceMax = 63;
 

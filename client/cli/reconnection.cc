@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/message_text.h"
+#include "client/cli/render.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/boot_id.h"
 
@@ -80,7 +80,7 @@ bool Reconnection::Received(const v1::Snapshot& snapshot) {
   return true;
 }
 
-// Of a connection that brings no more than this, the delays go on growing.
+// The delays go on growing for a connection that brings no more than this.
 void Reconnection::Received(const v1::Resumed& resumed) {
   Opened();
   for (auto& [device, seen] : seen_) {

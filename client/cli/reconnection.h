@@ -62,8 +62,8 @@ class Reconnection {
   // Returns false for the device's last one once more.
   bool Received(const v1::Snapshot& snapshot);
 
-  // What a stream says of its resumption. What goes on has no gap; what has one is noted with the device's next
-  // snapshot, or now if there may be none.
+  // A stream tells how it resumes. A device that goes on has no gap. A gap is noted with the device's next snapshot, or
+  // now if there may be none.
   void Received(const v1::Resumed& resumed);
   void Received(const v1::Gap& gap);
 

@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/sealed_stream.h"
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "client/lib/opener.h"
 #include "client/lib/replay_state.h"
 #include "client/lib/rpc_status.h"
 #include "client/lib/state_file.h"
+#include "client/lib/view_records.h"
+#include "proto/base/bytes.h"
+#include "proto/base/certificates.h"
+#include "proto/base/hex.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/uuid.h"
+#include "proto/envelope/keys.h"
 #include "proto/envelope/ratchet.h"
 #include "proto/envelope/record.h"
+#include "proto/envelope/secret.h"
 #include "proto/exchange/guest_exchange.h"
 
 namespace sideband::client {
@@ -133,7 +144,7 @@ absl::Status SealedStream::Remember(const envelope::RecordHeader& header, bool b
     return lock.Raise(header);
   }
   SIDEBAND_ASSIGN_OR_RETURN(const ExchangeState::Lock lock, ExchangeState(path).Acquire());
-  // Of a later record another program may have opened the successor already.
+  // Another program may have opened the successor of a later record already.
   if (begins_stream) SIDEBAND_RETURN_IF_ERROR(lock.CheckFollows(header));
   return lock.Raise(header);
 }
@@ -152,6 +163,100 @@ absl::Status SealedStream::NoteMissingState() {
         "the newest record cannot be remembered: HOME is not a folder (set XDG_STATE_HOME, or give --state FILE)");
   }
   return absl::OkStatus();
+}
+
+void ExchangeOptions::AddTo(CLI::App& app, CLI::Option& key_file) {
+  auto* const given = app.add_flag("--exchange", is_given_, "Exchange a key with the sealer, from inside the VM");
+  given->excludes(&key_file);
+  app.add_option("--sealer-ca", sealer_ca_, "CA certificates that the sealer's certificate is verified against")
+      ->needs(given)
+      ->type_name("FILE");
+  app.add_flag("--accept-daemon", accepts_daemon_,
+               "Also accept the daemon as the sealer, which can then read the counts; default: only the device")
+      ->needs(given);
+  auto* const psp = app.add_option("--throwaway-psp", psp_,
+                                   "Take the evidence from the test processor in this folder; default: from the kernel")
+                        ->needs(given)
+                        ->type_name("DIR");
+  app.add_option("--measurement", measurement_, "The guest's measurement in that evidence: 96 hexadecimal digits")
+      ->needs(psp)
+      ->type_name("HEX");
+}
+
+absl::StatusOr<EvidenceSource> ExchangeOptions::Source() const {
+  if (psp_.empty()) return EvidenceOfTsm();
+  const std::optional<Bytes> digits = ParseHex(measurement_);
+  attestation::Measurement measurement{};
+  if (!digits || digits->size() != measurement.size()) {
+    return absl::InvalidArgumentError("--measurement: must be 96 hexadecimal digits");
+  }
+  std::ranges::copy(*digits, measurement.begin());
+  return EvidenceOfThrowawayPsp(psp_, measurement);
+}
+
+absl::StatusOr<exchange::GuestKeys> ExchangeOptions::Run(TelemetryClient& client,
+                                                         const ExchangeSubject& subject) const {
+  if (sealer_ca_.empty()) return absl::InvalidArgumentError("--exchange needs --sealer-ca, the CAs of sealers");
+  SIDEBAND_ASSIGN_OR_RETURN(const CertificateRoots roots, CertificateRoots::Load({sealer_ca_}));
+  SIDEBAND_ASSIGN_OR_RETURN(const EvidenceSource source, Source());
+  exchange::SealerTrust trust{.roots = &roots, .measurements = {}};
+  if (accepts_daemon_) trust.sealers.push_back(exchange::SealerKind::kDaemon);
+  return ExchangeKeys(client, subject, source, trust);
+}
+
+std::string ExchangeOptions::Describe(const exchange::Statement& statement) {
+  const auto& digest = statement.measurement;
+  const std::string measurement = absl::BytesToHexString({reinterpret_cast<const char*>(digest.data()), digest.size()});
+  return absl::StrCat("keys exchanged with the ", exchange::SealerName(statement.sealer), " of ",
+                      statement.device.ToString(), ", whose program has the measurement ", measurement);
+}
+
+void SealedOptions::AddTo(CLI::App& app) {
+  app.add_option("--vm", vm, "The VM, by name or UUID")->type_name("VM");
+  auto* const key_option =
+      app.add_option("--key-file", key_file,
+                     absl::StrCat("The VM's key (given after `", app.get_name(), "`; not the TLS key)"))
+          ->type_name("FILE");
+  exchange.AddTo(app, *key_option);
+  app.add_option(
+         "--view", view,
+         "Read the records from this file, which a sealing device writes for its guest, instead of from the daemon")
+      ->needs(app.get_option("--exchange"))
+      ->excludes(key_option)
+      ->type_name("FILE");
+  app.add_option("--device", device, "The device on which the VM is")->type_name("NAME");
+  app.add_option("--device-uuid", device_uuid, "Accept records of this device only")->type_name("UUID");
+  app.add_option("--state", state,
+                 "Remember the newest record in this file, and reject older ones; default for streams: a file for the "
+                 "VM and device under $XDG_STATE_HOME or ~/.local/state")
+      ->type_name("FILE");
+}
+
+absl::StatusOr<Opener::Expected> SealedOptions::Expected() const {
+  Opener::Expected expected;
+  if (const absl::StatusOr<Uuid> uuid = Uuid::Parse(vm); uuid.ok()) expected.vm = *uuid;
+  if (device_uuid.empty()) return expected;
+  const absl::StatusOr<Uuid> uuid = Uuid::Parse(device_uuid);
+  if (!uuid.ok()) return absl::InvalidArgumentError(absl::StrCat("--device-uuid: ", uuid.status().message()));
+  expected.device = *uuid;
+  return expected;
+}
+
+absl::StatusOr<std::unique_ptr<SealedStream>> SealedOptions::Stream(SealedStream::Reopening reopening,
+                                                                    CommandContext& context) const {
+  if (vm.empty()) return absl::InvalidArgumentError("--vm is required");
+  SealedStream::Options options{.subject = {.device = device, .vm = vm}, .state = state, .reopening = reopening};
+  SIDEBAND_ASSIGN_OR_RETURN(options.expected, Expected());
+  if (!view.empty()) {
+    options.records = std::make_unique<ViewRecords>(
+        ViewRecords::Options{.path = view,
+                             .wait = [&context](absl::Duration duration) { return context.Wait(duration); },
+                             .note = [&context](const std::string& line) { context.Note(line); }});
+  }
+  if (exchange.is_given()) return std::make_unique<SealedStream>(exchange, std::move(options), context);
+  if (key_file.empty()) return absl::InvalidArgumentError("--key-file or --exchange is required");
+  SIDEBAND_ASSIGN_OR_RETURN(envelope::Secret key, envelope::LoadStaticKey(key_file));
+  return std::make_unique<SealedStream>(std::move(key), std::move(options), context);
 }
 
 }  // namespace sideband::client

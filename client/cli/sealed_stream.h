@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Follows the sealed records of one VM: connects, exchanges keys if asked, opens the records of a source, remembers the
-// newest one (replay_state.h), and begins anew with new keys when the stream ends.
-//   SealedStream stream(std::move(static_key), {.subject = {.vm = "vm3"}}, context);
-//   return stream.Follow({.on_record = [&](const OpenedRecord& record) { return Use(record); }});
+// newest one (replay_state.h), and begins again with new keys when the stream ends. The options of a
+// command that does so are here, too.
+//   sealed_.AddTo(app);
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto stream, sealed_.Stream(SealedStream::Reopening::kAlways, context));
+//   return stream->Follow({.on_record = [&](const OpenedRecord& record) { return Use(record); }});
 #ifndef SIDEBAND_CLIENT_CLI_SEALED_STREAM_H_
 #define SIDEBAND_CLIENT_CLI_SEALED_STREAM_H_
 
@@ -17,16 +19,44 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/cli/command.h"
-#include "client/cli/exchange_options.h"
 #include "client/cli/reconnection.h"
 #include "client/lib/key_exchange.h"
 #include "client/lib/opener.h"
 #include "client/lib/record_source.h"
 #include "client/lib/telemetry_client.h"
 #include "proto/envelope/secret.h"
+#include "proto/exchange/guest_exchange.h"
+#include "proto/exchange/statement.h"
 #include "sideband/v1/telemetry.pb.h"
 
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
 namespace sideband::client {
+
+// The options of a command that exchanges keys from inside a confidential VM. They must outlive the parsing.
+class ExchangeOptions {
+ public:
+  // Not together with `key_file`.
+  void AddTo(CLI::App& app, CLI::Option& key_file);
+  bool is_given() const { return is_given_; }
+
+  // INVALID_ARGUMENT: an option that is missing or malformed; otherwise as ExchangeKeys.
+  absl::StatusOr<exchange::GuestKeys> Run(TelemetryClient& client, const ExchangeSubject& subject) const;
+  // A line about who seals.
+  static std::string Describe(const exchange::Statement& statement);
+
+ private:
+  absl::StatusOr<EvidenceSource> Source() const;
+
+  bool is_given_ = false;
+  bool accepts_daemon_ = false;
+  std::string sealer_ca_;
+  std::string psp_;
+  std::string measurement_;
+};
 
 struct OpenedRecord {
   OpenResult opened;
@@ -44,7 +74,7 @@ class SealedStream {
     kNever,
     // Once a record was received, when the connection is lost or the keys have ended.
     kOnceOpen,
-    // Likewise, and while the daemon or the VM is not there yet; after a rejected record; and, once a record was
+    // The same, and while the daemon or the VM is not there yet; after a rejected record; and, once a record was
     // received, after each error of the daemon.
     kAlways,
   };
@@ -75,7 +105,7 @@ class SealedStream {
   absl::Status Follow(const Callbacks& callbacks);
 
  private:
-  // Of one stream.
+  // The keys of one stream.
   struct Keys {
     Opener opener;
     envelope::GuestNonce nonce{};
@@ -98,6 +128,27 @@ class SealedStream {
   const Options options_;
   CommandContext& context_;
   bool was_open_ = false;
+};
+
+// The options of a command that follows the sealed records of one VM. They must outlive the parsing.
+struct SealedOptions {
+  std::string vm;  // by name or UUID
+  std::string key_file;
+  ExchangeOptions exchange;
+  std::string view;  // a file that has the records, inside the guest; empty: the daemon's stream
+  std::string device;
+  std::string device_uuid;
+  std::string state;
+
+  void AddTo(CLI::App& app);
+
+  // A --vm that is not a UUID leaves the expected VM open: the key identifies the VM, and the first opened record sets
+  // its UUID. INVALID_ARGUMENT: --device-uuid is no UUID.
+  absl::StatusOr<Opener::Expected> Expected() const;
+  // INVALID_ARGUMENT: an option is missing; otherwise errors of the key file. The options and the context must outlive
+  // the stream.
+  absl::StatusOr<std::unique_ptr<SealedStream>> Stream(SealedStream::Reopening reopening,
+                                                       CommandContext& context) const;
 };
 
 }  // namespace sideband::client

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "client/cli/output.h"
+#include "client/cli/console.h"
 #include "client/lib/fake_daemon.h"
 #include "client/lib/record_source.h"
 #include "client/lib/rpc_status.h"

@@ -2,15 +2,18 @@
 #include "client/cli/selection.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/cli/message_text.h"
-#include "client/cli/name_pattern.h"
+#include "client/cli/render.h"
 #include "client/lib/rpc_status.h"
+#include "proto/base/event_name.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/uuid.h"
@@ -143,7 +146,7 @@ void AddMissingContext(const FilterOptions& options, const v1::ListScopesRespons
       known.push_back(scope.context());
   }
   if (Has(known, options.context)) return;
-  // Of a device's own row, which operators alone see.
+  // Only operators see a device's own row.
   const auto is_operators = [](const v1::Scope& scope) { return scope.vm().empty(); };
   const bool has_none = std::ranges::all_of(known, [](const std::string& name) { return name.empty(); });
   missing.push_back(has_none && std::ranges::any_of(visible.scopes(), is_operators)
@@ -155,11 +158,71 @@ void AddMissingScopes(const FilterOptions& options, TelemetryClient& client, Nam
   const auto visible = client.ListScopes({});
   if (!visible.ok()) return;
   AddMissingVms(options.vms, *visible, missing);
-  // Of a VM that is not there, no context is.
+  // A VM that is not there has no contexts.
   if (!options.context.empty() && missing.empty()) AddMissingContext(options, *visible, missing);
 }
 
 }  // namespace
+
+bool IsPattern(absl::string_view text) { return text.find_first_of("*?") != absl::string_view::npos; }
+
+bool Matches(absl::string_view pattern, absl::string_view name) {
+  constexpr size_t kNone = absl::string_view::npos;
+  size_t p = 0, n = 0;
+  size_t star = kNone, star_name = 0;  // the last '*', and the end of the name's part that it matches
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_name = n;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
+      ++p, ++n;
+      // A mismatch after a '*': extend the match of the '*' by one byte and retry.
+    } else if (star != kNone) {
+      p = star + 1;
+      n = ++star_name;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == kNone;
+}
+
+bool MatchesAny(std::span<const std::string> patterns, absl::string_view name) {
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) { return Matches(pattern, name); });
+}
+
+std::string EventPattern(const std::string& given, std::span<const std::string> names) {
+  const auto matching = FindEvent(given, [&](const std::string& pattern) {
+    const auto matches = [&](const std::string& name) { return Matches(pattern, name); };
+    return std::ranges::any_of(names, matches) ? std::optional(pattern) : std::nullopt;
+  });
+  return matching.value_or(given);
+}
+
+absl::StatusOr<std::string> DeviceOr(const std::string& named, TelemetryClient& client) {
+  if (!named.empty()) return named;
+  SIDEBAND_ASSIGN_OR_RETURN(const v1::ListDevicesResponse response, client.ListDevices({}));
+  if (response.devices_size() == 1) return response.devices(0).name();
+  if (response.devices().empty()) return MarkRemote(absl::NotFoundError("there is no device that this caller may see"));
+  const auto name = [](std::string* out, const v1::Device& device) { absl::StrAppend(out, device.name()); };
+  return absl::InvalidArgumentError(
+      absl::StrCat("--device: there are several: ", absl::StrJoin(response.devices(), ", ", name)));
+}
+
+absl::StatusOr<std::string> DeviceOfVm(const std::string& named, const std::string& vm, TelemetryClient& client) {
+  auto device = DeviceOr(named, client);
+  if (vm.empty() || !absl::IsInvalidArgument(device.status())) return device;
+  SIDEBAND_ASSIGN_OR_RETURN(const v1::ListScopesResponse response, client.ListScopes({}));
+  std::set<std::string> devices;
+  for (const v1::Scope& scope : response.scopes()) {
+    if (scope.vm() == vm || scope.vm_uuid() == vm) devices.insert(scope.device());
+  }
+  if (devices.empty())
+    return MarkRemote(absl::NotFoundError(absl::StrCat("there is no VM '", vm, "' that this caller may read")));
+  if (devices.size() == 1) return *devices.begin();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--device: VM '", vm, "' is on several: ", absl::StrJoin(devices, ", ")));
+}
 
 Selection::Selection(const FilterOptions& options) : options_(options) {
   filter_.set_context(options.context);
@@ -254,7 +317,7 @@ bool Selection::Narrow(v1::Snapshot& snapshot) const {
   EraseIf(*snapshot.mutable_scopes(), [&](const auto& row) { return !SelectsScope(row.scope()); });
   for (v1::ScopeCounters& row : *snapshot.mutable_scopes()) {
     if (events_.empty()) break;
-    // Of a configured ratio, whether all its events are selected is unknown here; a utilisation is of one event.
+    // Whether all events of a configured ratio are selected is unknown here; a utilisation has one event.
     EraseIf(*row.mutable_ratios(),
             [&](const auto& ratio) { return ratio.event().empty() || !SelectsEvent(ratio.event()); });
     EraseIf(*row.mutable_counters(), [&](const auto& counter) { return !SelectsEvent(counter.event()); });

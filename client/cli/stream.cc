@@ -2,10 +2,13 @@
 #include "client/cli/stream.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/past_options.h"
+#include "client/cli/options.h"
+#include "client/cli/render.h"
+#include "client/cli/selection.h"
 #include "client/lib/rpc_status.h"
 
 namespace sideband::client {
@@ -21,6 +24,8 @@ std::string CheckInterval(const std::string& text) {
              ? ""
              : absl::StrCat("'", text, "' is not a duration from 10ms to 24h, such as 5s");
 }
+
+constexpr int kIntervalsUntilStale = 3;  // as in the daemon
 
 }  // namespace
 
@@ -58,6 +63,79 @@ absl::Status StreamPrinter::End(const absl::Status& stream) const {
   if (!stream.ok() || IsComplete() || context_.cancellation().cancelled()) return stream;
   // The call ended with OK although neither the printer nor the user had ended it.
   return MarkRemote(absl::UnavailableError("the server ended the stream"));
+}
+
+bool DeviceStates::IsQuiet(const Known& device) const {
+  if (device.state != v1::Device::STATE_FRESH) return true;
+  if (device.is_board_alone) return context_.Now() - listed_at_ > kBoardPeriod;
+  return context_.Now() - device.heard > device.patience;
+}
+
+bool DeviceStates::List(TelemetryClient& client, std::map<std::string, v1::Device>& listed) const {
+  const auto response = client.ListDevices({});
+  if (!response.ok()) return false;
+  for (const v1::Device& device : response->devices()) {
+    if (IsChosen(devices_, device.name())) listed.emplace(device.name(), device);
+  }
+  return true;
+}
+
+DeviceStates::Known& DeviceStates::Adopt(const v1::Device& device) {
+  Known& known = known_[device.name()];
+  known.state = device.state();
+  known.is_board_alone = IsBoardAlone(device);
+  known.patience = std::max(kIntervalsUntilStale * ToDuration(device.interval()), interval_ + kPeriod);
+  return known;
+}
+
+void DeviceStates::Learn(TelemetryClient& client) {
+  std::map<std::string, v1::Device> listed;
+  is_begun_ = List(client, listed);
+  listed_at_ = context_.Now();
+  for (const auto& [name, device] : listed) Adopt(device);
+}
+
+void DeviceStates::Received(const std::string& device, absl::Duration age) {
+  Known& known = known_[device];
+  known.heard = context_.Now() - age;
+  known.is_board_alone = false;  // it may have another firmware now
+}
+
+void DeviceStates::Check(TelemetryClient& client) {
+  const auto is_quiet = [this](const auto& entry) { return IsQuiet(entry.second); };
+  if (is_begun_ && std::ranges::none_of(known_, is_quiet)) return;
+  std::map<std::string, v1::Device> listed;
+  if (!List(client, listed)) return;
+  is_begun_ = true;
+  listed_at_ = context_.Now();
+  for (const auto& [name, device] : listed) {
+    const Known before = known_[name];
+    NoteChange(name, before, Adopt(device));
+  }
+  std::erase_if(known_, [&](const auto& entry) {
+    const bool is_gone = !listed.contains(entry.first);
+    if (is_gone && entry.second.state != v1::Device::STATE_UNSPECIFIED)
+      context_.Note(absl::StrCat(entry.first, " is no longer listed"));
+    return is_gone;
+  });
+}
+
+bool DeviceStates::AreBoardsAlone() const {
+  return !known_.empty() && std::ranges::all_of(known_, [](const auto& entry) { return entry.second.is_board_alone; });
+}
+
+void DeviceStates::NoteChange(const std::string& name, const Known& before, const Known& now) {
+  if (now.state == before.state) return;
+  if (now.state == v1::Device::STATE_STALE) {
+    const std::string age = absl::FormatDuration(absl::Trunc(context_.Now() - now.heard, absl::Seconds(1)));
+    const bool is_heard = now.heard != absl::InfinitePast();
+    context_.Note(
+        absl::StrCat(name, " is stale: ", is_heard ? "its newest snapshot is " + age + " old" : "it does not answer"));
+  } else if (now.state == v1::Device::STATE_AWAY) {
+    context_.Note(NotAnsweredText(name));
+  } else if (now.state == v1::Device::STATE_FRESH && before.state != v1::Device::STATE_UNSPECIFIED) {
+    context_.Note(absl::StrCat(name, " answers again"));
+  }
 }
 
 }  // namespace sideband::client

@@ -14,18 +14,15 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "client/cli/builtin_commands.h"
-#include "client/cli/csv_render.h"
-#include "client/cli/device_states.h"
 #include "client/cli/empty_notes.h"
+#include "client/cli/formats.h"
 #include "client/cli/hosts.h"
-#include "client/cli/json.h"
-#include "client/cli/message_text.h"
-#include "client/cli/number_text.h"
 #include "client/cli/options.h"
 #include "client/cli/reconnection.h"
 #include "client/cli/render.h"
 #include "client/cli/selection.h"
 #include "client/cli/stream.h"
+#include "client/cli/table.h"
 #include "client/cli/watch_lines.h"
 #include "proto/base/status_macros.h"
 
@@ -41,8 +38,8 @@ const std::map<std::string, LineValue> kValues = {{"auto", LineValue::kAuto},
                                                   {"count", LineValue::kCount},
                                                   {"cover", LineValue::kCoverage}};
 
-// Which updates are a round: one of each device that sends any. As a device may fall silent, a round also ends before
-// the second update of another.
+// Counts rounds: one has an update of each device that sends any. Because a device may fall silent, a round also ends
+// before the second update of another.
 class Rounds {
  public:
   explicit Rounds(size_t streams) : unsynced_(streams) {}
@@ -72,8 +69,8 @@ class Rounds {
   bool is_begun_ = false;           // whether the devices of a round are known
 };
 
-// What the streams of all hosts print. Thread-safe. Each function returns whether the streams go on; when they do not,
-// those of several hosts are cancelled.
+// The output of the streams of all hosts. Thread-safe. Each function returns whether the streams go on; when they do
+// not, those of several hosts are cancelled.
 class WatchOutput {
  public:
   WatchOutput(const FormatOption& format, LineOptions lines, uint64_t count, size_t hosts, CommandContext& context)
@@ -255,7 +252,7 @@ class Watch {
 
   void OnGap(const v1::Gap& gap) {
     reconnection_.Received(gap);
-    // Of changes there is no snapshot with which to note it.
+    // A stream of changes has no snapshot with which to note it.
     if (is_of_changes_) context_.Note(GapText(gap));
   }
 

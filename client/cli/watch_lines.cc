@@ -10,8 +10,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "client/cli/message_text.h"
-#include "client/cli/number_text.h"
+#include "client/cli/render.h"
+#include "client/cli/table.h"
 #include "proto/base/boot_id.h"
 #include "proto/base/visible.h"
 
@@ -145,7 +145,7 @@ const v1::Counter* FindCounter(const v1::ScopeCounters& row, const std::string& 
 
 std::string NameText(const std::string& name) { return name.empty() ? "-" : Visible(name); }
 
-// The flags, and that the row has ended. Idle rows are ordinary: contexts take turns.
+// The flags, and that the row has ended. Idle rows are ordinary: contexts share the device by time slices.
 std::string Flags(const v1::ScopeCounters& row) {
   std::vector<std::string> flags(row.flags().begin(), row.flags().end());
   if (row.state() == v1::ScopeCounters::STATE_RETIRED) flags.insert(flags.begin(), StateText(row.state()));

@@ -17,15 +17,14 @@
 
 namespace sideband::client {
 
-// Changes of state as lines, one for each item, and what a gap in a stream of them means.
-// Each begins with the time (UTC), which is when the change was received:
+// Changes of state as lines, one for each item. Each begins with the time (UTC) at which the change was received:
 // "22:13:20.0 gpu0 vm0/train is idle (overflow)". A `host` stands before the device.
 std::string ChangeLines(const v1::StateChange& change, absl::Time now, const std::string& host = "");
 
-// One line.
+// One line about a gap in a stream.
 std::string GapText(const v1::Gap& gap);
 
-// What a column shows of its event. kAuto: the utilisation where there is one, otherwise the rate.
+// The value that a column shows. kAuto: the utilisation where there is one, otherwise the rate.
 // kCoverage: the share of the interval's resident cycles in which it was counted.
 enum class LineValue { kAuto, kUtilisation, kRate, kCount, kCoverage };
 
@@ -40,15 +39,15 @@ class WatchLines {
   WatchLines(LineOptions options, TableStyle style) : options_(options), style_(style) {}
 
   // The snapshot's lines, each with the time (UTC) at which it was latched. Titles precede them at the first call, when
-  // the columns change, and when the lines since the last titles fill `rows`; 0: not for that reason. A snapshot that
-  // has rows of contexts only is shown with them. Unknown values are "-". "*" at its end marks
-  // a row with flags, or one that has ended. With a `host` there is a column HOST, from the first of them on.
+  // the columns change, and when the lines since the last titles fill `rows`, unless that is 0. A snapshot that has
+  // rows of contexts only is shown with them. Unknown values are "-". "*" at its end marks a row with flags, or one
+  // that has ended. The column HOST is there from the first `host` on.
   std::string Render(const v1::Snapshot& snapshot, size_t rows, const std::string& host = "");
 
   // A line for each row whose flags have changed since the last call, or that has ended: "gpu0 vm1: overflow (*)".
   std::vector<std::string> TakeNotes();
 
-  // How many events there are, and have columns. All of them, except in a narrow line.
+  // The number of events, and of those that have columns: all, except in a narrow line.
   size_t events() const { return events_.size(); }
   size_t shown_events() const;
 

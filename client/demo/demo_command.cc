@@ -19,7 +19,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "client/cli/interrupt.h"
+#include "client/cli/console.h"
 #include "client/demo/child_process.h"
 #include "client/demo/demo_site.h"
 #include "client/demo/demo_steps.h"

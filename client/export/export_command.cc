@@ -10,11 +10,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "client/cli/message_text.h"
-#include "client/cli/name_pattern.h"
 #include "client/cli/options.h"
-#include "client/cli/sealed_options.h"
+#include "client/cli/render.h"
 #include "client/cli/sealed_stream.h"
+#include "client/cli/selection.h"
 #include "client/export/guest_export.h"
 #include "client/export/loopback_server.h"
 #include "client/lib/record_source.h"
@@ -44,7 +43,7 @@ absl::StatusOr<absl::Duration> IntervalOf(TelemetryClient& client, const std::st
   return found == response.devices().end() ? absl::ZeroDuration() : ToDuration(found->interval());
 }
 
-// As of the daemon's own exposition.
+// The daemon's own exposition uses the same factor.
 constexpr int kIntervalsOfPatience = 3;
 // The network and this machine may be slower than a device that is read very often.
 constexpr absl::Duration kPatienceMin = absl::Seconds(1);

@@ -9,19 +9,20 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/cli/command.h"
-#include "client/export/guest_exposition.h"
+#include "client/export/guest_export.h"
 #include "client/lib/key_exchange.h"
 #include "client/lib/telemetry_client.h"
 
 namespace sideband::client {
 
-// Asks the daemon how things are called, and how often a device is read.
+// The daemon's names, and how often it reads the device.
 struct GuestSite {
   GuestNames names;
   absl::Duration interval;  // of the device's snapshots
 };
 
-// Errors of the calls; NOT_FOUND, marked as remote, if the daemon lists no such confidential VM.
+// Asks the daemon. Returns the errors of the calls; NOT_FOUND, marked as remote, if the daemon lists no such
+// confidential VM.
 absl::StatusOr<GuestSite> FindGuestSite(TelemetryClient& client, const ExchangeSubject& subject);
 
 std::unique_ptr<Command> NewExportCommand();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `sideband export` serves: the newest record while it is fresh, and the state of the export itself.
+// The text that `sideband export` serves: the newest opened record of a VM while it is fresh, in Prometheus' text
+// format, and the state of the export itself.
 //   GuestExport newest({.event_patterns = {"dram_*"}});
 //   newest.Opened(names, absl::Seconds(3));                  // a stream
 //   newest.Received(record.content.snapshot(), record.opened.gap);
@@ -17,11 +18,27 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "client/export/guest_exposition.h"
 #include "proto/base/steady_time.h"
+#include "proto/mailbox/catalog.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client {
+
+// The daemon gives these names. The guest need not trust it: they label and describe, and change no number.
+struct GuestNames {
+  std::string device;
+  std::string vm;
+  std::vector<mailbox::EventInfo> events;  // name, unit and description; those that are unknown have no unit
+};
+
+// A VM's opened record, with the names, labels and HELP that the daemon's exposition gives the rows of a VM that is not
+// confidential (docs/metrics.md). Families are sorted by name. Data that records do not have is absent: utilisations,
+// configured ratios, gate coverage, and the device's own.
+//
+// Only events of which the name matches one of the patterns (selection.h); no pattern: all. An event whose name no
+// metric can have is left out. The second of two contexts of one name is "NAME 2"; the daemon shows the context's ID.
+std::string GuestExposition(const v1::Snapshot& snapshot, const GuestNames& names,
+                            const std::vector<std::string>& event_patterns);
 
 // Thread-safe. A record is fresh while its stream is open and for the stream's patience after it was received, by the
 // guest's own clock; afterwards there are no samples of it.

@@ -23,16 +23,16 @@ struct HttpReply {
   std::string body;
 };
 
-// Without encryption or authentication: every user of the machine can read what it serves, and no web page that a
-// browser of the machine shows: requests are for localhost or a loopback address (421 for others), and no other name
-// may be made to mean this server. One thread; at most kConnectionsMax connections, of one request each, which must be
-// there within 2 s and be answered within 10 s. A connection beyond the bound takes the place of the oldest whose
-// request is not whole, or else of the oldest.
+// The server neither encrypts nor authenticates: every user of the machine can read what it serves. A web page in a
+// browser of the machine cannot: the server refuses requests for other hosts than localhost and loopback addresses
+// (421), so that no other name may be made to mean it. One thread; at most kConnectionsMax connections, of one request
+// each, which must be there within 2 s and be answered within 10 s. A connection beyond the bound takes the place of
+// the oldest whose request is not whole, or else of the oldest.
 class LoopbackServer {
  public:
   static constexpr size_t kConnectionsMax = 32;
 
-  // Of GET and HEAD; called on the server's thread. `path` is without query.
+  // Answers GET and HEAD. The server's thread calls it. `path` has no query.
   using Handler = std::function<HttpReply(absl::string_view path)>;
 
   // `address` is IP:PORT, with an IPv6 address in brackets; port 0 is any. INVALID_ARGUMENT: malformed, or not a

@@ -7,8 +7,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "client/cli/device_choice.h"
-#include "client/cli/name_pattern.h"
 #include "client/cli/selection.h"
 #include "client/cli/stream.h"
 #include "client/lib/rpc_status.h"

@@ -12,7 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/synchronization/notification.h"
-#include "client/cli/output.h"
+#include "client/cli/console.h"
 #include "client/lib/fake_daemon.h"
 #include "client/top/a_site.h"
 #include "proto/base/wait_until.h"

@@ -10,7 +10,7 @@
 #include <csignal>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/exit_code.h"
+#include "client/cli/command.h"
 #include "client/top/layout.h"
 
 namespace sideband::client::top {

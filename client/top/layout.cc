@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "client/cli/number_text.h"
 #include "client/cli/table.h"
 #include "client/top/model.h"
 #include "proto/base/visible.h"

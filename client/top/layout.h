@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "client/cli/console.h"
 #include "client/cli/table.h"
-#include "client/cli/terminal.h"
 #include "client/top/rows.h"
 #include "client/top/view.h"
 

@@ -78,7 +78,7 @@ struct ScopeEntry {
   const EventEntry* Find(const std::string& event) const;
 };
 
-// VM (VmText of message_text.h) and context; empty as in v1::Scope.
+// VM (VmText of render.h) and context; empty as in v1::Scope.
 using ScopeName = std::pair<std::string, std::string>;
 
 struct DeviceEntry {
@@ -104,7 +104,7 @@ struct DeviceEntry {
 };
 
 struct ModelOptions {
-  std::vector<std::string> devices;  // names, or patterns (name_pattern.h), of those that are kept; empty: all
+  std::vector<std::string> devices;  // names, or patterns (selection.h), of those that are kept; empty: all
   absl::Duration sample_interval;    // between two snapshots of a device, if it is longer than the device's own
 };
 

@@ -10,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "client/cli/message_text.h"
-#include "client/cli/name_pattern.h"
-#include "client/cli/number_text.h"
+#include "client/cli/render.h"
+#include "client/cli/selection.h"
+#include "client/cli/table.h"
 #include "client/top/model.h"
 #include "proto/base/boot_id.h"
 

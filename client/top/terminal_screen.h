@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "client/cli/terminal.h"
+#include "client/cli/console.h"
 #include "client/lib/config.h"
 #include "client/top/layout.h"
 #include "client/top/view.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "client/cli/cli.h"
+
 #include <google/protobuf/timestamp.pb.h>
 #include <unistd.h>
 
@@ -11,46 +13,31 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "client/cli/audit_text.h"
 #include "client/cli/builtin_commands.h"
 #include "client/cli/command.h"
-#include "client/cli/command_line.h"
-#include "client/cli/device_choice.h"
-#include "client/cli/device_states.h"
+#include "client/cli/console.h"
+#include "client/cli/counting_command.h"
+#include "client/cli/counting_explanation.h"
 #include "client/cli/empty_notes.h"
-#include "client/cli/exchange_options.h"
-#include "client/cli/exit_code.h"
 #include "client/cli/handshake_cause.h"
 #include "client/cli/hosts.h"
-#include "client/cli/interrupt.h"
-#include "client/cli/name_pattern.h"
-#include "client/cli/only_device.h"
 #include "client/cli/options.h"
-#include "client/cli/output.h"
-#include "client/cli/past_options.h"
 #include "client/cli/reconnection.h"
-#include "client/cli/sealed_options.h"
+#include "client/cli/rotation_command.h"
 #include "client/cli/sealed_stream.h"
 #include "client/cli/selection.h"
+#include "client/cli/sensor_text.h"
 #include "client/cli/stream.h"
 #include "client/cli/table.h"
-#include "client/cli/terminal.h"
-#include "client/cli/time_column.h"
 #include "client/cli/watch_lines.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/telemetry_client.h"
-#include "proto/audit/chain.h"
-#include "proto/audit/entry.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client {
 namespace {
-
-void UseAuditText(Output& out, const ChainVerifier& chain, const AuditLine& line, const TableStyle& style) {
-  //@ client/cli/audit_text.h
-}
 
 void UseBuiltinCommands(std::vector<std::unique_ptr<Command>>& commands) {
   //@ client/cli/builtin_commands.h
@@ -67,33 +54,14 @@ namespace command {
 
 bool Use(const OpenedRecord& record);
 
-absl::Status UseSealedStream(envelope::Secret static_key, CommandContext& context) {
+absl::Status UseSealedStream(CLI::App& app, CommandContext& context, SealedOptions& sealed_) {
   //@ client/cli/sealed_stream.h
-}
-
-absl::Status UseSealedOptions(CLI::App& app, CommandContext& context, SealedOptions& sealed_,
-                              const std::function<bool(const OpenedRecord&)>& on_record) {
-  //@ client/cli/sealed_options.h
 }
 
 std::vector<std::unique_ptr<Command>> AllCommands();
 
 void UseCommandLine() {
-  //@ client/cli/command_line.h
-}
-
-v1::ListScopesRequest RequestFor(const std::string& device);
-void Print(const v1::Scope& scope);
-
-absl::Status UseDeviceChoice(const std::vector<std::string>& devices, TelemetryClient& client) {
-  //@ client/cli/device_choice.h
-  return absl::OkStatus();
-}
-
-absl::Status UseOnlyDevice(const std::string& device_, const std::string& vm_,
-                           const std::unique_ptr<TelemetryClient>& client) {
-  //@ client/cli/only_device.h
-  return absl::OkStatus();
+  //@ client/cli/cli.h
 }
 
 void UseEmptyNotes(const Selection& selection, const v1::GetSnapshotResponse& narrowed,
@@ -101,22 +69,10 @@ void UseEmptyNotes(const Selection& selection, const v1::GetSnapshotResponse& na
   //@ client/cli/empty_notes.h
 }
 
-int UseExitCode() {
-  //@ client/cli/exit_code.h
-}
-
 absl::Status Ask(TelemetryClient& client);
 
 absl::Status UseHosts(CommandContext& context) {
   //@ client/cli/hosts.h
-}
-
-void UseInterruptWatcher(Cancellation& cancellation) {
-  //@ client/cli/interrupt.h
-}
-
-void UseNamePattern() {
-  //@ client/cli/name_pattern.h
 }
 
 absl::Status Stream(TelemetryClient& client, const std::function<void(const v1::Snapshot&)>& on_snapshot);
@@ -145,31 +101,21 @@ void UseTable(Output& out, const TableStyle& style) {
   //@ client/cli/table.h
 }
 
-void UseTimeColumn(absl::Time first, absl::Time last, absl::Time time, Table& table, const TableStyle& style) {
-  //@ client/cli/time_column.h
-}
-
 void SetTime(absl::Time from, google::protobuf::Timestamp& to);
 
 class PastCommand {
   absl::Status UsePastOptions(CLI::App& app, CommandContext& context, v1::GetHistoryRequest& request) {
-    //@ client/cli/past_options.h
+    //@ client/cli/options.h
     return absl::OkStatus();
   }
 
   PastOptions past_;
 };
 
-bool Print(const v1::SubscribeResponse& response);
-
-void UseDeviceStates(CommandContext& context, TelemetryClient& client, const v1::SubscribeRequest& request) {
-  //@ client/cli/device_states.h
-}
-
 void Fit(size_t columns);
 
-void UseTerminal() {
-  //@ client/cli/terminal.h
+void UseConsole(Cancellation& cancellation) {
+  //@ client/cli/console.h
 }
 
 void UseWatchLines(CommandContext& context, Output& out, const TableStyle& style, const v1::Snapshot& snapshot,
@@ -177,11 +123,23 @@ void UseWatchLines(CommandContext& context, Output& out, const TableStyle& style
   //@ client/cli/watch_lines.h
 }
 
-absl::Status UseExchangeOptions(CLI::App& app, CLI::Option* const key_file, TelemetryClient& client,
-                                const std::string& vm_) {
-  ExchangeOptions exchange_;
-  //@ client/cli/exchange_options.h
+absl::Status UseCountingChange(CLI::App& app, const v1::GetCountingResponse& actual) {
+  //@ client/cli/counting_command.h
   return absl::OkStatus();
+}
+
+absl::Status UseExplanation(const v1::GetCountingResponse& counting, Output& out, const TableStyle& style) {
+  //@ client/cli/counting_explanation.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRotationRequest(v1::SetRotationRequest& request) {
+  //@ client/cli/rotation_command.h
+  return absl::OkStatus();
+}
+
+void UseSensorText(const v1::GetSensorsResponse* response, const TableStyle& style, CommandContext& context) {
+  //@ client/cli/sensor_text.h
 }
 
 }  // namespace

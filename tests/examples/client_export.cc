@@ -6,17 +6,12 @@
 #include "client/cli/sealed_stream.h"
 #include "client/export/export_command.h"
 #include "client/export/guest_export.h"
-#include "client/export/guest_exposition.h"
 #include "client/export/loopback_server.h"
 #include "client/lib/telemetry_client.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {
 namespace {
-
-void UseGuestExposition(const OpenedRecord& record, const GuestNames& names, std::string& out) {
-  //@ client/export/guest_exposition.h
-}
 
 void Answer(const std::string& text);
 

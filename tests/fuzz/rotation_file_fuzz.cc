@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "client/rotation/rotation_request.h"
+#include "client/cli/rotation_command.h"
 #include "daemon/view/rotation_queries.h"
 #include "proto/base/yaml.h"
 #include "proto/mailbox/catalog.h"
