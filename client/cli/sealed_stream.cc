@@ -13,7 +13,6 @@
 #include "client/lib/replay_state.h"
 #include "client/lib/rpc_status.h"
 #include "client/lib/state_file.h"
-#include "client/lib/view_records.h"
 #include "proto/base/bytes.h"
 #include "proto/base/certificates.h"
 #include "proto/base/hex.h"

@@ -10,9 +10,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "client/cli/number_text.h"
 #include "client/cli/render.h"
 #include "client/cli/selection.h"
+#include "client/cli/table.h"
 
 namespace sideband::client::top {
 namespace {
