@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/run/log.h"
+#include "daemon/run/process.h"
 
 #include <gtest/gtest.h>
 #include <spdlog/common.h>
