@@ -53,7 +53,6 @@
 #include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/sealer_choice.h"
 #include "daemon/sealing/sealer_set.h"
-#include "daemon/snapshot/publication_thread.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/transport/i2c_dev.h"
 #include "daemon/view/absent_name_notice.h"

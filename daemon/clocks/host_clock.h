@@ -12,8 +12,7 @@
 #include <optional>
 
 #include "absl/time/time.h"
-#include "daemon/snapshot/clock_settings.h"
-#include "daemon/snapshot/clock_state.h"
+#include "daemon/snapshot/device_clock.h"
 #include "proto/clocks/clock_strip.h"
 
 namespace sideband::daemon {

@@ -18,8 +18,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "daemon/clocks/host_clock.h"
-#include "daemon/snapshot/clock_settings.h"
-#include "daemon/snapshot/clock_state.h"
+#include "daemon/snapshot/device_clock.h"
 #include "proto/mailbox/clocks.h"
 
 namespace sideband::daemon {

@@ -26,7 +26,6 @@
 #include "daemon/marks/mark.h"
 #include "daemon/metrics/collection_metrics.h"
 #include "daemon/sealing/guest_sealer.h"
-#include "daemon/snapshot/live_block.h"
 #include "daemon/snapshot/live_reader.h"
 #include "daemon/snapshot/store.h"
 #include "proto/base/bytes.h"

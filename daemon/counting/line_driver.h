@@ -9,7 +9,7 @@
 #include <string>
 
 #include "daemon/mailbox/mailbox_session.h"
-#include "daemon/snapshot/clock_settings.h"
+#include "daemon/snapshot/device_clock.h"
 
 namespace sideband::daemon {
 

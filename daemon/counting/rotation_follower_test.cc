@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/time/time.h"
-#include "daemon/snapshot/fake_rotation.h"
+#include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {
 namespace {

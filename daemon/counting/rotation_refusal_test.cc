@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/snapshot/fake_rotation.h"
+#include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {
 namespace {

@@ -22,7 +22,7 @@
 #include "daemon/exposition/frame.h"
 #include "daemon/exposition/scrape_filter.h"
 #include "daemon/exposition/text_buffer.h"
-#include "daemon/snapshot/level.h"
+#include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/view/reader.h"
 #include "proto/exposition/text.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "daemon/snapshot/level.h"
+#include "daemon/snapshot/device_snapshot.h"
 
 namespace sideband::daemon {
 

@@ -9,7 +9,6 @@
 
 #include "daemon/collector/redact.h"
 #include "daemon/history/fake_life.h"
-#include "daemon/snapshot/fake_rotation.h"
 #include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {

@@ -3,7 +3,7 @@
 // The configured devices, their transports and collectors, and the history of what they have counted. A reload may
 // change all of it.
 //   SIDEBAND_ASSIGN_OR_RETURN(DeviceTransport to, MakeDeviceTransport(config.devices[0], i2c_dev, clock));
-//   const KeptHistory history(config.history, store, boards, *metrics);
+//   KeptHistory history(config.history, store, boards, *metrics);
 //   DeviceSet devices({store, boards, history, counting, marks, *metrics, clock, make_transport, make_collector});
 //   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
 //   const DeviceSet::Common common{config.ratios.ratios, config.peek.bus_share, config.exposition.estimates};

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "daemon/message/time_message.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/stream/stream_message.h"
 #include "daemon/stream/stream_position.h"
 #include "daemon/view/reader.h"

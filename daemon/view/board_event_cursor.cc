@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "absl/time/time.h"
-#include "daemon/message/time_message.h"
+#include "daemon/snapshot/message.h"
 
 namespace sideband::daemon {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "daemon/message/time_message.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/view/row_filter.h"
 
 namespace sideband::daemon {

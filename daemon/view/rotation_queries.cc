@@ -10,8 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/counting/rotation_refusal.h"
-#include "daemon/message/scope_message.h"
-#include "daemon/message/time_message.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/view/rotation_settings.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"

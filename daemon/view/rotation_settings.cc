@@ -7,7 +7,7 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
-#include "daemon/message/time_message.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
 #include "proto/rotation_file/rotation_terms.h"

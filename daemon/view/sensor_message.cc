@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
-#include "daemon/message/time_message.h"
 #include "daemon/sensors/board_series.h"
 #include "daemon/sensors/sensor_families.h"
+#include "daemon/snapshot/message.h"
 
 namespace sideband::daemon {
 namespace {

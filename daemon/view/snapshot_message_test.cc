@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "daemon/message/scope_message.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/view/fake_world.h"
 
 namespace sideband::daemon {

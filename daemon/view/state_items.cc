@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "daemon/message/scope_message.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/view/sensor_message.h"
 #include "daemon/view/snapshot_message.h"
 

@@ -43,8 +43,8 @@ absl::Status UseStartup(const Config& config, const Clock& clock, const std::uni
   return absl::OkStatus();
 }
 
-absl::Status UseDeviceSet(Store& store, BoardStore& boards, KeptHistory& history, CountingBook& counting,
-                          MarkBook& marks, const std::unique_ptr<SelfMetrics>& metrics, const Clock& clock,
+absl::Status UseDeviceSet(Store& store, BoardStore& boards, CountingBook& counting, MarkBook& marks,
+                          const std::unique_ptr<SelfMetrics>& metrics, const Clock& clock,
                           decltype(DeviceSet::Parts::make_transport) make_transport,
                           decltype(DeviceSet::Parts::make_collector) make_collector, const Config& config,
                           I2cDev& i2c_dev) {

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of a snapshot as messages of the API. The policy is not applied: the caller passes on only what may be read.
+// Parts of a snapshot as messages of the API, and times and durations as protocol buffers' well-known types, and back.
+// The policy is not applied: the caller passes on only what may be read.
+//   SetTime(snapshot.host_time, *point.mutable_host_time());
+//   SIDEBAND_ASSIGN_OR_RETURN(const absl::Time since, TimeOf(request.since(), "since"));
 //   *response.add_scopes() = ScopeMessage(*device.info, topology, block.vm, block.context);
-#ifndef SIDEBAND_DAEMON_MESSAGE_SCOPE_MESSAGE_H_
-#define SIDEBAND_DAEMON_MESSAGE_SCOPE_MESSAGE_H_
+#ifndef SIDEBAND_DAEMON_SNAPSHOT_MESSAGE_H_
+#define SIDEBAND_DAEMON_SNAPSHOT_MESSAGE_H_
+
+#include <google/protobuf/duration.pb.h>
+#include <google/protobuf/timestamp.pb.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/rotation.h"
 #include "daemon/snapshot/topology.h"
@@ -16,6 +25,17 @@
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
+
+void SetTime(absl::Time from, google::protobuf::Timestamp& to);
+void SetDuration(absl::Duration from, google::protobuf::Duration& to);
+
+// The time of cycles of a clock, rounded down, 2^64 - 1 at most; 0 where the clock is unknown.
+uint64_t NanosecondsOf(uint64_t cycles, uint64_t hertz);
+
+// The time of a client's message. INVALID_ARGUMENT "FIELD: …" where it is outside of the range of its type.
+absl::StatusOr<absl::Time> TimeOf(const google::protobuf::Timestamp& from, absl::string_view field);
+// The duration of a client's message. INVALID_ARGUMENT also where it is not above zero.
+absl::StatusOr<absl::Duration> PositiveDurationOf(const google::protobuf::Duration& from, absl::string_view field);
 
 sideband::v1::ScopeCounters::State StateMessage(mailbox::BlockState state);
 
@@ -53,4 +73,4 @@ void FillScopeCounters(const DeviceInfo& device, const Topology& topology, const
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_MESSAGE_SCOPE_MESSAGE_H_
+#endif  // SIDEBAND_DAEMON_SNAPSHOT_MESSAGE_H_

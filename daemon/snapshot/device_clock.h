@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is known of a device's clocks at a snapshot (docs/design/clocks.md).
+// The clocks of a device: what the configuration says of them (`devices[].clocks`), and what is known of them at a
+// snapshot (docs/design/clocks.md).
+//   const ClockSettings settings{.trigger_hz = 1000};
 //   for (size_t d = 0; d < snapshot.clocks.size(); ++d) Show(catalog.clock_domains[d].name, snapshot.clocks[d]);
-#ifndef SIDEBAND_DAEMON_SNAPSHOT_CLOCK_STATE_H_
-#define SIDEBAND_DAEMON_SNAPSHOT_CLOCK_STATE_H_
+#ifndef SIDEBAND_DAEMON_SNAPSHOT_DEVICE_CLOCK_H_
+#define SIDEBAND_DAEMON_SNAPSHOT_DEVICE_CLOCK_H_
 
 #include <cstdint>
 #include <optional>
@@ -14,6 +16,35 @@
 #include "proto/mailbox/clocks.h"
 
 namespace sideband::daemon {
+
+// A wire by which a trigger of one device reaches others.
+struct TriggerLineSettings {
+  std::string name;
+  bool drives = false;  // a pulse for each snapshot; the others of the line receive it
+  std::string driver;   // the device that does; empty: none, so that any device may have sent a pulse
+  // From the sender to this device.
+  absl::Duration wire_min, wire_max;
+  bool operator==(const TriggerLineSettings&) const = default;
+};
+
+struct ClockSettings {
+  // The grid of triggers, at which marks are served: started once in each boot of the device; 0: stopped. None: the
+  // device's grid is left alone.
+  std::optional<uint32_t> trigger_hz;
+  // The reference clock's frequency is at most so far from its nominal one, by the host's raw clock, and changes by so
+  // much in a second at most.
+  uint32_t host_ppm_max = 200;
+  uint32_t host_wander_ppb = 50;
+  // A clock is taken to be steady for so long at most: then a segment ends.
+  absl::Duration segment_max = absl::Seconds(30);
+  // The error of the host times of marks, for tenants: a constant. Times that are known less closely are absent. None:
+  // the error as it is.
+  std::optional<absl::Duration> tenant_bound;
+  // The line that the device shares with others; empty: none.
+  TriggerLineSettings line;
+
+  bool operator==(const ClockSettings&) const = default;
+};
 
 // Of one clock domain.
 struct ClockState {
@@ -62,4 +93,4 @@ inline std::string ClockName(const mailbox::ClockDomain& domain) {
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_SNAPSHOT_CLOCK_STATE_H_
+#endif  // SIDEBAND_DAEMON_SNAPSHOT_DEVICE_CLOCK_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/message/time_message.h"
+#include "daemon/snapshot/message.h"
 
 #include <gtest/gtest.h>
 
@@ -61,4 +61,5 @@ TEST(TimeMessageTest, CyclesAreNanosecondsRoundedDown) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon
