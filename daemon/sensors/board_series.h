@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the families of boards' sensors have in common: a row of their tables, and where their samples go.
+// What the families of boards' sensors have in common: a row of their tables, the part of a board that a caller may
+// see, and where their samples go.
 //   void WriteMargin(BoardSeries& out) { out.Gauge({{"sensor", "gpu"}}, out.reading().margin.celsius); }
 //   constexpr BoardFamilyRow kMarginFamilies[] = {{"sideband_temperature_margin_celsius", MetricType::kGauge,
 //                                                  BoardGroup::kMargin, "Degrees below the limit.", WriteMargin}};
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,10 +20,34 @@
 #include "absl/time/time.h"
 #include "daemon/board/board_groups.h"
 #include "daemon/board/board_reading.h"
-#include "daemon/sensors/board_part.h"
 #include "proto/exposition/text.h"
+#include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {
+
+// The part of a board that a caller may see: all of it, or metrics of some of its partitions.
+//
+// Without partitions it is nothing.
+class BoardPart {
+ public:
+  static BoardPart Whole() { return BoardPart(true); }
+  BoardPart() = default;
+
+  void Add(uint8_t partition, mailbox::MetricId metric) { metrics_.emplace(partition, metric); }
+
+  bool is_whole() const { return is_whole_; }
+  bool is_nothing() const { return !is_whole_ && metrics_.empty(); }
+  // Of the partition and of its compute instances.
+  bool Shows(uint8_t partition, mailbox::MetricId metric) const {
+    return is_whole_ || metrics_.contains({partition, metric});
+  }
+
+ private:
+  explicit BoardPart(bool is_whole) : is_whole_(is_whole) {}
+
+  bool is_whole_ = false;
+  std::set<std::pair<uint8_t, mailbox::MetricId>> metrics_;
+};
 
 // Names and values, beside the device. Values are never empty.
 using SensorLabels = std::span<const std::pair<absl::string_view, absl::string_view>>;

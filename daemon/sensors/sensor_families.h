@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "daemon/board/board_groups.h"
-#include "daemon/sensors/board_part.h"
 #include "daemon/sensors/board_series.h"
 #include "proto/exposition/text.h"
 #include "proto/mailbox/board_items.h"

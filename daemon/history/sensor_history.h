@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The past of boards' sensors, in bounded memory: for each reading of a group, the values of its sensors.
+// The past of boards' sensors, in bounded memory: for each reading of a group, the values of its sensors. Format:
+// sensor_history.md.
 //   SensorHistory history({.max_bytes = 2 << 20});
 //   boards.AddListener(history);
 //   for (const SensorChunkView& view : history.Chunks(device)) {
 //     for (SensorChunkReader reader(view); reader.Next();) Show(reader.frame().time(), reader.frame().Value(0));
 //   }
 //   boards.RemoveListener(history);
-#ifndef SIDEBAND_DAEMON_SENSOR_HISTORY_SENSOR_HISTORY_H_
-#define SIDEBAND_DAEMON_SENSOR_HISTORY_SENSOR_HISTORY_H_
+#ifndef SIDEBAND_DAEMON_HISTORY_SENSOR_HISTORY_H_
+#define SIDEBAND_DAEMON_HISTORY_SENSOR_HISTORY_H_
 
 #include <array>
 #include <cstddef>
@@ -25,10 +26,8 @@
 #include "absl/time/time.h"
 #include "daemon/board/board_groups.h"
 #include "daemon/board/board_store.h"
-#include "daemon/sensor_history/sensor_chunk.h"
-#include "daemon/sensor_history/sensor_frame.h"
-#include "daemon/sensor_history/sensor_sample.h"
-#include "daemon/sensor_history/sensor_series.h"
+#include "daemon/history/sensor_frame.h"
+#include "daemon/history/sensor_sample.h"
 
 namespace sideband::daemon {
 
@@ -122,4 +121,4 @@ class SensorHistory final : public BoardListener {
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_SENSOR_HISTORY_SENSOR_HISTORY_H_
+#endif  // SIDEBAND_DAEMON_HISTORY_SENSOR_HISTORY_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/sensor_history/sensor_history.h"
+#include "daemon/history/sensor_history.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,14 +10,14 @@ namespace sideband::daemon {
 namespace {
 
 // Small chunks let eviction proceed in small steps. Large chunks keep the overhead of the complete first frame low.
-constexpr size_t kChunkBytesMin = 512;
-constexpr size_t kChunkBytesMax = 8 << 10;
+constexpr size_t kSensorChunkBytesMin = 512;
+constexpr size_t kSensorChunkBytesMax = 8 << 10;
 // Each group has a chunk of its own that accepts frames.
-constexpr size_t kChunksPerDevice = 8 * kBoardGroupCount;
-// A group with many sensors gets larger chunks, as long as its device's share of the memory holds kLargeChunksPerDevice
-// of them.
-constexpr size_t kFramesMin = 4;
-constexpr size_t kLargeChunksPerDevice = 16;
+constexpr size_t kSensorChunksPerDevice = 8 * kBoardGroupCount;
+// A group with many sensors gets larger chunks, as long as its device's share of the memory holds
+// kLargeSensorChunksPerDevice of them.
+constexpr size_t kSensorFramesMin = 4;
+constexpr size_t kLargeSensorChunksPerDevice = 16;
 // Of a device in a map, beside itself.
 constexpr size_t kNode = 64;
 
@@ -205,10 +205,10 @@ std::shared_ptr<const SensorLayout> SensorHistory::LayoutOf(BoardGroup group, Sa
 
 size_t SensorHistory::CapacityOf(size_t first) const {
   const size_t share = max_bytes_ / std::max<size_t>(devices_.size(), 1);
-  const size_t usual = std::clamp(share / kChunksPerDevice, kChunkBytesMin, kChunkBytesMax);
+  const size_t usual = std::clamp(share / kSensorChunksPerDevice, kSensorChunkBytesMin, kSensorChunkBytesMax);
   // At least one complete frame must fit.
-  const size_t most = std::max(first, share / kLargeChunksPerDevice);
-  return std::clamp(kFramesMin * first, usual, std::max(usual, most));
+  const size_t most = std::max(first, share / kLargeSensorChunksPerDevice);
+  return std::clamp(kSensorFramesMin * first, usual, std::max(usual, most));
 }
 
 std::vector<SensorChunkView> SensorHistory::Chunks(size_t device) const {

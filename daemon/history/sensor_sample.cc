@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/sensor_history/sensor_sample.h"
+#include "daemon/history/sensor_sample.h"
 
 #include <bit>
 #include <cmath>
 #include <optional>
 
 #include "absl/time/time.h"
-#include "daemon/sensors/board_part.h"
 #include "daemon/sensors/board_series.h"
 #include "daemon/sensors/sensor_families.h"
 
 namespace sideband::daemon {
 namespace {
+
+// What an allocation takes beside its bytes.
+constexpr size_t kAllocation = 32;
+
+size_t BytesOf(const std::string& text) {
+  return text.capacity() < sizeof(std::string) ? 0 : text.capacity() + kAllocation;
+}
 
 constexpr double kUnitsPerOne = 128'000;
 // A multiple of the unit up to here is an int64_t.
@@ -55,6 +61,15 @@ class Sampler final : public BoardSeries {
 };
 
 }  // namespace
+
+size_t SensorLayout::Footprint() const {
+  size_t bytes = sizeof(SensorLayout) + 2 * kAllocation + series.capacity() * sizeof(SensorSeries);
+  for (const SensorSeries& one : series) {
+    bytes += kAllocation + one.labels.capacity() * sizeof(one.labels[0]);
+    for (const auto& [name, value] : one.labels) bytes += BytesOf(name) + BytesOf(value);
+  }
+  return bytes;
+}
 
 SensorValue ValueOfGauge(double gauge) {
   const double scaled = gauge * kUnitsPerOne;

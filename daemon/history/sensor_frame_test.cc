@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/sensor_history/sensor_frame.h"
+#include "daemon/history/sensor_frame.h"
 
 #include <gtest/gtest.h>
 
@@ -123,4 +123,5 @@ TEST(SensorFrameTest, ALayoutHasNoOtherSensors) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

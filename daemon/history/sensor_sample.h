@@ -1,20 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The samples of a group in a board's reading, as the history holds them.
+// The samples of a group in a board's reading, as the history holds them, and the sensors that they are of.
+//   const SensorLayout layout{.group = BoardGroup::kPower, .series = SeriesOf(samples)};
+//   for (const SensorSeries& series : layout.series) Show(series.family->name);
 //   for (const SensorSample& sample : SamplesOf(reading, BoardGroup::kPower)) {
 //     Show(sample.series.family->name, GaugeOf(sample.value));
 //   }
-#ifndef SIDEBAND_DAEMON_SENSOR_HISTORY_SENSOR_SAMPLE_H_
-#define SIDEBAND_DAEMON_SENSOR_HISTORY_SENSOR_SAMPLE_H_
+#ifndef SIDEBAND_DAEMON_HISTORY_SENSOR_SAMPLE_H_
+#define SIDEBAND_DAEMON_HISTORY_SENSOR_SAMPLE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/board/board_groups.h"
 #include "daemon/board/board_reading.h"
-#include "daemon/sensor_history/sensor_series.h"
+#include "daemon/sensors/sensor_families.h"
 
 namespace sideband::daemon {
+
+struct SensorSeries {
+  const SensorFamily* family = nullptr;  // one of SensorFamilies()
+  // Beside the device, as front ends have them.
+  std::vector<std::pair<std::string, std::string>> labels;
+  std::optional<uint8_t> partition;  // whose it is; nullopt: the board's
+  // Of a counter: its counts are of so many parts of the family's unit, 1 or 1000. 0: a gauge.
+  uint32_t count_per_unit = 0;
+
+  bool is_counter() const { return count_per_unit != 0; }
+  bool operator==(const SensorSeries&) const = default;
+};
+
+struct SensorLayout {
+  BoardGroup group = BoardGroup::kCapabilities;
+  std::vector<SensorSeries> series;
+
+  bool operator==(const SensorLayout&) const = default;
+  // Memory used, in bytes; rather too much than too little.
+  size_t Footprint() const;
+};
 
 // What the word of a value is.
 enum class ValueForm : uint8_t {
@@ -49,4 +76,4 @@ std::vector<SensorSample> SamplesOf(const BoardReading& reading, BoardGroup grou
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_SENSOR_HISTORY_SENSOR_SAMPLE_H_
+#endif  // SIDEBAND_DAEMON_HISTORY_SENSOR_SAMPLE_H_
