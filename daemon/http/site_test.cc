@@ -13,7 +13,7 @@
 #include "daemon/http/target_list.h"
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/page/page_data.h"
+#include "daemon/page/status_page.h"
 #include "daemon/redfish/redfish_service.h"
 #include "daemon/view/fake_past.h"
 #include "daemon/view/fake_world.h"

@@ -12,7 +12,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "daemon/config/target_config.h"
+#include "daemon/config/sections.h"
 
 namespace sideband::daemon {
 

@@ -163,4 +163,5 @@ TEST_F(MarkBookTest, ARemovedDeviceHasNone) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

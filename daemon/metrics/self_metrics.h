@@ -24,11 +24,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "daemon/metrics/audit_metrics.h"
 #include "daemon/metrics/collection_metrics.h"
 #include "daemon/metrics/families.h"
-#include "daemon/metrics/listener_metrics.h"
-#include "daemon/metrics/request_metrics.h"
+#include "daemon/metrics/serving_metrics.h"
 #include "proto/exposition/text.h"
 
 namespace prometheus {

@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "daemon/transport/capturing_transport.h"
 #include "daemon/transport/i2c_dev_transport.h"
-#include "daemon/transport/no_pec_transport.h"
+#include "daemon/transport/transport.h"
 #include "daemon/transport/unix_bus_transport.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_name.h"

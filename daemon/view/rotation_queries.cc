@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/counting/rotation_refusal.h"
+#include "daemon/counting/rotation_follower.h"
 #include "daemon/snapshot/message.h"
 #include "daemon/view/rotation_settings.h"
 #include "daemon/view/row_filter.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/transport/smbus_shape.h"
+#include "daemon/transport/transport.h"
 
+#include "proto/base/status_macros.h"
 #include "proto/smbus/pec.h"
 
 namespace sideband::daemon {
@@ -12,6 +13,17 @@ constexpr size_t kCodeBytes = 1, kCountBytes = 1, kPecBytes = 1;
 constexpr uint8_t kIdle = 0xFF;
 
 bool IsBlockSize(size_t size) { return size >= 1 && size <= kSmbus2BlockBytesMax; }
+
+smbus::Transfer WithoutPec(smbus::Transfer write) {
+  write.messages[0].write_bytes.pop_back();
+  return write;
+}
+
+uint8_t PecOf(const BlockRead& read, ByteSpan clocked) {
+  const uint8_t before[] = {smbus::AddressByte(read.address, /*read=*/false), read.code,
+                            smbus::AddressByte(read.address, /*read=*/true)};
+  return smbus::Pec(clocked, smbus::Pec(before));
+}
 
 }  // namespace
 
@@ -47,6 +59,22 @@ Bytes AsClocked(const BlockRead& read, ByteSpan block) {
   clocked.push_back(smbus::Pec(clocked, smbus::Pec(before)));
   if (read.wire_bytes != 0) clocked.resize(read.wire_bytes, kIdle);
   return clocked;
+}
+
+absl::StatusOr<smbus::TransferResult> NoPecTransport::Execute(const smbus::Transfer& transfer) {
+  if (AsBlockWrite(transfer)) return inner_->Execute(WithoutPec(transfer));
+  return AsBlockRead(transfer) ? Read(transfer) : inner_->Execute(transfer);
+}
+
+absl::StatusOr<smbus::TransferResult> NoPecTransport::Read(const smbus::Transfer& transfer) {
+  smbus::Transfer shorter = transfer;
+  --shorter.messages[1].read_size;
+  SIDEBAND_ASSIGN_OR_RETURN(smbus::TransferResult result, inner_->Execute(shorter));
+  // What a failed transaction has read goes to nobody.
+  if (result.outcome == smbus::Outcome::kOk && result.read.size() == 1) {
+    result.read[0].push_back(PecOf(*AsBlockRead(transfer), result.read[0]));
+  }
+  return result;
 }
 
 }  // namespace sideband::daemon
