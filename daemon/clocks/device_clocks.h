@@ -21,7 +21,7 @@
 
 namespace sideband::daemon {
 
-// Of one device; bounded memory. Not thread-safe.
+// The clocks of one device; bounded memory. Not thread-safe.
 class DeviceClocks {
  public:
   struct Inputs {

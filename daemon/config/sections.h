@@ -93,7 +93,8 @@ MarkConfig ReadMarkConfig(const YamlMap& root, const ConfigContext& context);
 
 // The section `peek`: the bus time for peeks.
 struct PeekConfig {
-  // Of each device's bus time, which peeks share with snapshots. 0: peeks are switched off; else 0.001 to 1.
+  // The share of each device's bus time for peeks, which share it with snapshots. 0: peeks are switched off; else 0.001
+  // to 1.
   double bus_share = 0.1;
 };
 

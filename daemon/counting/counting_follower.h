@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device is made to follow on the thread of its collector, once a snapshot is published: the settings of what it
-// counts, the grid of triggers, and the trigger line.
+// Followers make a device follow the daemon, on the thread of its collector, once a snapshot is published: the settings
+// of what it counts, the grid of triggers, and the trigger line.
 //   LineDriver line(session);
 //   line.Follow("gpu0", info.clocks.line);      // once a snapshot is published
 //   GridFollower grid(session);
@@ -39,7 +39,7 @@ class LineDriver {
  public:
   explicit LineDriver(MailboxSession& session) : session_(session) {}
 
-  // Of a device that does not drive the line nothing is asked. An error is logged when it differs from the last one.
+  // Asks nothing of a device that does not drive the line. An error is logged when it differs from the last one.
   void Follow(const std::string& device, const TriggerLineSettings& line);
 
  private:

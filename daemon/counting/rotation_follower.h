@@ -72,8 +72,8 @@ std::string RefusalText(const mailbox::RotationRequest& request, const mailbox::
 // Gives the open VMs of a device the turns of the operator's file, once for each VM: what a caller asks for later
 // stays, until the device starts again or a reload brings other turns.
 
-// What a file asks for of each VM; INVALID_ARGUMENT "FILE:LINE: …" if the device does not have an event, or it does not
-// take turns there. FAILED_PRECONDITION if nothing takes turns, or the device's clock is unknown.
+// Returns what a file asks for of each VM; INVALID_ARGUMENT "FILE:LINE: …" if the device does not have an event, or
+// does not multiplex it. FAILED_PRECONDITION if no event is multiplexed, or the device's clock is unknown.
 absl::StatusOr<mailbox::RotationRequest> RotationOf(const RotationFile& file, const Topology& topology);
 
 // Used by one thread at a time. The constructor's arguments must outlive it.

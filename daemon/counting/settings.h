@@ -40,7 +40,7 @@ struct GroupSetting {
   bool operator==(const GroupSetting&) const = default;
 };
 
-// What is absent stays as it is.
+// An absent setting stays as it is.
 struct VmSetting {
   std::optional<GateSetting> value;           // the VM's own, loaded at its entries
   std::optional<GateSetting> host_value;      // loaded at its exits

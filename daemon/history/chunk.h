@@ -34,7 +34,7 @@ struct Layout {
   std::shared_ptr<const Topology> topology;  // shared with snapshots and with other chunks' layouts; its plans: of any
   uint64_t boot_id = 0;
   uint32_t events = 0;
-  uint32_t estimates = 0;  // events that take turns; 0 if all counts are exact
+  uint32_t estimates = 0;  // multiplexed events; 0 if all counts are exact
   bool device_scope_withheld = false;
   bool device_row_withheld = false;
   std::vector<Row> rows;  // in the device's order
@@ -46,7 +46,7 @@ struct Layout {
   // tenant's plan must not shorten the history of others.
   bool operator==(const Layout& other) const;
 
-  // Number of values in a frame: one status per row, every counter, and what is shown of events that take turns.
+  // Number of values in a frame: one status per row, every counter, and what is shown of multiplexed events.
   size_t values() const { return rows.size() * (size_t{1} + events + estimates); }
   bool IsEstimated(size_t event) const { return estimates > 0 && topology->rotation().IsRotated(event); }
   // See DeviceSnapshot::IsShown.
@@ -103,9 +103,9 @@ class ChunkReader {
   // Header and values of the current frame.
   const FrameHeader& header() const { return header_; }
   uint64_t Status(size_t row) const { return values_[row]; }
-  // What was counted.
+  // The count of the current frame.
   uint64_t Count(size_t row, size_t event) const { return values_[(1 + event) * rows_ + row]; }
-  // What was shown: the same but of events that take turns (Layout::IsEstimated). nullopt: no number of those.
+  // The shown value: the same but for multiplexed events (Layout::IsEstimated). nullopt: no number of those.
   std::optional<uint64_t> Shown(size_t row, size_t event) const;
 
  private:

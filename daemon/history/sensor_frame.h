@@ -28,7 +28,7 @@ namespace sideband::daemon {
 
 class SensorFrame {
  public:
-  // What the first frame of a chunk is relative to: nothing has a value, at 1970.
+  // The frame to which the first of a chunk is relative: nothing has a value, at 1970.
   explicit SensorFrame(size_t series = 0) : series_(series), numbers_(kNumbersPerSeries * series) {}
 
   // `samples` are in the order of SamplesOf(). `before` is a frame of the same layout: what has no value now keeps its

@@ -115,7 +115,7 @@ class SensorHistory final : public BoardListener {
   size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t frames_ ABSL_GUARDED_BY(mu_) = 0;               // recorded so far
   std::map<size_t, Device> devices_ ABSL_GUARDED_BY(mu_);  // by id; references stay valid when others are erased
-  // Those in use, with the number of their chunks.
+  // The layouts in use, with the number of their chunks.
   absl::flat_hash_map<std::shared_ptr<const SensorLayout>, size_t> layouts_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -27,7 +27,7 @@ struct SensorSeries {
   // Beside the device, as front ends have them.
   std::vector<std::pair<std::string, std::string>> labels;
   std::optional<uint8_t> partition;  // whose it is; nullopt: the board's
-  // Of a counter: its counts are of so many parts of the family's unit, 1 or 1000. 0: a gauge.
+  // A counter's counts are of so many parts of the family's unit, 1 or 1000. 0: a gauge.
   uint32_t count_per_unit = 0;
 
   bool is_counter() const { return count_per_unit != 0; }
@@ -43,7 +43,7 @@ struct SensorLayout {
   size_t Footprint() const;
 };
 
-// What the word of a value is.
+// The meaning of a value's word.
 enum class ValueForm : uint8_t {
   kAbsent,   // the sensor has no value
   kInteger,  // a count, or a gauge in units of 1/128,000
@@ -62,7 +62,7 @@ struct SensorValue {
 // Exact for every number. What boards report by SMBPBI are multiples of 1/1000 and 1/256, and 1/25,600 where they are
 // shares: their values in units of 1/128,000 are whole, and differ by little.
 SensorValue ValueOfGauge(double gauge);
-// Of a value that is neither absent nor a counter's.
+// The gauge of a value that is neither absent nor a counter's.
 double GaugeOf(const SensorValue& value);
 
 struct SensorSample {
@@ -70,8 +70,8 @@ struct SensorSample {
   SensorValue value;
 };
 
-// Those that have a value, of the whole board, in an order that depends on the series alone. None of the group is among
-// them twice. The ages of groups are left out (kSampleAges). Thread-safe.
+// Returns the samples that have a value, of the whole board, in an order that depends on the series alone. Each series
+// of the group is among them once at most. The ages of groups are left out (kSampleAges). Thread-safe.
 std::vector<SensorSample> SamplesOf(const BoardReading& reading, BoardGroup group);
 
 }  // namespace sideband::daemon

@@ -61,7 +61,7 @@ struct Mark {
   absl::Duration begun;  // when it was asked for, by the host's steady clock
   State state = State::kPending;
   uint64_t requested_ns = 0;  // of the reference clock, as what follows
-  // Of a mark that was read:
+  // Known once a mark was read:
   uint64_t served_ns = 0;
   std::vector<uint64_t> counters;
   uint16_t flags = 0;  // of the row that it was read with
@@ -87,7 +87,7 @@ class BookmarkSink {
   virtual absl::Status Ask(size_t device, const BookmarkOrder& order, Done done) = 0;
 };
 
-// Of one VM on one device.
+// The limits of one VM on one device.
 struct MarkLimits {
   size_t per_second = 10;
   size_t kept = 1024;  // that were read, or lost
@@ -113,9 +113,9 @@ class MarkBook {
   // Values of bookmarks begin with `first`: those of an earlier run should not come again.
   explicit MarkBook(uint32_t first, const MarkLimits& limits = {}) : limits_(limits), next_(first) {}
 
-  // Of `mark` the scope, the VM, the topology and the label are taken. RESOURCE_EXHAUSTED with the time of a retry
-  // (daemon/base/retry_after.h): kPendingMax marks of the scope are pending, or the VM's marks of a second are used up.
-  // Returns the value of the bookmark.
+  // Begins a mark with the scope, the VM, the topology and the label of `mark`. RESOURCE_EXHAUSTED with the time of a
+  // retry (daemon/base/retry_after.h): kPendingMax marks of the scope are pending, or the VM's marks of a second are
+  // used up. Returns the value of the bookmark.
   absl::StatusOr<uint32_t> Begin(size_t device, Mark mark, absl::Duration now) ABSL_LOCKS_EXCLUDED(mu_);
   // The device has taken it. nullopt: it was lost meanwhile.
   std::optional<Mark> Requested(size_t device, uint32_t bookmark, uint64_t requested_ns) ABSL_LOCKS_EXCLUDED(mu_);

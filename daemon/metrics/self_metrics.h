@@ -67,8 +67,8 @@ class HistoryMetrics {
 using CreatedOf =
     std::function<absl::Time(const prometheus::MetricFamily& family, const prometheus::ClientMetric& counter)>;
 
-// Of counters (names must end in _total), gauges and histograms. Families of other types are omitted, and so is the
-// final # EOF of OpenMetrics, which also has a _created of each counter.
+// The text of counters (names must end in _total), gauges and histograms. Families of other types are omitted, and so
+// is the final # EOF of OpenMetrics, which also has a _created of each counter.
 std::string MetricsText(MetricsFormat format, const std::vector<prometheus::MetricFamily>& families,
                         const CreatedOf& created);
 
@@ -82,7 +82,7 @@ class ProcessMetrics {
 
   // Does nothing within `pause` of the last update.
   void Update();
-  // Of the process, at most a hundredth of a second too early.
+  // The process's start, at most a hundredth of a second too early.
   absl::Time start_time() const { return absl::UnixEpoch() + absl::Seconds(start_time_.Value()); }
 
  private:

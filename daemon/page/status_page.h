@@ -45,7 +45,7 @@ class SharedRows {
   std::shared_ptr<const std::string> JsonOf(const Caller& caller, const std::vector<VisibleDevice>& devices);
 
  private:
-  // What the rows of a device follow from. Held, so that an equal address means equal content.
+  // The sources of a device's rows. Held, so that an equal address means equal content.
   struct Shown {
     std::shared_ptr<const DeviceInfo> info;
     std::shared_ptr<const DeviceSnapshot> snapshot;

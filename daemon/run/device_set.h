@@ -66,7 +66,7 @@ class KeptHistory {
   void Configure(const HistoryConfig& config);
   // Drops the history of a removed device. To be called after the boards' store has forgotten it.
   void Remove(size_t device);
-  // Drops the history of a board that is no longer read. Likewise.
+  // Drops the history of a board that is no longer read. To be called after the store has forgotten it.
   void RemoveSensors(size_t device) { sensors_.Remove(device); }
 
  private:

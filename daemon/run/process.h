@@ -34,7 +34,7 @@ class Signals {
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
   }
-  // As if `signal` had come from outside. From any thread.
+  // Acts as if `signal` had come from outside. From any thread.
   static void Raise(int signal) { kill(getpid(), signal); }
   // Returns 0 if none has come within `timeout`.
   int WaitFor(absl::Duration timeout) {

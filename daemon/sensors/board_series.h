@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the families of boards' sensors have in common: a row of their tables, the part of a board that a caller may
-// see, and where their samples go.
+// The common parts of the families of boards' sensors: a row of their tables, the part of a board that a caller may
+// see, and the receiver of their samples.
 //   void WriteMargin(BoardSeries& out) { out.Gauge({{"sensor", "gpu"}}, out.reading().margin.celsius); }
 //   constexpr BoardFamilyRow kMarginFamilies[] = {{"sideband_temperature_margin_celsius", MetricType::kGauge,
 //                                                  BoardGroup::kMargin, "Degrees below the limit.", WriteMargin}};
@@ -37,7 +37,7 @@ class BoardPart {
 
   bool is_whole() const { return is_whole_; }
   bool is_nothing() const { return !is_whole_ && metrics_.empty(); }
-  // Of the partition and of its compute instances.
+  // Whether the metric of the partition and of its compute instances is shown.
   bool Shows(uint8_t partition, mailbox::MetricId metric) const {
     return is_whole_ || metrics_.contains({partition, metric});
   }
@@ -52,7 +52,7 @@ class BoardPart {
 // Names and values, beside the device. Values are never empty.
 using SensorLabels = std::span<const std::pair<absl::string_view, absl::string_view>>;
 
-// A board as somebody sees it at an instant. What it refers to outlives it.
+// A board as a caller sees it at an instant. What it refers to outlives it.
 struct BoardSight {
   const BoardReading& reading;
   const BoardPart& part;
@@ -78,14 +78,14 @@ class BoardSeries {
   // A sample 1, with the labels that have a value; none if none has.
   void Info(std::span<const std::pair<absl::string_view, std::string>> labels);
   void Count(Labels labels, const std::optional<RunningCount>& count);
-  // Of a partition, or of one of its compute instances, by the labels `partition` and `instance`.
+  // Takes a gauge of a partition, or of one of its compute instances, with the labels `partition` and `instance`.
   void PartitionGauge(const MetricScope& scope, std::optional<double> value);
-  // Of a count of thousandths of the family's unit, such as millijoules.
+  // Takes a count of thousandths of the family's unit, such as millijoules.
   void MilliCount(Labels labels, const std::optional<RunningCount>& count);
 
  protected:
   virtual void TakeGauge(SensorLabels labels, double value) = 0;
-  // Of a partition; unless overridden, it is taken as any other gauge.
+  // Takes a gauge of a partition; unless overridden, as any other gauge.
   virtual void TakePartitionGauge(uint8_t partition, SensorLabels labels, double value);
   // The sample is the count divided by `per_unit`, which is 1 or 1000.
   virtual void TakeCount(SensorLabels labels, const RunningCount& count, uint32_t per_unit) = 0;
@@ -102,7 +102,7 @@ struct BoardFamilyRow {
   void (*write)(BoardSeries& out);  // the samples of one device
 };
 
-// What a label says for a value of an enumeration.
+// The word of a label for a value of an enumeration.
 template <typename Item>
 struct BoardWord {
   Item item;

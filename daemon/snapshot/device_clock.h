@@ -46,14 +46,14 @@ struct ClockSettings {
   bool operator==(const ClockSettings&) const = default;
 };
 
-// Of one clock domain.
+// The state of one clock domain.
 struct ClockState {
   // A confidential VM runs or ran where the clock does: nothing of it is known here.
   bool is_withheld = false;
   bool is_stopped = false;  // at the latch
   // It contradicts what the device declares of it, so that bounds are withdrawn.
   bool is_unsound = false;
-  // Of the present segment, with two readings or more.
+  // The bounds of the present segment, with two readings or more.
   struct Frequency {
     double lower = 0, upper = 0;  // Hz
     bool operator==(const Frequency&) const = default;

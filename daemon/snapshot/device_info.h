@@ -24,8 +24,8 @@ enum class SealedBy : uint8_t {
   kDevice,  // in the device: what it sends otherwise is not published
 };
 
-// What becomes of a device's sums, which less the published VMs would be the confidential VMs' (security.md,
-// "Arithmetic on what is public"; docs/complement.md), once it has had a confidential VM, and until it restarts:
+// The fate of a device's sums, which less the published VMs would be the confidential VMs' (security.md, "Arithmetic on
+// what is public"; docs/complement.md), once it has had a confidential VM, and until it restarts:
 enum class Complement : uint8_t {
   kExclude,   // sums are published without what confidential VMs count, and without what cannot be attributed
   kWithhold,  // they are not published
@@ -38,7 +38,7 @@ struct ComplementSettings {
   bool operator==(const ComplementSettings&) const = default;
 };
 
-// What /metrics tells of estimates beside themselves.
+// The series of estimates in /metrics beside the estimates themselves.
 enum class EstimateSeries : uint8_t { kAll, kCoverage, kNone };
 
 // A device as the configuration names it.

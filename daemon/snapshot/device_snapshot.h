@@ -62,7 +62,7 @@ struct DeviceSnapshot {
   // from the device's row, which then has kFlagConfidentialExcluded. A row with an event that was not counted in every
   // resident cycle, because of its gate or of turns, has kFlagPartial.
   mailbox::Snapshot data;
-  // What is shown in place of data.counters, parallel to them: estimates of events that take turns. Empty if all counts
+  // The shown values in place of data.counters, parallel to them: estimates of multiplexed events. Empty if all counts
   // are exact.
   mailbox::CounterValues estimated;
   // Events per second of device reference time since the previous snapshot, parallel to data.counters; NaN where
@@ -84,8 +84,7 @@ struct DeviceSnapshot {
   // The device's row is not its own block, but the sum of what the shown VMs count: the block has, or has had in this
   // boot, counts of a confidential VM that is not private (docs/decisions/0003 and 0024).
   bool device_row_is_sum = false;
-  // Of such a row: the squares of its estimates' errors, before they were rounded, so that the next row goes on
-  // exactly.
+  // The squares of such a row's errors of estimates, before they were rounded, so that the next row goes on exactly.
   std::vector<double> device_row_squares;
   // The device's row is not published, since complement protection withholds it (device_info.h).
   bool device_row_withheld = false;
@@ -121,7 +120,7 @@ struct DeviceSnapshot {
     if (rate_bounds.empty()) return {};
     return std::span(rate_bounds).subspan(row * data.counters_per_block, data.counters_per_block);
   }
-  // What is shown of a row, by event: estimates, and exact counts.
+  // The shown values of a row, by event: estimates, and exact counts.
   std::span<const uint64_t> Shown(size_t row) const {
     if (estimated.empty()) return data.Counters(row);
     return std::span(estimated).subspan(row * data.counters_per_block, data.counters_per_block);

@@ -79,7 +79,7 @@ inline mailbox::Catalog RotatingCatalog() {
   return catalog;
 }
 
-// Of 1000 cycles; the same for all rows.
+// The numbers of 1000 cycles; the same for all rows.
 inline mailbox::BlockRotation SomeNumbers() {
   return {.parts = {{.plan = 0, .enabled = {1000}, .running = {750, 250}}},
           .events = {{.estimate = 400, .upper = 550, .deviation = 10},
@@ -98,7 +98,7 @@ inline mailbox::Snapshot RotatingData() {
           .counters = {1000, 300, 25, 2, 1000, 300, 25, 2, 1000, 300, 25, 2}};
 }
 
-// As the collector publishes it, but for its flags and rates.
+// The snapshot that the collector publishes, but for its flags and rates.
 inline DeviceSnapshot RotatingSnapshot(std::shared_ptr<const Topology> topology,
                                        mailbox::Snapshot data = RotatingData()) {
   DeviceSnapshot snapshot;

@@ -24,10 +24,11 @@ namespace sideband::daemon {
 struct PeekQuery {
   uint16_t vm = mailbox::kHypervisorVm;
   uint16_t context = mailbox::kNoContext;
-  // Of the topology by which the caller's rights were decided: an answer of another boot or generation is no answer.
+  // The boot and generation of the topology by which the caller's rights were decided: an answer of another one is no
+  // answer.
   uint64_t boot_id = 0;
   uint32_t generation = 0;
-  // Of the catalogue; at least one, ascending, each once.
+  // Events of the catalogue; at least one, ascending, each once.
   std::vector<uint16_t> events;
   // Who asks. The bus time for peeks is divided among the askers of a device.
   size_t asker = 0;

@@ -50,16 +50,16 @@ sideband::v1::Scope ScopeMessage(const DeviceInfo& device, const Topology& topol
 void FillScopeHeader(const DeviceInfo& device, const Topology& topology, const mailbox::BlockHeader& block,
                      sideband::v1::ScopeCounters& out);
 
-// What is shown of an event, in place: it may be secret.
+// The shown value of an event, in place: it may be secret.
 struct ShownCount {
   uint64_t count = 0;
-  double coverage = 1;               // written if the event has a gate or takes turns
+  double coverage = 1;               // written if the event has a gate or is multiplexed
   std::optional<Estimate> estimate;  // nullopt: the count is exact
 };
 void FillCounter(const Topology& topology, size_t event, const ShownCount& shown, sideband::v1::Counter& out);
 
-// What becomes of events that were counted in no cycle. Their counts are no numbers; a message that has them all the
-// same has the size that it would have if they were counted.
+// The fate of events that were counted in no cycle. Their counts are no numbers; a message that has them all the same
+// has the size that it would have if they were counted.
 enum class Uncounted { kDropped, kKept };
 
 // The row's flags for the VM's owner: `partial` and `estimated` where they apply.

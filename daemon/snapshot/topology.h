@@ -43,7 +43,7 @@ class Topology {
     return !info.masked && !withheld;
   }
 
-  // Whether a plan may have the event: it takes turns in contexts' own time.
+  // Whether a plan may have the event: it is multiplexed in contexts' own time.
   bool CanTakeTurns(size_t event) const {
     const mailbox::EventInfo& info = catalog_.events[event];
     return rotation_.IsRotated(event) && info.scope == mailbox::EventScope::kContext && !info.masked;

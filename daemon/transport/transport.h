@@ -74,8 +74,8 @@ class NoPecTransport final : public Transport {
  public:
   explicit NoPecTransport(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}
 
-  // Of a transaction that is neither a block write with a correct PEC nor a block read with room for one, nothing is
-  // changed.
+  // Changes nothing in a transaction that is neither a block write with a correct PEC nor a block read with room for
+  // one.
   absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
   size_t block_bytes_max() const override { return inner_->block_bytes_max(); }
   LockFile lock_file() const override { return inner_->lock_file(); }
