@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "daemon/base/clock.h"
 #include "daemon/counting/counting_book.h"
 #include "daemon/counting/counting_follower.h"
+#include "daemon/counting/mark_book.h"
 #include "daemon/counting/rotation_follower.h"
 #include "daemon/counting/settings.h"
 #include "daemon/counting/settings_file.h"
@@ -53,6 +55,15 @@ absl::Status UseCountingFollower(MailboxSession& session, SnapshotReader& reader
   absl::StatusOr<TakenSnapshot> taken;
   std::optional<CommittedConfig> committed;
   //@ daemon/counting/counting_follower.h
+  return absl::OkStatus();
+}
+
+void Show(const Mark& mark);
+
+absl::Status UseMarkBook(MarkBook& book, size_t device, const Uuid& vm, const Mark& mark, const Clock& clock,
+                         uint64_t requested_ns, const mailbox::Snapshot& raw, absl::Time host_time,
+                         absl::Duration host_time_error, double rate_max) {
+  //@ daemon/counting/mark_book.h
   return absl::OkStatus();
 }
 

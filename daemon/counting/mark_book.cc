@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/marks/mark_book.h"
+#include "daemon/counting/mark_book.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/marks/mark_book.h"
+#include "daemon/counting/mark_book.h"
 
 #include <gtest/gtest.h>
 
@@ -13,11 +13,11 @@
 namespace sideband::daemon {
 namespace {
 
-constexpr size_t kDevice = 0;
-const Uuid kVm = *Uuid::Parse("11111111-0000-4000-8000-000000000001");
+constexpr size_t kDeviceId = 0;
+const Uuid kMarkedVm = *Uuid::Parse("11111111-0000-4000-8000-000000000001");
 constexpr MarkScope kScope{.boot_id = 7, .vm = 1, .context = 2, .generation = 3};
 
-Mark Of(const MarkScope& scope, const char* label = "x") { return {.scope = scope, .vm = kVm, .label = label}; }
+Mark Of(const MarkScope& scope, const char* label = "x") { return {.scope = scope, .vm = kMarkedVm, .label = label}; }
 
 // Of the scope's block, with two counters; and one bookmark of it.
 mailbox::Snapshot With(uint32_t bookmark, uint64_t served_ns, const MarkScope& scope = kScope) {
@@ -33,11 +33,11 @@ class MarkBookTest : public testing::Test {
  protected:
   uint32_t Marked(const MarkScope& scope = kScope) {
     now_ += absl::Seconds(1);
-    const uint32_t bookmark = *book_.Begin(kDevice, Of(scope), now_);
-    EXPECT_TRUE(book_.Requested(kDevice, bookmark, 899).has_value());
+    const uint32_t bookmark = *book_.Begin(kDeviceId, Of(scope), now_);
+    EXPECT_TRUE(book_.Requested(kDeviceId, bookmark, 899).has_value());
     return bookmark;
   }
-  Mark::State StateOf(uint64_t id) { return book_.Find(kDevice, kVm, id)->state; }
+  Mark::State StateOf(uint64_t id) { return book_.Find(kDeviceId, kMarkedVm, id)->state; }
 
   const LatchTime latched_{{absl::FromUnixSeconds(100), absl::Microseconds(3)}, 1e-3};
   absl::Duration now_ = absl::Seconds(50);
@@ -47,8 +47,8 @@ class MarkBookTest : public testing::Test {
 TEST_F(MarkBookTest, AMarkIsReadFromTheSnapshotThatHasIt) {
   const uint32_t bookmark = Marked();
   EXPECT_EQ(StateOf(1), Mark::State::kPending);
-  book_.Read(kDevice, With(bookmark, 1000), latched_);
-  const Mark mark = *book_.Find(kDevice, kVm, 1);
+  book_.Read(kDeviceId, With(bookmark, 1000), latched_);
+  const Mark mark = *book_.Find(kDeviceId, kMarkedVm, 1);
   EXPECT_EQ(mark.state, Mark::State::kRead);
   EXPECT_EQ(mark.requested_ns, 900u);
   EXPECT_EQ(mark.served_ns, 1000u);
@@ -60,11 +60,11 @@ TEST_F(MarkBookTest, AMarkIsReadFromTheSnapshotThatHasIt) {
 
 TEST_F(MarkBookTest, BookmarksOfOthersAreNone) {
   const uint32_t bookmark = Marked();
-  book_.Read(kDevice, With(bookmark + 1, 1000), latched_);
+  book_.Read(kDeviceId, With(bookmark + 1, 1000), latched_);
   EXPECT_EQ(StateOf(1), Mark::State::kPending);
   mailbox::Snapshot elsewhere = With(bookmark, 1000);
   elsewhere.bookmarks[0].block = 0;
-  book_.Read(kDevice, elsewhere, latched_);
+  book_.Read(kDeviceId, elsewhere, latched_);
   EXPECT_EQ(StateOf(1), Mark::State::kPending) << "of another block";
 }
 
@@ -72,12 +72,12 @@ TEST_F(MarkBookTest, AMarkOfWhatIsGoneIsLost) {
   Marked();
   MarkScope next = kScope;
   ++next.generation;
-  book_.Read(kDevice, With(1, 1000, next), latched_);
+  book_.Read(kDeviceId, With(1, 1000, next), latched_);
   EXPECT_EQ(StateOf(1), Mark::State::kLost);
   Marked();
   MarkScope restarted = kScope;
   ++restarted.boot_id;
-  book_.Read(kDevice, With(1, 1000, restarted), latched_);
+  book_.Read(kDeviceId, With(1, 1000, restarted), latched_);
   EXPECT_EQ(StateOf(2), Mark::State::kLost);
 }
 
@@ -85,10 +85,10 @@ TEST_F(MarkBookTest, AMarkThatTheDeviceHasDroppedIsLost) {
   Marked();
   mailbox::Snapshot other = With(1, 1000);
   other.reference_time_ns = 899 + static_cast<uint64_t>(absl::ToInt64Nanoseconds(MarkBook::kServedWithin));
-  book_.Read(kDevice, other, latched_);
+  book_.Read(kDeviceId, other, latched_);
   EXPECT_EQ(StateOf(1), Mark::State::kPending);
   ++other.reference_time_ns;
-  book_.Read(kDevice, other, latched_);
+  book_.Read(kDeviceId, other, latched_);
   EXPECT_EQ(StateOf(1), Mark::State::kLost);
 }
 
@@ -97,7 +97,7 @@ TEST_F(MarkBookTest, ADeviceWhoseTimeGoesBackHasLostIt) {
   Marked();
   mailbox::Snapshot back = With(1, 100);
   back.reference_time_ns = 898;
-  book_.Read(kDevice, back, latched_);
+  book_.Read(kDeviceId, back, latched_);
   EXPECT_EQ(StateOf(1), Mark::State::kLost);
 }
 
@@ -105,61 +105,61 @@ TEST_F(MarkBookTest, IdsAreOfTheVm) {
   Marked();
   Mark other = Of({.boot_id = 7, .vm = 2});
   other.vm = *Uuid::Parse("22222222-0000-4000-8000-000000000002");
-  ASSERT_TRUE(book_.Begin(kDevice, other, now_).ok());
-  EXPECT_TRUE(book_.Find(kDevice, other.vm, 1).has_value());
+  ASSERT_TRUE(book_.Begin(kDeviceId, other, now_).ok());
+  EXPECT_TRUE(book_.Find(kDeviceId, other.vm, 1).has_value());
 }
 
 TEST_F(MarkBookTest, AScopeHasAsManyPendingMarksAsTheDeviceKeeps) {
   for (size_t i = 0; i < MarkBook::kPendingMax; ++i) Marked();
-  const absl::Status refused = book_.Begin(kDevice, Of(kScope), now_ + absl::Seconds(5)).status();
+  const absl::Status refused = book_.Begin(kDeviceId, Of(kScope), now_ + absl::Seconds(5)).status();
   EXPECT_TRUE(absl::IsResourceExhausted(refused));
   MarkScope other = kScope;
   other.context = 9;
-  EXPECT_TRUE(book_.Begin(kDevice, Of(other), now_).ok());
+  EXPECT_TRUE(book_.Begin(kDeviceId, Of(other), now_).ok());
 }
 
 TEST_F(MarkBookTest, AVmHasTenASecond) {
   for (uint16_t context = 0; context < MarkLimits().per_second; ++context) {
-    EXPECT_TRUE(book_.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = context}), now_).ok());
+    EXPECT_TRUE(book_.Begin(kDeviceId, Of({.boot_id = 7, .vm = 1, .context = context}), now_).ok());
   }
   EXPECT_TRUE(
-      absl::IsResourceExhausted(book_.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = 99}), now_).status()));
-  EXPECT_TRUE(book_.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = 99}), now_ + absl::Seconds(1)).ok());
+      absl::IsResourceExhausted(book_.Begin(kDeviceId, Of({.boot_id = 7, .vm = 1, .context = 99}), now_).status()));
+  EXPECT_TRUE(book_.Begin(kDeviceId, Of({.boot_id = 7, .vm = 1, .context = 99}), now_ + absl::Seconds(1)).ok());
   MarkBook slow(1000, {.per_second = 1});
-  ASSERT_TRUE(slow.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = 1}), now_).ok());
-  const absl::Status second = slow.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = 2}), now_).status();
+  ASSERT_TRUE(slow.Begin(kDeviceId, Of({.boot_id = 7, .vm = 1, .context = 1}), now_).ok());
+  const absl::Status second = slow.Begin(kDeviceId, Of({.boot_id = 7, .vm = 1, .context = 2}), now_).status();
   EXPECT_TRUE(absl::StartsWith(second.message(), "at most 1 mark a second for a VM;")) << second;
 }
 
 TEST_F(MarkBookTest, TheNewestOfAVmAreKept) {
-  for (size_t i = 0; i <= MarkLimits().kept; ++i) book_.Read(kDevice, With(Marked(), 1000), latched_);
-  const std::vector<Mark> marks = book_.Of(kDevice, kVm);
+  for (size_t i = 0; i <= MarkLimits().kept; ++i) book_.Read(kDeviceId, With(Marked(), 1000), latched_);
+  const std::vector<Mark> marks = book_.Of(kDeviceId, kMarkedVm);
   EXPECT_EQ(marks.size(), MarkLimits().kept);
   EXPECT_EQ(marks.front().id, 2u);
-  EXPECT_FALSE(book_.Find(kDevice, kVm, 1).has_value());
+  EXPECT_FALSE(book_.Find(kDeviceId, kMarkedVm, 1).has_value());
 }
 
 TEST_F(MarkBookTest, PendingOnesAreKeptInAnyCase) {
   MarkBook small(1, {.per_second = 10, .kept = 1});
   std::vector<uint32_t> bookmarks;
   for (uint16_t context = 0; context < 3; ++context) {
-    bookmarks.push_back(*small.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = context}), now_));
+    bookmarks.push_back(*small.Begin(kDeviceId, Of({.boot_id = 7, .vm = 1, .context = context}), now_));
   }
-  EXPECT_EQ(small.Of(kDevice, kVm).size(), 3u);
-  EXPECT_TRUE(small.Requested(kDevice, bookmarks[0], 5).has_value());
+  EXPECT_EQ(small.Of(kDeviceId, kMarkedVm).size(), 3u);
+  EXPECT_TRUE(small.Requested(kDeviceId, bookmarks[0], 5).has_value());
 }
 
 TEST_F(MarkBookTest, WhatTheDeviceDidNotTakeIsNoMark) {
-  const uint32_t bookmark = *book_.Begin(kDevice, Of(kScope), now_);
-  book_.Drop(kDevice, bookmark);
-  EXPECT_TRUE(book_.Of(kDevice, kVm).empty());
-  EXPECT_FALSE(book_.Requested(kDevice, bookmark, 1).has_value());
+  const uint32_t bookmark = *book_.Begin(kDeviceId, Of(kScope), now_);
+  book_.Drop(kDeviceId, bookmark);
+  EXPECT_TRUE(book_.Of(kDeviceId, kMarkedVm).empty());
+  EXPECT_FALSE(book_.Requested(kDeviceId, bookmark, 1).has_value());
 }
 
 TEST_F(MarkBookTest, ARemovedDeviceHasNone) {
   Marked();
-  book_.Forget(kDevice);
-  EXPECT_TRUE(book_.Of(kDevice, kVm).empty());
+  book_.Forget(kDeviceId);
+  EXPECT_TRUE(book_.Of(kDeviceId, kMarkedVm).empty());
 }
 
 }  // namespace

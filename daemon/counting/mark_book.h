@@ -7,8 +7,8 @@
 //   book.Requested(device, bookmark, requested_ns);                      // the device has taken it
 //   book.Read(device, raw, {{host_time, host_time_error}, rate_max});    // of each snapshot
 //   for (const Mark& mark : book.Of(device, vm)) Show(mark);
-#ifndef SIDEBAND_DAEMON_MARKS_MARK_BOOK_H_
-#define SIDEBAND_DAEMON_MARKS_MARK_BOOK_H_
+#ifndef SIDEBAND_DAEMON_COUNTING_MARK_BOOK_H_
+#define SIDEBAND_DAEMON_COUNTING_MARK_BOOK_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -158,4 +158,4 @@ class MarkBook {
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_MARKS_MARK_BOOK_H_
+#endif  // SIDEBAND_DAEMON_COUNTING_MARK_BOOK_H_
