@@ -47,7 +47,7 @@ struct RotationOrder {
   size_t asker = 0;  // whose part of the bus's time it uses
 };
 
-// Thread-safe.
+// The way of new turns of a device's counters to the thread that talks to the device. Thread-safe.
 class RotationSink {
  public:
   // Called once, on the thread of the device: as of RotationWriter, or UNAVAILABLE if nothing was asked of the device,

@@ -34,6 +34,8 @@ struct SensorSeries {
   bool operator==(const SensorSeries&) const = default;
 };
 
+// The sensors that the frames of a chunk are about. A layout is immutable, and shared by all chunks of all devices with
+// the same sensors, such as those of one model.
 struct SensorLayout {
   BoardGroup group = BoardGroup::kCapabilities;
   std::vector<SensorSeries> series;

@@ -21,6 +21,8 @@ class Registry;
 
 namespace sideband::daemon {
 
+// Metrics of the audit log.
+//
 // Thread-safe. Label values must come from fixed sets (devices of the configuration, status codes, known paths): each
 // new one is a series that stays.
 class AuditMetrics {
@@ -38,6 +40,8 @@ class AuditMetrics {
   const std::unique_ptr<Families> families_;  // locks itself
 };
 
+// Metrics of the listeners "http" and "grpc": certificates and connections.
+//
 // Thread-safe. Label values must come from fixed sets (devices of the configuration, status codes, known paths): each
 // new one is a series that stays.
 class ListenerMetrics {
@@ -61,6 +65,8 @@ class ListenerMetrics {
   const std::unique_ptr<Families> families_;  // locks itself
 };
 
+// Metrics of HTTP requests and gRPC calls.
+//
 // Thread-safe. Label values must come from fixed sets (devices of the configuration, status codes, known paths): each
 // new one is a series that stays.
 class RequestMetrics {
