@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // The families of a board's parts: temperatures and powers, clocks, memories, decoders, links.
-#include "daemon/sensors/sensor_families.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -9,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/sensors/sensor_families.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/memory_links.h"
 #include "proto/mailbox/services.h"
