@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "daemon/run/flags.h"
+#include "daemon/run/startup.h"
 #include "proto/base/version.h"
 #include "proto/manual/print_manual.h"
 

@@ -27,7 +27,7 @@
 #include "daemon/audit/audit_sink.h"
 #include "daemon/audit/audit_storage.h"
 #include "daemon/base/clock.h"
-#include "daemon/metrics/audit_metrics.h"
+#include "daemon/metrics/serving_metrics.h"
 #include "proto/audit/entry.h"
 #include "proto/base/steady_time.h"
 

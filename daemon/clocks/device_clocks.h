@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "daemon/snapshot/clock_settings.h"
-#include "daemon/snapshot/clock_state.h"
+#include "daemon/snapshot/device_clock.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/clocks/clock_strip.h"
 #include "proto/clocks/mailbox_clocks.h"
@@ -22,7 +21,7 @@
 
 namespace sideband::daemon {
 
-// Of one device; bounded memory. Not thread-safe.
+// The clocks of one device; bounded memory. Not thread-safe.
 class DeviceClocks {
  public:
   struct Inputs {

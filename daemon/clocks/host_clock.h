@@ -12,8 +12,7 @@
 #include <optional>
 
 #include "absl/time/time.h"
-#include "daemon/snapshot/clock_settings.h"
-#include "daemon/snapshot/clock_state.h"
+#include "daemon/snapshot/device_clock.h"
 #include "proto/clocks/clock_strip.h"
 
 namespace sideband::daemon {
@@ -26,7 +25,8 @@ struct BracketedLatch {
   absl::Duration suspended;  // as of Clock::Suspended
 };
 
-// Of a host that was suspended: Clock::Suspended is the difference of two readings that are not of one instant.
+// The host counts as suspended from this on: Clock::Suspended is the difference of two readings that are not of one
+// instant.
 inline constexpr absl::Duration kSuspendMin = absl::Milliseconds(10);
 
 // The latch by the raw clock, with an error to either side.
@@ -35,7 +35,7 @@ struct HostInstant {
   absl::Duration error;
 };
 
-// Of one device. Not thread-safe.
+// The host's clock at the latches of one device. Not thread-safe.
 class HostClock {
  public:
   explicit HostClock(const ClockSettings& settings = {}) : settings_(settings) {}
@@ -48,7 +48,7 @@ class HostClock {
   HostInstant Add(const BracketedLatch& latch);
   // False once the clocks contradict the settings, until the latches have shown that they do no longer.
   bool is_sound() const { return !is_refuted_; }
-  // As the settings have it, unless the clocks contradict them. nullopt with less than two latches.
+  // The rate that the settings allow, unless the clocks contradict them. nullopt with less than two latches.
   std::optional<ReferenceRate> Rate() const;
   // By which the two clocks' rates differ at most.
   double ppm_max() const;

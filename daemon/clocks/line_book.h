@@ -18,8 +18,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "daemon/clocks/host_clock.h"
-#include "daemon/snapshot/clock_settings.h"
-#include "daemon/snapshot/clock_state.h"
+#include "daemon/snapshot/device_clock.h"
 #include "proto/mailbox/clocks.h"
 
 namespace sideband::daemon {
@@ -94,7 +93,7 @@ class LineBook {
   // That device; "" where it is not known.
   std::string SenderOf(const Interval& at, const std::string& receiver, const TriggerLineSettings& line) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Of a device that has received the pulse.
+  // Joins the pulse that a device has received to its sender's.
   void Join(const Pulse& pulse, const std::string& sender, Device& device) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::optional<LineOffset> OffsetOf(const Device& device, absl::Duration raw) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Forgets devices that are gone, and everything once the host was suspended: its raw clock stood still.

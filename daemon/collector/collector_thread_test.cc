@@ -24,7 +24,6 @@
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/metrics/expect_metric.h"
-#include "daemon/snapshot/live_block.h"
 #include "daemon/snapshot/live_reader.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/transport/bus_lock.h"

@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "daemon/base/replace_file.h"
-#include "daemon/snapshot/level.h"
+#include "daemon/snapshot/device_snapshot.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 

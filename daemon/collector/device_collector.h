@@ -27,8 +27,6 @@
 #include "daemon/collector/published_rows.h"
 #include "daemon/collector/redact.h"
 #include "daemon/counting/counting_follower.h"
-#include "daemon/counting/grid_follower.h"
-#include "daemon/counting/line_driver.h"
 #include "daemon/counting/rotation_follower.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "daemon/snapshot/level.h"
+#include "daemon/snapshot/device_snapshot.h"
 #include "proto/mailbox/blocks.h"
 
 namespace sideband::daemon {

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <memory>
 
-#include "daemon/snapshot/fake_rotation.h"
 #include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/snapshot/level.h"
+#include "daemon/snapshot/device_snapshot.h"
 #include "proto/mailbox/blocks.h"
 
 namespace sideband::daemon {

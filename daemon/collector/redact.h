@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "daemon/snapshot/complement.h"
+#include "daemon/snapshot/device_info.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/rotation.h"
 #include "daemon/snapshot/topology.h"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "daemon/snapshot/fake_rotation.h"
 #include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {
@@ -294,7 +293,7 @@ TEST(RedactTest, TheRawCountersAreWiped) {
   EXPECT_TRUE(std::all_of(raw.counters.begin(), raw.counters.end(), [](uint64_t c) { return c == 0; }));
 }
 
-// --- The rules of complement protection (daemon/snapshot/complement.h)
+// --- The rules of complement protection (daemon/snapshot/device_info.h)
 
 TEST(RedactTest, AllowedIsTheDevicesOwnBlock) {
   const Redacted redacted = Redact(*SomeTopology(true), SomeSnapshot(), nullptr, kNew, Complement::kAllow);

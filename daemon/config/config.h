@@ -14,7 +14,6 @@
 #include "daemon/config/device_config.h"
 #include "daemon/config/listener_config.h"
 #include "daemon/config/sections.h"
-#include "daemon/config/target_config.h"
 #include "proto/base/error_list.h"
 #include "proto/base/uuid.h"
 

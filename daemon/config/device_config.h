@@ -14,9 +14,8 @@
 #include "absl/time/time.h"
 #include "daemon/board/board_store.h"
 #include "daemon/config/config_context.h"
-#include "daemon/snapshot/clock_settings.h"
-#include "daemon/snapshot/complement.h"
-#include "daemon/snapshot/sealed_by.h"
+#include "daemon/snapshot/device_clock.h"
+#include "daemon/snapshot/device_info.h"
 #include "proto/rotation_file/rotation_file.h"
 
 namespace sideband::daemon {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sections of the configuration that are a few settings each. Of each function, `root` is the whole configuration,
+// The sections of the configuration that are a few settings each. For each function `root` is the whole configuration,
 // and errors are added to the context's.
+//   config.targets = ReadTargets(root, context);
 //   config.audit = ReadAuditConfig(root, context);
 //   config.quotas = ReadQuotaConfig(root, context);
 #ifndef SIDEBAND_DAEMON_CONFIG_SECTIONS_H_
@@ -9,18 +10,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "daemon/config/config_context.h"
 #include "daemon/config/device_config.h"
-#include "daemon/counting/counting_file.h"
+#include "daemon/counting/settings_file.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/ratio.h"
 #include "proto/base/yaml.h"
 
 namespace sideband::daemon {
+
+// The daemons of a fleet, which Prometheus requests at /sd. The file has the format of Prometheus' file_sd, YAML or
+// JSON: a list of groups, such as {targets: ["gpu-host-1.example.org:9877"], labels: {rack: r1}}.
+struct TargetGroup {
+  std::vector<std::string> targets;           // "HOST:PORT"; at least one
+  std::map<std::string, std::string> labels;  // of all series of these targets
+};
+
+// The content of the file under `targets_file`; nullopt without that key.
+std::optional<std::vector<TargetGroup>> ReadTargets(const YamlMap& root, const ConfigContext& context);
 
 // The section `audit`: the file and limits of the audit log.
 struct AuditConfig {
@@ -81,7 +93,8 @@ MarkConfig ReadMarkConfig(const YamlMap& root, const ConfigContext& context);
 
 // The section `peek`: the bus time for peeks.
 struct PeekConfig {
-  // Of each device's bus time, which peeks share with snapshots. 0: peeks are switched off; else 0.001 to 1.
+  // The share of each device's bus time for peeks, which share it with snapshots. 0: peeks are switched off; else 0.001
+  // to 1.
   double bus_share = 0.1;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each device is to count, and what it does: the operator's file and the callers' settings on one side, the
-// configuration in force on the other. The collector of a device makes the second follow the first, at most once an
-// interval, and again after the device or the daemon has restarted.
+// The book of what each device is to count, and what it does: the operator's file and the callers' settings on one
+// side, the configuration in force on the other. The collector of a device makes the second follow the first, at most
+// once an interval, and again after the device or the daemon has restarted.
 //   CountingBook book(&settings_files);
 //   book.Replace(file);                                             // start and reload
 //   book.Observe("gpu0", {topology, boot_id, *ReadConfig(session)});  // the collector
@@ -22,9 +22,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "daemon/counting/counting_file.h"
 #include "daemon/counting/settings.h"
-#include "daemon/counting/settings_store.h"
+#include "daemon/counting/settings_file.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/base/uuid.h"
@@ -44,7 +43,7 @@ struct CountingState {
   mailbox::CountingConfig desired;  // what the settings make of it, those that are pending too
   bool is_in_sync = false;          // the settings are in force on the device, as far as is known
   bool is_stored = false;           // the callers' settings outlast a restart of the daemon
-  // Of settings that the device cannot follow; of callers' settings, without those of absent VMs and contexts.
+  // The settings that the device cannot follow; of callers' settings, without those of absent VMs and contexts.
   std::vector<Refusal> refusals;
 };
 
@@ -77,8 +76,8 @@ class CountingBook {
   // one.
   bool IsNew(const std::string& device, const Topology& topology, uint64_t boot_id, uint32_t revision) const
       ABSL_LOCKS_EXCLUDED(mu_);
-  // Of a device whose UUID is new under this name, the callers' settings are loaded first. Logs it if they cannot be
-  // loaded: there are none then.
+  // Takes an observation. For a device whose UUID is new under this name, the callers' settings are loaded first. Logs
+  // it if they cannot be loaded: there are none then.
   void Observe(const std::string& device, ObservedCounting actual) ABSL_LOCKS_EXCLUDED(store_mu_, mu_);
   // The configuration in force is another one than the observed one and could not be read. Until it is observed, the
   // settings are out of sync and no change is pending.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,11 +11,31 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "daemon/counting/fake_settings_store.h"
+#include "daemon/counting/settings.h"
 #include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {
 namespace {
+
+// A SettingsStore in memory. While an error is set, it fails as a disk does.
+class FakeSettingsStore final : public SettingsStore {
+ public:
+  absl::StatusOr<CountingSettings> Load(const Uuid& device) override {
+    if (!read_error.ok()) return read_error;
+    const auto found = stored.find(device);
+    if (found == stored.end()) return absl::NotFoundError("nothing is stored");
+    return found->second;
+  }
+  absl::Status Save(const Uuid& device, const CountingSettings& settings) override {
+    ++saves;
+    if (write_error.ok()) stored[device] = settings;
+    return write_error;
+  }
+
+  std::map<Uuid, CountingSettings> stored;
+  absl::Status read_error, write_error;
+  int saves = 0;  // attempts
+};
 
 const Uuid kDevice = *Uuid::Parse("00000000-0000-0000-0000-0000000000d1");
 constexpr char kOpenUuid[] = "00000000-0000-0000-0000-000000000001";
@@ -430,4 +451,5 @@ TEST_F(CountingBookTest, CallersAndTheCollectorMayCallAtOnce) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes a device count what the book says, on the thread of its collector. A change takes the place of an interval's
-// latch, so that there is one an interval at most.
+// Followers make a device follow the daemon, on the thread of its collector, once a snapshot is published: the settings
+// of what it counts, the grid of triggers, and the trigger line.
+//   LineDriver line(session);
+//   line.Follow("gpu0", info.clocks.line);      // once a snapshot is published
+//   GridFollower grid(session);
+//   grid.Follow("gpu0", info.clocks.trigger_hz, *topology, boot_id);      // once a snapshot is published
 //   CountingFollower follower(session, {book, audit, metrics});
 //   if (const auto change = follower.NextChange("gpu0")) {
 //     taken = reader.TakeClosing(follower.writer(), *change, committed);
@@ -23,10 +27,51 @@
 #include "daemon/mailbox/config_writer.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/metrics/collection_metrics.h"
+#include "daemon/snapshot/device_clock.h"
 #include "daemon/snapshot/topology.h"
 
 namespace sideband::daemon {
 
+// Sends a pulse on the trigger line for each snapshot of the device that drives it.
+//
+// Used by one thread at a time. `session` must outlive it.
+class LineDriver {
+ public:
+  explicit LineDriver(MailboxSession& session) : session_(session) {}
+
+  // Asks nothing of a device that does not drive the line. An error is logged when it differs from the last one.
+  void Follow(const std::string& device, const TriggerLineSettings& line);
+
+ private:
+  MailboxSession& session_;
+  std::string error_;  // of the last pulse; empty: none
+};
+
+// Gives a device the grid of triggers of the configuration. Once in each boot, and when the daemon begins to read the
+// device: what an operator commands later stays, until then or until a reload brings another rate.
+//
+// Used by one thread at a time. `session` must outlive it.
+class GridFollower {
+ public:
+  explicit GridFollower(MailboxSession& session) : session_(session) {}
+
+  // Without `trigger_hz` nothing is asked of the device. A rate that the device refuses is logged once; other errors
+  // are logged when they differ from the last one, and the next call tries again.
+  void Follow(const std::string& device, std::optional<uint32_t> trigger_hz, const Topology& topology,
+              uint64_t boot_id);
+
+ private:
+  absl::Status Set(uint32_t trigger_hz, uint64_t reference_hz);
+
+  MailboxSession& session_;
+  std::optional<uint32_t> hz_;  // that is settled: in force, or refused
+  std::optional<uint64_t> boot_id_;
+  std::string error_;  // of the last attempt; empty: none
+};
+
+// Makes a device count what the book says. A change takes the place of an interval's latch, so that there is one an
+// interval at most.
+//
 // Used by one thread at a time. The constructor's arguments must outlive it.
 class CountingFollower {
  public:

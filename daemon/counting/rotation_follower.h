@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gives the open VMs of a device the turns of the operator's file, on the thread of its collector. Once for each VM:
-// what a caller asks for later stays, until the device starts again or a reload brings other turns.
+// The turns of events on a device's counters (counter rotation): where new ones go, why a device may have refused them,
+// and how open VMs get those of the operator's file, on the thread of the device's collector.
+//   const RotationOrder order{snapshot.data.boot_id, snapshot.topology, request};
+//   SIDEBAND_RETURN_IF_ERROR(sink.Ask(device, order, [](const absl::Status& status) { Answer(status); }));
+//   return absl::FailedPreconditionError(RefusalText(request, catalog));
 //   RotationFollower follower(session, audit);
 //   follower.Follow("gpu0", info.rotation, topology, boot_id);      // once a snapshot is published
 #ifndef SIDEBAND_DAEMON_COUNTING_ROTATION_FOLLOWER_H_
 #define SIDEBAND_DAEMON_COUNTING_ROTATION_FOLLOWER_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -26,8 +33,47 @@
 
 namespace sideband::daemon {
 
-// What a file asks for of each VM; INVALID_ARGUMENT "FILE:LINE: …" if the device does not have an event, or it does not
-// take turns there. FAILED_PRECONDITION if nothing takes turns, or the device's clock is unknown.
+// To store when a VM or a context fluctuates.
+struct LearnRequest {
+  uint16_t vm = 0;
+  uint16_t context = mailbox::kNoContext;
+  bool operator==(const LearnRequest&) const = default;
+};
+
+struct RotationOrder {
+  uint64_t boot_id = 0;
+  std::shared_ptr<const Topology> topology;  // that the numbers of `what` are of
+  std::variant<mailbox::RotationRequest, LearnRequest> what;
+  size_t asker = 0;  // whose part of the bus's time it uses
+};
+
+// The way of new turns of a device's counters to the thread that talks to the device. Thread-safe.
+class RotationSink {
+ public:
+  // Called once, on the thread of the device: as of RotationWriter, or UNAVAILABLE if nothing was asked of the device,
+  // also because it has started again, or has another VM or context of the same number.
+  using Done = std::function<void(const absl::Status& status)>;
+
+  virtual ~RotationSink() = default;
+
+  // Does not wait for the device. After an error `done` is not called: RESOURCE_EXHAUSTED, with the time of a retry, if
+  // too many wait or the asker's part of the bus's time is used up; UNAVAILABLE if the device is no longer read.
+  virtual absl::Status Ask(size_t device, RotationOrder order, Done done) = 0;
+};
+
+// Why a device may have refused turns. It answers one status for all reasons; those that the request and the device's
+// own plan exclude are left out.
+//
+// "the device refuses these turns: …", the reasons separated by "; or ". Depends on the request, the catalogue's events
+// and gate groups, and the device's own plan alone: it tells nothing of other VMs. Names only events' gate groups, of
+// events in the request.
+std::string RefusalText(const mailbox::RotationRequest& request, const mailbox::Catalog& catalog);
+
+// Gives the open VMs of a device the turns of the operator's file, once for each VM: what a caller asks for later
+// stays, until the device starts again or a reload brings other turns.
+
+// Returns what a file asks for of each VM; INVALID_ARGUMENT "FILE:LINE: …" if the device does not have an event, or
+// does not multiplex it. FAILED_PRECONDITION if no event is multiplexed, or the device's clock is unknown.
 absl::StatusOr<mailbox::RotationRequest> RotationOf(const RotationFile& file, const Topology& topology);
 
 // Used by one thread at a time. The constructor's arguments must outlive it.

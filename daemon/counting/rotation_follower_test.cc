@@ -4,10 +4,76 @@
 #include <gtest/gtest.h>
 
 #include "absl/time/time.h"
-#include "daemon/snapshot/fake_rotation.h"
+#include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {
 namespace {
+
+constexpr char kSets[] =
+    "events: they may need more counter sets than the VM and the device have left; fewer events need fewer";
+
+// Of turns that are as long as the device's own.
+mailbox::RotationRequest SomeRequest() { return {.vm = kRotatingVm, .events = {0b0110}}; }
+
+std::string Text(const mailbox::RotationRequest& request, const mailbox::Catalog& catalog = RotatingCatalog()) {
+  return RefusalText(request, catalog);
+}
+
+std::string Expected(const std::string& reason) {
+  return "the device refuses this rotation: " + reason + (reason.empty() ? "" : "; or ") + kSets;
+}
+
+TEST(RotationRefusalTest, WhatTheOwnPlanExcludesIsLeftOut) {
+  EXPECT_EQ(Text(SomeRequest()), Expected(""));
+  mailbox::RotationRequest request = SomeRequest();
+  request.settings.stable_slot = request.settings.fluctuating_slot;
+  EXPECT_EQ(Text(request), Expected(""));
+}
+
+TEST(RotationRefusalTest, ATimeBeyondTheOwnOnesIsNamed) {
+  mailbox::RotationRequest request = SomeRequest();
+  request.settings.fluctuating_slot = 500;
+  EXPECT_EQ(Text(request),
+            Expected("slots.fluctuating: 500ns may be shorter than the device allows, which is half of its own slots"));
+  request = SomeRequest();
+  request.settings.stable_slot = 8'000'000'000;
+  EXPECT_EQ(Text(request), Expected("slots.stable: 8s may be longer than the device can measure"));
+  request = SomeRequest();
+  request.settings.interval = 7;
+  EXPECT_EQ(Text(request),
+            Expected("interval: 7ns may be shorter than the device allows, which is half of its own slots"));
+}
+
+TEST(RotationRefusalTest, TimesAreInCyclesWhereTheClockIsUnknown) {
+  mailbox::Catalog catalog = RotatingCatalog();
+  catalog.reference_clock_hz = 0;
+  mailbox::RotationRequest request = SomeRequest();
+  request.settings.fluctuating_slot = 500;
+  EXPECT_EQ(
+      Text(request, catalog),
+      Expected("slots.fluctuating: 500 cycles may be shorter than the device allows, which is half of its own slots"));
+}
+
+TEST(RotationRefusalTest, EventsOfEverySetMayLeaveNoCounter) {
+  mailbox::RotationRequest request = SomeRequest();
+  request.always = {0b0000};
+  EXPECT_EQ(Text(request), Expected(""));
+  request.always = {0b0100};
+  EXPECT_EQ(Text(request), Expected("always: these events may leave too few counters for the others"));
+}
+
+TEST(RotationRefusalTest, GateGroupsOfTheRequestMayBePinned) {
+  mailbox::Catalog catalog = RotatingCatalog();
+  catalog.gate_groups = {{.name = "tlb"}, {.name = "other"}};
+  catalog.events[kHits].details.gate_group = 0;
+  catalog.events[kDerivedMisses].details.gate_group = 1;
+  EXPECT_EQ(Text(SomeRequest(), catalog),
+            Expected("events: a gate group that is pinned for the VM cannot be multiplexed, and tlb may be pinned"));
+  mailbox::RotationRequest request = SomeRequest();
+  request.always = {0b0010};
+  EXPECT_EQ(Text(request, catalog), Expected("always: these events may leave too few counters for the others"))
+      << "what is always counted may be pinned";
+}
 
 RotationFile SomeFile() {
   RotationFile file;
@@ -49,4 +115,5 @@ TEST(RotationFollowerTest, WhatDoesNotFitIsNamed) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is to be counted on a device, by names: what the operator's file and the callers ask for, before it is laid over
-// the device's configuration (virtual-counters.md, "State").
+// Which VMs and events are to be counted on a device, by names: what the operator's file and the callers ask for,
+// before it is laid over the device's configuration (virtual-counters.md, "State"); and where callers' settings outlast
+// the daemon.
 //   CountingSettings settings;
 //   settings.vms["vm1"].allowed = {{"tlb"}};
 //   // {"vms.vm1.allowed", "no gate group 'tlb'"}, unless there is one
 //   const std::vector<Refusal> refusals = Apply(settings, catalog, config);
+//   SIDEBAND_RETURN_IF_ERROR(store.Save(uuid, settings));
 #ifndef SIDEBAND_DAEMON_COUNTING_SETTINGS_H_
 #define SIDEBAND_DAEMON_COUNTING_SETTINGS_H_
 
@@ -15,6 +17,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/base/uuid.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/counting.h"
 
@@ -35,7 +40,7 @@ struct GroupSetting {
   bool operator==(const GroupSetting&) const = default;
 };
 
-// What is absent stays as it is.
+// An absent setting stays as it is.
 struct VmSetting {
   std::optional<GateSetting> value;           // the VM's own, loaded at its entries
   std::optional<GateSetting> host_value;      // loaded at its exits
@@ -85,6 +90,19 @@ void Merge(const CountingSettings& over, CountingSettings& settings);
 // Limits the size of settings to which VMs and contexts are added while others go: if there are more groups, VMs or
 // contexts than a catalogue can have, those that this one does not have are removed.
 void DropAbsentBeyondLimits(const mailbox::Catalog& catalog, CountingSettings& settings);
+
+// Where the callers' settings of a device outlast the daemon.
+//
+// Used by one thread at a time.
+class SettingsStore {
+ public:
+  virtual ~SettingsStore() = default;
+
+  // NOT_FOUND if nothing is stored; another error if what is stored cannot be read.
+  virtual absl::StatusOr<CountingSettings> Load(const Uuid& device) = 0;
+  // Replaces what is stored. `settings` name VMs by UUID. After an error the previous settings are stored.
+  virtual absl::Status Save(const Uuid& device, const CountingSettings& settings) = 0;
+};
 
 }  // namespace sideband::daemon
 

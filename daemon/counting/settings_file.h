@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The callers' settings as a file per device in the state folder; README.md has the format.
+// Files of settings; README.md has the formats. The operator's is `counting_file` of the configuration; the callers'
+// are one per device in the state folder.
+//   const DeviceSettings settings = ParseCountingFile(text, "counting.yaml", errors);
 //   SettingsFiles files("/var/lib/sideband");
 //   CountingBook book(&files);
+//   book.Replace(settings);
 #ifndef SIDEBAND_DAEMON_COUNTING_SETTINGS_FILE_H_
 #define SIDEBAND_DAEMON_COUNTING_SETTINGS_FILE_H_
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -14,10 +18,23 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "daemon/counting/settings.h"
-#include "daemon/counting/settings_store.h"
+#include "proto/base/error_list.h"
 #include "proto/base/uuid.h"
 
 namespace sideband::daemon {
+
+// By the device's name in the configuration.
+using DeviceSettings = std::map<std::string, CountingSettings>;
+
+enum class CountingKeys {
+  kOperators,  // those of the operator's file
+  kCallers,    // also `contexts`, which only tenants set, and `selection_name`
+};
+
+// Each error is one line with FILE:LINE and is added to `errors`; the result is then not to be used. Names of devices,
+// groups, VMs and contexts are not checked.
+DeviceSettings ParseCountingFile(const std::string& text, const std::string& path, ErrorList& errors,
+                                 CountingKeys keys = CountingKeys::kOperators);
 
 inline constexpr size_t kSettingsFileMax = 4 << 20;  // bytes
 

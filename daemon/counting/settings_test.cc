@@ -196,4 +196,5 @@ TEST(CountingSettingsTest, ContextsAreLimitedToo) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

@@ -8,9 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/exposition/exposition.h"
-#include "daemon/snapshot/capacities.h"
-#include "daemon/snapshot/clock_state.h"
 #include "daemon/snapshot/coverage.h"
+#include "daemon/snapshot/device_clock.h"
 #include "daemon/snapshot/rotation.h"
 #include "proto/exposition/row_families.h"
 #include "proto/exposition/text.h"

@@ -21,7 +21,7 @@
 #include "absl/time/time.h"
 #include "daemon/exposition/device_frame.h"
 #include "daemon/exposition/text_buffer.h"
-#include "daemon/snapshot/level.h"
+#include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/sensor_queries.h"

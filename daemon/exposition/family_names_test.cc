@@ -9,7 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/snapshot/level.h"
+#include "daemon/snapshot/device_snapshot.h"
 
 namespace sideband::daemon {
 namespace {

@@ -27,7 +27,7 @@
 #include "daemon/identity/credentials.h"
 #include "daemon/listen/holder_throttle.h"
 #include "daemon/listen/tls_peer.h"
-#include "daemon/metrics/listener_metrics.h"
+#include "daemon/metrics/serving_metrics.h"
 
 namespace sideband::daemon {
 

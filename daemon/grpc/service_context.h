@@ -8,7 +8,7 @@
 #include "daemon/grpc/call_limits.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/listen/work_queue.h"
-#include "daemon/metrics/request_metrics.h"
+#include "daemon/metrics/serving_metrics.h"
 #include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/stream/resume_token.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A sequence of frames of one layout. The first frame is complete; every other one is relative to its predecessor.
+//   if (!layout.Describes(*snapshot)) StartChunk(Layout::Of(*snapshot));
 //   ChunkReader reader(view);
 //   while (reader.Next()) Use(reader.header().host_time(), reader.Count(row, event));
 #ifndef SIDEBAND_DAEMON_HISTORY_CHUNK_H_
@@ -15,10 +16,45 @@
 
 #include "absl/time/time.h"
 #include "daemon/history/frame.h"
-#include "daemon/history/layout.h"
+#include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/topology.h"
 #include "proto/base/bytes.h"
 
 namespace sideband::daemon {
+
+// The properties that all frames of a chunk share, so that each frame can be encoded relative to its predecessor.
+struct Layout {
+  struct Row {
+    uint16_t vm = 0;
+    uint16_t context = 0;
+    uint32_t generation = 0;
+    bool operator==(const Row&) const = default;
+  };
+
+  std::shared_ptr<const Topology> topology;  // shared with snapshots and with other chunks' layouts; its plans: of any
+  uint64_t boot_id = 0;
+  uint32_t events = 0;
+  uint32_t estimates = 0;  // multiplexed events; 0 if all counts are exact
+  bool device_scope_withheld = false;
+  bool device_row_withheld = false;
+  std::vector<Row> rows;  // in the device's order
+
+  static Layout Of(const DeviceSnapshot& snapshot);
+  // Returns whether Of(snapshot) equals this layout.
+  bool Describes(const DeviceSnapshot& snapshot) const;
+  // Layouts whose topologies differ only in plans of counter rotation are equal: frames have nothing of them, and a
+  // tenant's plan must not shorten the history of others.
+  bool operator==(const Layout& other) const;
+
+  // Number of values in a frame: one status per row, every counter, and what is shown of multiplexed events.
+  size_t values() const { return rows.size() * (size_t{1} + events + estimates); }
+  bool IsEstimated(size_t event) const { return estimates > 0 && topology->rotation().IsRotated(event); }
+  // See DeviceSnapshot::IsShown.
+  bool IsShown(size_t row, size_t event) const {
+    const bool is_device = rows[row].vm == mailbox::kHypervisorVm && rows[row].context == mailbox::kNoContext;
+    return !(is_device && device_row_withheld) && topology->IsShown(rows[row].vm, event, device_scope_withheld);
+  }
+};
 
 // Memory for frames. Bytes are only appended, so a reader may read the bytes covered by its view without a lock.
 struct Chunk {
@@ -67,9 +103,9 @@ class ChunkReader {
   // Header and values of the current frame.
   const FrameHeader& header() const { return header_; }
   uint64_t Status(size_t row) const { return values_[row]; }
-  // What was counted.
+  // The count of the current frame.
   uint64_t Count(size_t row, size_t event) const { return values_[(1 + event) * rows_ + row]; }
-  // What was shown: the same but of events that take turns (Layout::IsEstimated). nullopt: no number of those.
+  // The shown value: the same but for multiplexed events (Layout::IsEstimated). nullopt: no number of those.
   std::optional<uint64_t> Shown(size_t row, size_t event) const;
 
  private:

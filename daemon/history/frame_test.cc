@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "daemon/history/chunk.h"
 #include "daemon/history/fake_life.h"
-#include "daemon/history/layout.h"
 
 namespace sideband::daemon {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What frames consist of (format: README.md): numbers of variable length, and differences as tokens.
+// The parts of frames (format: README.md): numbers of variable length, and differences as tokens.
 //   BoundedSink sink(free_bytes);
 //   TokenWriter tokens(sink);
 //   for (size_t i = 0; i < now.size(); ++i) tokens.Add(now[i] - before[i]);

@@ -22,7 +22,7 @@
 #include "daemon/listen/holder_throttle.h"
 #include "daemon/listen/tls_peer.h"
 #include "daemon/listen/work_queue.h"
-#include "daemon/metrics/listener_metrics.h"
+#include "daemon/metrics/serving_metrics.h"
 
 namespace sideband::daemon {
 

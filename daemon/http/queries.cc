@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/http/queries.h"
 
+#include <google/protobuf/util/time_util.h>
+
 #include <algorithm>
 #include <boost/url/parse.hpp>
 #include <cstdint>
@@ -16,7 +18,6 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "daemon/message/time_message.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -202,8 +203,10 @@ absl::StatusOr<sideband::v1::GetHistoryRequest> ParseHistoryQuery(absl::string_v
     }
   }
   if (request.filter().events().empty() || seconds < 1 || seconds > kSecondsMax) return Malformed();
-  SetTime(now - absl::Seconds(seconds), *request.mutable_since());
-  SetDuration(absl::Seconds(seconds) / kPointsMax, *request.mutable_step());
+  using google::protobuf::util::TimeUtil;
+  *request.mutable_since() = TimeUtil::NanosecondsToTimestamp(absl::ToUnixNanos(now - absl::Seconds(seconds)));
+  *request.mutable_step() =
+      TimeUtil::NanosecondsToDuration(absl::ToInt64Nanoseconds(absl::Seconds(seconds) / kPointsMax));
   return request;
 }
 

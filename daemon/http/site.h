@@ -30,7 +30,7 @@
 #include "daemon/http/http_message.h"
 #include "daemon/listen/work_queue.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/page/page_data.h"
+#include "daemon/page/status_page.h"
 #include "daemon/redfish/document.h"
 #include "daemon/redfish/redfish_service.h"
 #include "daemon/redfish/request_target.h"

@@ -28,7 +28,7 @@
 #include "absl/strings/string_view.h"
 #include "daemon/config/listener_config.h"
 #include "daemon/listen/descriptors.h"
-#include "daemon/metrics/listener_metrics.h"
+#include "daemon/metrics/serving_metrics.h"
 #include "proto/base/descriptor.h"
 
 namespace sideband::daemon {

@@ -10,7 +10,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "daemon/metrics/listener_metrics.h"
+#include "daemon/metrics/serving_metrics.h"
 
 namespace sideband::daemon {
 

@@ -25,7 +25,7 @@
 #include "daemon/config/config.h"
 #include "daemon/config/tls_files.h"
 #include "daemon/listen/tls_context.h"
-#include "daemon/metrics/listener_metrics.h"
+#include "daemon/metrics/serving_metrics.h"
 
 namespace sideband::daemon {
 

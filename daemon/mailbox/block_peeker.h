@@ -19,7 +19,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/wall_reading.h"
-#include "daemon/snapshot/live_block.h"
+#include "daemon/snapshot/live_reader.h"
 #include "proto/mailbox/peek.h"
 
 namespace sideband::daemon {

@@ -23,7 +23,7 @@ struct MetricFamily;
 
 namespace sideband::daemon {
 
-// What a device's counter pipeline has done since the daemon's last report, or since the device's boot.
+// The activity of a device's counter pipeline since the daemon's last report, or since the device's boot.
 struct PipelineActivity {
   uint64_t stall_cycles = 0;
   uint64_t trigger_overruns = 0;
@@ -34,7 +34,7 @@ struct PipelineActivity {
   uint64_t rotation_inconsistencies = 0;
 };
 
-// Of the configuration of what a device counts.
+// The state of the configuration of what a device counts.
 struct CountingStatus {
   uint32_t revision = 0;
   bool is_in_sync = false;  // the settings are in force
@@ -94,7 +94,7 @@ class CollectionMetrics {
     absl::flat_hash_map<std::string, absl::Time> booted_;     // when the first statistics were zero
     absl::flat_hash_map<std::string, absl::Time> forgotten_;  // the last time
   };
-  // As of now. To be taken before the counters, which must not be older than these times.
+  // The times as they are now. To be taken before the counters, which must not be older than these times.
   Created CreatedSince(absl::Time start) const;
 
  private:

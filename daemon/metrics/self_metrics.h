@@ -24,11 +24,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "daemon/metrics/audit_metrics.h"
 #include "daemon/metrics/collection_metrics.h"
 #include "daemon/metrics/families.h"
-#include "daemon/metrics/listener_metrics.h"
-#include "daemon/metrics/request_metrics.h"
+#include "daemon/metrics/serving_metrics.h"
 #include "proto/exposition/text.h"
 
 namespace prometheus {
@@ -69,8 +67,8 @@ class HistoryMetrics {
 using CreatedOf =
     std::function<absl::Time(const prometheus::MetricFamily& family, const prometheus::ClientMetric& counter)>;
 
-// Of counters (names must end in _total), gauges and histograms. Families of other types are omitted, and so is the
-// final # EOF of OpenMetrics, which also has a _created of each counter.
+// The text of counters (names must end in _total), gauges and histograms. Families of other types are omitted, and so
+// is the final # EOF of OpenMetrics, which also has a _created of each counter.
 std::string MetricsText(MetricsFormat format, const std::vector<prometheus::MetricFamily>& families,
                         const CreatedOf& created);
 
@@ -84,7 +82,7 @@ class ProcessMetrics {
 
   // Does nothing within `pause` of the last update.
   void Update();
-  // Of the process, at most a hundredth of a second too early.
+  // The process's start, at most a hundredth of a second too early.
   absl::Time start_time() const { return absl::UnixEpoch() + absl::Seconds(start_time_.Value()); }
 
  private:

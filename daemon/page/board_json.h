@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the status page shows of a board, as JSON. For operators alone: a board's values show what every VM on it does.
+// The part of the status page about a board, as JSON. For operators alone: a board's values show what every VM on it
+// does.
 //   boards["gpu0"] = BoardJson(*store.Newest(0), clock.Steady());
 #ifndef SIDEBAND_DAEMON_PAGE_BOARD_JSON_H_
 #define SIDEBAND_DAEMON_PAGE_BOARD_JSON_H_

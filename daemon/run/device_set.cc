@@ -1,15 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/run/device_set.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "daemon/transport/capturing_transport.h"
+#include "daemon/transport/i2c_dev_transport.h"
+#include "daemon/transport/transport.h"
+#include "daemon/transport/unix_bus_transport.h"
 #include "proto/base/status_macros.h"
+#include "proto/smbus/bus_name.h"
 
 namespace sideband::daemon {
 namespace {
+
+std::unique_ptr<Transport> MakeTransport(const smbus::BusName& bus, I2cDev& i2c_dev) {
+  switch (bus.kind) {
+    case smbus::BusName::Kind::kUnix:
+      return std::make_unique<UnixBusTransport>(bus.path, UnixBusTransport::Options{});
+    case smbus::BusName::Kind::kI2c:
+      return std::make_unique<I2cDevTransport>(bus.path, i2c_dev, I2cDevTransport::Options{});
+  }
+  return nullptr;
+}
+
+// Above a capture, which has what is on the bus.
+std::unique_ptr<Transport> WithPec(const DeviceConfig& device, std::unique_ptr<Transport> transport) {
+  if (device.has_pec) return transport;
+  return std::make_unique<NoPecTransport>(std::move(transport));
+}
+
+// Returns `transport`, wrapped in a CapturingTransport if a capture is configured.
+absl::StatusOr<std::unique_ptr<Transport>> Captured(const DeviceConfig& device, std::unique_ptr<Transport> transport,
+                                                    const Clock& clock) {
+  if (device.capture_file.empty()) return transport;
+  SIDEBAND_ASSIGN_OR_RETURN(auto capturing,
+                            CapturingTransport::Create(std::move(transport), device.capture_file, clock,
+                                                       [name = device.name](const absl::Status& status) {
+                                                         spdlog::warn("device {}: capture ended: {}", name,
+                                                                      std::string(status.message()));
+                                                       }));
+  spdlog::warn("device {}: bus transactions are captured in the clear in {}", device.name, device.capture_file);
+  return capturing;
+}
+
+// A board's sensors are few beside the counters of its VMs.
+constexpr size_t kSensorsPart = 8;
+
+size_t BytesOfSensors(const HistoryConfig& config) { return config.max_bytes / kSensorsPart; }
+size_t BytesOfCounters(const HistoryConfig& config) { return config.max_bytes - BytesOfSensors(config); }
 
 std::string Described(const DeviceConfig& device) {
   return absl::StrCat("every ", absl::FormatDuration(device.interval),
@@ -17,6 +61,49 @@ std::string Described(const DeviceConfig& device) {
 }
 
 }  // namespace
+
+absl::StatusOr<DeviceTransport> MakeDeviceTransport(const DeviceConfig& device, I2cDev& i2c_dev, const Clock& clock) {
+  SIDEBAND_ASSIGN_OR_RETURN(const smbus::BusName bus, smbus::ParseBusName(device.bus));
+  SIDEBAND_ASSIGN_OR_RETURN(auto transport, Captured(device, MakeTransport(bus, i2c_dev), clock));
+  return DeviceTransport{WithPec(device, std::move(transport)), bus.address};
+}
+
+KeptHistory::KeptHistory(const HistoryConfig& config, Store& store, BoardStore& boards, SelfMetrics& metrics)
+    : store_(store),
+      boards_(boards),
+      history_({.max_bytes = BytesOfCounters(config)}),
+      sensors_({.max_bytes = BytesOfSensors(config)}) {
+  store_.AddListener(history_);
+  boards_.AddListener(sensors_);
+  metrics.SetUpdate([this](SelfMetrics& of) { ReportTo(of); });
+}
+
+KeptHistory::~KeptHistory() {
+  store_.RemoveListener(history_);
+  boards_.RemoveListener(sensors_);
+}
+
+void KeptHistory::Configure(const HistoryConfig& config) {
+  history_.SetMaxBytes(BytesOfCounters(config));
+  sensors_.SetMaxBytes(BytesOfSensors(config));
+}
+
+void KeptHistory::Remove(size_t device) {
+  history_.Remove(device);
+  sensors_.Remove(device);
+}
+
+void KeptHistory::ReportTo(SelfMetrics& metrics) const {
+  const size_t of_sensors = sensors_.bytes();
+  metrics.HistoryHeld(history_.bytes() + of_sensors, history_.max_bytes() + sensors_.max_bytes());
+  metrics.SensorHistoryHeld(of_sensors);
+  if (history_.max_bytes() == 0) return;
+  const auto listed = store_.devices();
+  for (const auto& [id, info] : *listed) {
+    metrics.HistorySpan(info->name, history_.Span(id));
+    if (boards_.SettingsOf(id).is_read) metrics.SensorHistorySpan(info->name, sensors_.Span(id));
+  }
+}
 
 bool DeviceSet::GoesOn(const DeviceConfig& device, const DeviceConfig& wanted) {
   return device.name == wanted.name && device.bus == wanted.bus && device.capture_file == wanted.capture_file &&

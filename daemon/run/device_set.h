@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The configured devices and their collectors. A reload may change them.
+// The configured devices, their transports and collectors, and the history of what they have counted. A reload may
+// change all of it.
+//   SIDEBAND_ASSIGN_OR_RETURN(DeviceTransport to, MakeDeviceTransport(config.devices[0], i2c_dev, clock));
+//   KeptHistory history(config.history, store, boards, *metrics);
 //   DeviceSet devices({store, boards, history, counting, marks, *metrics, clock, make_transport, make_collector});
 //   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
 //   const DeviceSet::Common common{config.ratios.ratios, config.peek.bus_share, config.exposition.estimates};
@@ -11,6 +14,7 @@
 #define SIDEBAND_DAEMON_RUN_DEVICE_SET_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,16 +25,58 @@
 #include "daemon/base/clock.h"
 #include "daemon/board/board_store.h"
 #include "daemon/collector/collector_thread.h"
+#include "daemon/config/config.h"
 #include "daemon/config/device_config.h"
+#include "daemon/config/sections.h"
 #include "daemon/counting/counting_book.h"
-#include "daemon/marks/mark_book.h"
+#include "daemon/counting/mark_book.h"
+#include "daemon/history/history.h"
+#include "daemon/history/sensor_history.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/run/device_transport.h"
-#include "daemon/run/kept_history.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/snapshot/store.h"
+#include "daemon/transport/i2c_dev_transport.h"
+#include "daemon/transport/transport.h"
 
 namespace sideband::daemon {
+
+// The transport of a configured device, and the address of the device on its bus.
+struct DeviceTransport {
+  std::unique_ptr<Transport> transport;
+  uint8_t address;
+};
+
+// If a capture is configured, the transport also writes the capture file, and a warning that it is plaintext is logged.
+// `i2c_dev` and `clock` must outlive the result. INVALID_ARGUMENT for a malformed bus name; otherwise the capture
+// file's error.
+absl::StatusOr<DeviceTransport> MakeDeviceTransport(const DeviceConfig& device, I2cDev& i2c_dev, const Clock& clock);
+
+// Attaches a history of counters and one of sensors to the stores for its lifetime, and reports them in the metrics.
+// Both together keep within one bound, of which sensors have an eighth.
+//
+// The stores and `metrics` must outlive this object.
+class KeptHistory {
+ public:
+  KeptHistory(const HistoryConfig& config, Store& store, BoardStore& boards, SelfMetrics& metrics);
+  ~KeptHistory();
+
+  const History& get() const { return history_; }
+  SensorHistory& sensors() { return sensors_; }
+  // Applies a changed configuration.
+  void Configure(const HistoryConfig& config);
+  // Drops the history of a removed device. To be called after the boards' store has forgotten it.
+  void Remove(size_t device);
+  // Drops the history of a board that is no longer read. To be called after the store has forgotten it.
+  void RemoveSensors(size_t device) { sensors_.Remove(device); }
+
+ private:
+  void ReportTo(SelfMetrics& metrics) const;
+
+  Store& store_;
+  BoardStore& boards_;
+  History history_;
+  SensorHistory sensors_;
+};
 
 // Used by one thread. The members of `parts` must outlive this object.
 class DeviceSet {

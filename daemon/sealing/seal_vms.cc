@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "daemon/message/scope_message.h"
-#include "daemon/message/time_message.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/snapshot/rotation.h"
 #include "proto/base/secret_memory.h"
 #include "proto/base/status_macros.h"

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "daemon/board/board_groups.h"
-#include "daemon/sensors/board_part.h"
 #include "daemon/sensors/board_series.h"
 #include "proto/exposition/text.h"
 #include "proto/mailbox/board_items.h"
@@ -27,8 +26,8 @@ struct SensorFamily {
   MetricType type;
   BoardGroup group;  // whose time is that of the samples
   std::string help;
-  // Of a family of partitions: which metric. It leaves out the partitions that are not shown. Others are for who sees
-  // the whole board.
+  // The metric of a family of partitions. Such a family leaves out the partitions that are not shown. Others are for
+  // callers that see the whole board.
   std::optional<mailbox::MetricId> partition_metric;
   std::function<void(BoardSeries& out)> write;  // thread-safe
 };

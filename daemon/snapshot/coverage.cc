@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/snapshot/coverage.h"
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 namespace sideband::daemon {
 namespace {
+
+double FromQ32(uint64_t value) { return std::ldexp(static_cast<double>(value), -32); }
+
+// An event with neither is not counted on the slice.
+bool IsUnknown(const mailbox::SliceRate& rate) { return rate.capacity_q32 == 0 && rate.gain_q32 != 0; }
+
+bool IsResidentCycles(const mailbox::EventInfo& event) {
+  return event.name == mailbox::kResidentCyclesEvent && event.scope == mailbox::EventScope::kContext && !event.masked;
+}
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -13,6 +26,44 @@ bool IsCounted(const mailbox::EventInfo& event) {
 }
 
 }  // namespace
+
+Capacities::Event Capacities::Read(const mailbox::EventInfo& info, size_t slices) {
+  Event event;
+  if (info.masked || info.details.slices.empty()) return event;
+  if (info.scope == mailbox::EventScope::kDevice) {
+    event.device = FromQ32(info.details.slices[0].capacity_q32);
+    event.is_known = event.device > 0;
+    return event;
+  }
+  for (const mailbox::SliceRate& rate : info.details.slices) event.slices.push_back(FromQ32(rate.capacity_q32));
+  const bool is_unknown = std::ranges::any_of(info.details.slices, IsUnknown);
+  const bool is_one_for_all = event.slices.size() == 1;
+  if (is_one_for_all) event.slices.resize(std::max<size_t>(slices, 1), event.slices[0]);
+  const auto [least, most] = std::ranges::minmax(event.slices);
+  event.is_known = most > 0;
+  // A sum that lacks a slice would make the device look busier than it is.
+  if (!is_unknown) event.device = std::accumulate(event.slices.begin(), event.slices.end(), 0.0);
+  if (least == most) event.each_slice = least;
+  return event;
+}
+
+Capacities::Capacities(const mailbox::Catalog& catalog) {
+  for (const mailbox::SliceInfo& slice : catalog.slices) slice_ids_.push_back(slice.id);
+  for (size_t i = 0; i < catalog.events.size(); ++i) {
+    events_.push_back(Read(catalog.events[i], catalog.slices.size()));
+    if (IsResidentCycles(catalog.events[i])) resident_cycles_ = i;
+  }
+}
+
+size_t Capacities::PlaceOf(uint8_t slice) const {
+  const auto found = std::ranges::find(slice_ids_, slice);
+  return found == slice_ids_.end() ? kNowhere : static_cast<size_t>(found - slice_ids_.begin());
+}
+
+double Capacities::OfSlice(size_t event, size_t place) const {
+  const std::vector<double>& slices = events_[event].slices;
+  return place < slices.size() ? slices[place] : 0;
+}
 
 Coverage::Coverage(const mailbox::Catalog& catalog) {
   if (catalog.gate_groups.empty()) return;

@@ -2,10 +2,12 @@
 //
 // The data that the daemon publishes of a device: everything that may be shown in plaintext to a caller, and sealed
 // records for the rest. Confidential VMs have no rows here.
+//   if (LevelOf(block) == Level::kVm) Use(block.vm);
 #ifndef SIDEBAND_DAEMON_SNAPSHOT_DEVICE_SNAPSHOT_H_
 #define SIDEBAND_DAEMON_SNAPSHOT_DEVICE_SNAPSHOT_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,41 +16,38 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "daemon/snapshot/clock_settings.h"
-#include "daemon/snapshot/clock_state.h"
-#include "daemon/snapshot/complement.h"
-#include "daemon/snapshot/level.h"
+#include "daemon/snapshot/device_clock.h"
+#include "daemon/snapshot/device_info.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/snapshot/rotation.h"
-#include "daemon/snapshot/sealed_by.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
+#include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
-#include "proto/rotation_file/rotation_file.h"
 
 namespace sideband::daemon {
 
-// What /metrics tells of estimates beside themselves.
-enum class EstimateSeries : uint8_t { kAll, kCoverage, kNone };
+// The levels at which events are counted: the device, its VMs, their contexts, and the hypervisor on each slice without
+// a resident. A VM's counts include its contexts', the device's its VMs' and the hypervisor's, so a sum over two levels
+// may count twice (docs/design/telemetry.md, "Levels").
+enum class Level : uint8_t { kDevice = 0, kVm = 1, kContext = 2, kHost = 3 };
 
-// A device as the configuration names it.
-struct DeviceInfo {
-  std::string name;
-  absl::Duration interval;
-  uint32_t bus_hz = 0;        // SCL frequency of the device's bus; 0: no such limit
-  double peek_bus_share = 0;  // of the bus's time that peeks may use, at most 1; 0: peeks are switched off
-  std::vector<RatioSpec> ratios;
-  EstimateSeries estimates = EstimateSeries::kAll;
-  std::optional<RotationFile> rotation;  // what the open VMs are to have; none: what they have
-  ClockSettings clocks;
-  ComplementSettings complement;
-  SealedBy sealed_by = SealedBy::kDaemon;
-  // A snapshot is fresh for this number of intervals. After that the device is stale and its series disappear.
-  static constexpr int kFreshIntervals = 3;
-
-  bool operator==(const DeviceInfo&) const = default;
+struct LevelRow {
+  Level level;
+  const char* name;  // in the names of metrics and in queries
 };
+
+inline constexpr LevelRow kLevels[] = {
+    {Level::kDevice, "device"}, {Level::kVm, "vm"}, {Level::kContext, "context"}, {Level::kHost, "host"}};
+
+constexpr size_t IndexOf(Level level) { return static_cast<size_t>(level); }
+constexpr const char* NameOf(Level level) { return kLevels[IndexOf(level)].name; }
+
+constexpr Level LevelOf(const mailbox::BlockHeader& block) {
+  if (block.vm == mailbox::kHypervisorVm) return IsHostBlock(block) ? Level::kHost : Level::kDevice;
+  return block.context == mailbox::kNoContext ? Level::kVm : Level::kContext;
+}
 
 struct SealedVmRecord {
   Uuid vm;
@@ -63,7 +62,7 @@ struct DeviceSnapshot {
   // from the device's row, which then has kFlagConfidentialExcluded. A row with an event that was not counted in every
   // resident cycle, because of its gate or of turns, has kFlagPartial.
   mailbox::Snapshot data;
-  // What is shown in place of data.counters, parallel to them: estimates of events that take turns. Empty if all counts
+  // The shown values in place of data.counters, parallel to them: estimates of multiplexed events. Empty if all counts
   // are exact.
   mailbox::CounterValues estimated;
   // Events per second of device reference time since the previous snapshot, parallel to data.counters; NaN where
@@ -85,10 +84,9 @@ struct DeviceSnapshot {
   // The device's row is not its own block, but the sum of what the shown VMs count: the block has, or has had in this
   // boot, counts of a confidential VM that is not private (docs/decisions/0003 and 0024).
   bool device_row_is_sum = false;
-  // Of such a row: the squares of its estimates' errors, before they were rounded, so that the next row goes on
-  // exactly.
+  // The squares of such a row's errors of estimates, before they were rounded, so that the next row goes on exactly.
   std::vector<double> device_row_squares;
-  // The device's row is not published, since complement protection withholds it (complement.h).
+  // The device's row is not published, since complement protection withholds it (device_info.h).
   bool device_row_withheld = false;
   std::vector<SealedVmRecord> sealed;
   // The IDs of confidential VMs whose blocks never left the device: it seals them itself. Ascending.
@@ -122,7 +120,7 @@ struct DeviceSnapshot {
     if (rate_bounds.empty()) return {};
     return std::span(rate_bounds).subspan(row * data.counters_per_block, data.counters_per_block);
   }
-  // What is shown of a row, by event: estimates, and exact counts.
+  // The shown values of a row, by event: estimates, and exact counts.
   std::span<const uint64_t> Shown(size_t row) const {
     if (estimated.empty()) return data.Counters(row);
     return std::span(estimated).subspan(row * data.counters_per_block, data.counters_per_block);

@@ -19,7 +19,7 @@ namespace sideband::daemon {
 
 // The daemon's own metrics have this name, sideband_<level>_gate_coverage_ratio: no other ratio may.
 inline constexpr char kCoverageRatio[] = "gate_coverage";
-// Likewise sideband_<level>_event_coverage_ratio.
+// The name sideband_<level>_event_coverage_ratio is taken, too.
 inline constexpr char kEventCoverageRatio[] = "event_coverage";
 
 // Between which the rate of the truth lies.
@@ -28,7 +28,7 @@ struct RateBounds {
   double upper = 0;  // infinite: unbounded
 };
 
-// As configured: the sum of some events over the sum of others.
+// A ratio as configured: the sum of some events over the sum of others.
 struct RatioSpec {
   std::string name;  // [a-z_][a-z0-9_]*
   std::vector<std::string> numerator;
@@ -44,8 +44,8 @@ struct Ratio {
   const RatioSpec* spec;
   std::vector<size_t> numerator;
   std::vector<size_t> denominator;
-  // Of gates that must have been open in every resident cycle: without them the events were counted in other cycles
-  // than each other. Empty where all events are of one gate group, or of none.
+  // The cycles of gates that must have been open in every resident cycle: without them the events were counted in other
+  // cycles than each other. Empty where all events are of one gate group, or of none.
   std::vector<GateCycles> gates;
 
   // Sums of the row's rates; NaN where a rate is unknown.

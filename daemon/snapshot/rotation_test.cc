@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "daemon/snapshot/fake_rotation.h"
+#include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {
 namespace {

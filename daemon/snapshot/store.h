@@ -3,13 +3,17 @@
 // The newest snapshot of every device, published by collectors and read by servers.
 //   store.Publish(0, snapshot);                                  // collector thread
 //   if (const auto newest = store.Newest(0)) Render(*newest);    // any reader, without waiting
+//   PublicationThread refresh(store, [&] { site.RefreshExpositions(); });
+//   refresh.Start();
 #ifndef SIDEBAND_DAEMON_SNAPSHOT_STORE_H_
 #define SIDEBAND_DAEMON_SNAPSHOT_STORE_H_
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -71,6 +75,37 @@ class Store {
   // Held while listeners are called, so that a removed listener is never called again.
   absl::Mutex listeners_mu_;
   std::set<PublicationListener*> listeners_ ABSL_GUARDED_BY(listeners_mu_);
+};
+
+// Runs work after publications, on a thread of its own instead of the collectors' threads.
+//
+// Start and Stop are called from one thread; `store` must outlive it. `work` runs on the thread only, and once more
+// after publications during its run. It must not stop the thread.
+class PublicationThread final : public PublicationListener {
+ public:
+  PublicationThread(Store& store, std::function<void()> work);
+  // Calls Stop().
+  ~PublicationThread() override;
+
+  void Start();
+  // Waits for work in progress.
+  void Stop() ABSL_LOCKS_EXCLUDED(mu_);
+
+  void OnPublish(size_t device, const std::shared_ptr<const DeviceSnapshot>& snapshot) override
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  void Run() ABSL_LOCKS_EXCLUDED(mu_);
+  // False once Stop() was called.
+  bool WaitForNews() ABSL_LOCKS_EXCLUDED(mu_);
+  bool HasNews() const ABSL_SHARED_LOCKS_REQUIRED(mu_) { return has_news_ || is_stopping_; }
+
+  Store& store_;
+  const std::function<void()> work_;
+  absl::Mutex mu_;
+  bool has_news_ ABSL_GUARDED_BY(mu_) = false;
+  bool is_stopping_ ABSL_GUARDED_BY(mu_) = false;
+  std::thread thread_;
 };
 
 }  // namespace sideband::daemon

@@ -9,7 +9,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "daemon/snapshot/capacities.h"
 #include "daemon/snapshot/coverage.h"
 #include "daemon/snapshot/rotation.h"
 #include "proto/mailbox/catalog.h"
@@ -44,7 +43,7 @@ class Topology {
     return !info.masked && !withheld;
   }
 
-  // Whether a plan may have the event: it takes turns in contexts' own time.
+  // Whether a plan may have the event: it is multiplexed in contexts' own time.
   bool CanTakeTurns(size_t event) const {
     const mailbox::EventInfo& info = catalog_.events[event];
     return rotation_.IsRotated(event) && info.scope == mailbox::EventScope::kContext && !info.masked;

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "daemon/snapshot/device_snapshot.h"
-#include "daemon/snapshot/level.h"
 #include "daemon/snapshot/ratio.h"
 
 namespace sideband::daemon {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "daemon/message/time_message.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/stream/resume_token.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/snapshot_message.h"

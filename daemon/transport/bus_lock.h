@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A lock on a bus that programs agree on: flock(2) on the bus's device, or on a file beside a virtual bus's socket. It
-// keeps away the programs that take it, too, and nobody else.
+// keeps away only the programs that take it, too.
 //   BusLock lock(transport.lock_file());
 //   SIDEBAND_ASSIGN_OR_RETURN(const bool is_held, lock.TryAcquire());   // false: another program has it
 //   if (is_held) lock.Release();
@@ -20,7 +20,7 @@ namespace sideband::daemon {
 // of a process that ends.
 class BusLock {
  public:
-  // Without a path there is nobody to agree with: the lock is always to be had.
+  // Without a path there is no other program to agree with: the lock is always to be had.
   explicit BusLock(LockFile file) : file_(std::move(file)) {}
   // Releases it.
   ~BusLock() { Release(); }

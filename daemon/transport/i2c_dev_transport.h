@@ -14,11 +14,29 @@
 #include <string>
 #include <utility>
 
-#include "daemon/transport/i2c_dev.h"
-#include "daemon/transport/smbus_shape.h"
 #include "daemon/transport/transport.h"
 
 namespace sideband::daemon {
+
+// The system calls on /dev/i2c-N, behind an interface that tests replace.
+//
+// Each function returns the result of the system call of its name, or minus the errno after an error.
+class I2cDev {
+ public:
+  virtual ~I2cDev() = default;
+  // Opens for reading and writing, with O_CLOEXEC.
+  virtual int Open(const std::string& path) = 0;
+  virtual int Ioctl(int fd, unsigned long request, unsigned long argument) = 0;
+  virtual void Close(int fd) = 0;
+};
+
+// Stateless.
+class SystemI2cDev final : public I2cDev {
+ public:
+  int Open(const std::string& path) override;
+  int Ioctl(int fd, unsigned long request, unsigned long argument) override;
+  void Close(int fd) override;
+};
 
 class I2cDevTransport final : public Transport {
  public:

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// I2cDevTransport with a scripted adapter. tests/conformance covers the rules of a real i2c-dev and a real target.
 #include "daemon/transport/i2c_dev_transport.h"
 
 #include <gtest/gtest.h>
@@ -239,4 +237,5 @@ TEST_F(SmbusOnlyTest, AnAddressThatADriverHas) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

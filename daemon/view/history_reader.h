@@ -20,7 +20,6 @@
 #include "absl/time/time.h"
 #include "daemon/history/chunk.h"
 #include "daemon/history/history.h"
-#include "daemon/history/layout.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/view/history_window.h"

@@ -18,7 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "daemon/message/time_message.h"
+#include "daemon/snapshot/message.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {

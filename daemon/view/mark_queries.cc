@@ -10,8 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/base/retry_after.h"
-#include "daemon/message/scope_message.h"
-#include "daemon/message/time_message.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "daemon/marks/mark_book.h"
+#include "daemon/counting/mark_book.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/row_filter.h"
 #include "sideband/v1/telemetry.pb.h"

@@ -8,9 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/message/scope_message.h"
-#include "daemon/message/time_message.h"
-#include "daemon/snapshot/level.h"
+#include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"

@@ -13,7 +13,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "daemon/snapshot/live_block.h"
 #include "daemon/snapshot/live_reader.h"
 #include "daemon/view/reader.h"
 #include "sideband/v1/telemetry.pb.h"

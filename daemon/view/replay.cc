@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "daemon/history/frame.h"
-#include "daemon/message/scope_message.h"
-#include "daemon/message/time_message.h"
+#include "daemon/snapshot/message.h"
 
 namespace sideband::daemon {
 namespace {

@@ -11,9 +11,8 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
-#include "daemon/counting/rotation_refusal.h"
-#include "daemon/message/scope_message.h"
-#include "daemon/message/time_message.h"
+#include "daemon/counting/rotation_follower.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
 #include "proto/rotation_file/rotation_terms.h"

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "daemon/message/time_message.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/history_window.h"
 #include "daemon/view/sensor_queries.h"

@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/message/scope_message.h"
-#include "daemon/message/time_message.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/snapshot/utilisation.h"
 
 namespace sideband::daemon {

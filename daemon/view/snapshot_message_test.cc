@@ -11,8 +11,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "daemon/message/scope_message.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/view/fake_world.h"
 
 namespace sideband::daemon {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/message/scope_message.h"
 #include "daemon/message/time_message.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"

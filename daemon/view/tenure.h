@@ -22,7 +22,7 @@
 #include "absl/time/time.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
-#include "daemon/sensor_history/sensor_history.h"
+#include "daemon/history/sensor_history.h"
 #include "proto/base/uuid.h"
 
 namespace sideband::daemon {

@@ -13,7 +13,7 @@
 #include "daemon/audit/audit_sink.h"
 #include "daemon/audit/fake_audit_sink.h"
 #include "daemon/base/clock.h"
-#include "daemon/metrics/audit_metrics.h"
+#include "daemon/metrics/serving_metrics.h"
 #include "proto/audit/entry.h"
 #include "proto/base/status_macros.h"
 

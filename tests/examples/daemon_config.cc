@@ -13,9 +13,7 @@
 #include "daemon/config/device_config.h"
 #include "daemon/config/fake_certificates.h"
 #include "daemon/config/listener_config.h"
-#include "daemon/config/read_section.h"
 #include "daemon/config/sections.h"
-#include "daemon/config/target_config.h"
 #include "daemon/config/tls_files.h"
 #include "proto/base/error_list.h"
 #include "proto/base/status_macros.h"
@@ -24,7 +22,7 @@
 namespace sideband::daemon {
 namespace {
 
-void UseAuditConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
+void UseSections(const YamlMap& root, const ConfigContext& context, Config& config) {
   //@ daemon/config/sections.h
 }
 
@@ -49,17 +47,9 @@ void UseListenerConfig(const YamlMap& root, bool has_tokens, const ConfigContext
   //@ daemon/config/listener_config.h
 }
 
-void UseReadSection() {
-  //@ daemon/config/read_section.h
-}
-
 absl::Status UseTlsFiles(const ListenerConfig& config) {
   //@ daemon/config/tls_files.h
   return absl::OkStatus();
-}
-
-void UseTargetConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
-  //@ daemon/config/target_config.h
 }
 
 }  // namespace

@@ -6,18 +6,13 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "daemon/base/clock.h"
 #include "daemon/counting/counting_book.h"
-#include "daemon/counting/counting_file.h"
 #include "daemon/counting/counting_follower.h"
-#include "daemon/counting/fake_settings_store.h"
-#include "daemon/counting/grid_follower.h"
-#include "daemon/counting/line_driver.h"
+#include "daemon/counting/mark_book.h"
 #include "daemon/counting/rotation_follower.h"
-#include "daemon/counting/rotation_refusal.h"
-#include "daemon/counting/rotation_sink.h"
 #include "daemon/counting/settings.h"
 #include "daemon/counting/settings_file.h"
-#include "daemon/counting/settings_store.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "proto/base/status_macros.h"
@@ -25,41 +20,23 @@
 namespace sideband::daemon {
 namespace {
 
-void UseSettings(const mailbox::Catalog& catalog, mailbox::CountingConfig& config) {
+absl::Status UseSettings(const mailbox::Catalog& catalog, mailbox::CountingConfig& config, SettingsStore& store,
+                         const Uuid& uuid) {
   //@ daemon/counting/settings.h
-}
-
-void UseCountingFile(const std::string& text, ErrorList& errors, CountingBook& book) {
-  //@ daemon/counting/counting_file.h
-}
-
-void UseFakeSettingsStore() {
-  //@ daemon/counting/fake_settings_store.h
-}
-
-void UseSettingsFile() {
-  //@ daemon/counting/settings_file.h
-}
-
-absl::Status UseSettingsStore(SettingsStore& store, const Uuid& uuid) {
-  //@ daemon/counting/settings_store.h
   return absl::OkStatus();
 }
 
-void UseRotationFollower(MailboxSession& session, AuditSink& audit, const DeviceInfo& info, const Topology& topology,
-                         uint64_t boot_id) {
-  //@ daemon/counting/rotation_follower.h
-}
-
-absl::Status UseRotationRefusal(const mailbox::RotationRequest& request, const mailbox::Catalog& catalog) {
-  //@ daemon/counting/rotation_refusal.h
+void UseSettingsFile(const std::string& text, ErrorList& errors) {
+  //@ daemon/counting/settings_file.h
 }
 
 void Answer(const absl::Status& status);
 
-absl::Status UseRotationSink(RotationSink& sink, size_t device, const DeviceSnapshot& snapshot,
-                             const mailbox::RotationRequest& request) {
-  //@ daemon/counting/rotation_sink.h
+absl::Status UseRotationFollower(MailboxSession& session, AuditSink& audit, const DeviceInfo& info,
+                                 const Topology& topology, uint64_t boot_id, const mailbox::RotationRequest& request,
+                                 const mailbox::Catalog& catalog, RotationSink& sink, size_t device,
+                                 const DeviceSnapshot& snapshot) {
+  //@ daemon/counting/rotation_follower.h
   return absl::OkStatus();
 }
 
@@ -74,19 +51,20 @@ absl::Status UseCountingBook(SettingsFiles& settings_files, const DeviceSettings
 
 absl::Status UseCountingFollower(MailboxSession& session, SnapshotReader& reader, CountingBook* book, AuditSink& audit,
                                  CollectionMetrics& metrics, const std::shared_ptr<const Topology>& topology,
-                                 uint64_t boot_id, uint32_t revision) {
+                                 uint64_t boot_id, uint32_t revision, const DeviceInfo& info) {
   absl::StatusOr<TakenSnapshot> taken;
   std::optional<CommittedConfig> committed;
   //@ daemon/counting/counting_follower.h
   return absl::OkStatus();
 }
 
-void UseLineDriver(MailboxSession& session, const DeviceInfo& info) {
-  //@ daemon/counting/line_driver.h
-}
+void Show(const Mark& mark);
 
-void UseGridFollower(MailboxSession& session, const DeviceInfo& info, const Topology& topology, uint64_t boot_id) {
-  //@ daemon/counting/grid_follower.h
+absl::Status UseMarkBook(MarkBook& book, size_t device, const Uuid& vm, const Mark& mark, const Clock& clock,
+                         uint64_t requested_ns, const mailbox::Snapshot& raw, absl::Time host_time,
+                         absl::Duration host_time_error, double rate_max) {
+  //@ daemon/counting/mark_book.h
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -13,7 +13,6 @@
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/http/http_message.h"
 #include "daemon/snapshot/device_snapshot.h"
-#include "daemon/snapshot/level.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/sensor_queries.h"
 #include "daemon/view/view.h"

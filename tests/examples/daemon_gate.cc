@@ -22,7 +22,7 @@
 #include "daemon/grpc/service_host.h"
 #include "daemon/identity/credentials.h"
 #include "daemon/listen/connection_table.h"
-#include "daemon/metrics/listener_metrics.h"
+#include "daemon/metrics/serving_metrics.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {

@@ -24,7 +24,7 @@
 #include "daemon/identity/credentials.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/page/page_data.h"
+#include "daemon/page/status_page.h"
 #include "daemon/view/reader.h"
 #include "proto/base/status_macros.h"
 #include "proto/exposition/text.h"

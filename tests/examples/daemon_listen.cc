@@ -27,7 +27,7 @@
 #include "daemon/listen/tls_peer.h"
 #include "daemon/listen/token_bucket.h"
 #include "daemon/listen/work_queue.h"
-#include "daemon/metrics/listener_metrics.h"
+#include "daemon/metrics/serving_metrics.h"
 #include "proto/base/descriptor.h"
 #include "proto/base/status_macros.h"
 

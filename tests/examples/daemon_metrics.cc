@@ -7,13 +7,11 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "daemon/metrics/audit_metrics.h"
 #include "daemon/metrics/collection_metrics.h"
 #include "daemon/metrics/expect_metric.h"
 #include "daemon/metrics/families.h"
-#include "daemon/metrics/listener_metrics.h"
-#include "daemon/metrics/request_metrics.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/metrics/serving_metrics.h"
 #include "proto/audit/entry.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
@@ -21,8 +19,9 @@
 namespace sideband::daemon {
 namespace {
 
-void UseAuditMetrics(AuditMetrics& metrics, const std::vector<AuditEntry>& entries) {
-  //@ daemon/metrics/audit_metrics.h
+void UseServingMetrics(AuditMetrics& audit, const std::vector<AuditEntry>& entries, ListenerMetrics& listeners,
+                       RequestMetrics& requests, const absl::Status& status) {
+  //@ daemon/metrics/serving_metrics.h
 }
 
 void UseCollectionMetrics(CollectionMetrics& metrics, absl::Duration took) {
@@ -35,14 +34,6 @@ void UseExpectMetric(const std::unique_ptr<SelfMetrics>& metrics) {
 
 void UseFamilies(prometheus::Registry& registry) {
   //@ daemon/metrics/families.h
-}
-
-void UseListenerMetrics(ListenerMetrics& metrics) {
-  //@ daemon/metrics/listener_metrics.h
-}
-
-void UseRequestMetrics(RequestMetrics& metrics, const absl::Status& status) {
-  //@ daemon/metrics/request_metrics.h
 }
 
 absl::Status UseSelfMetrics(absl::Duration took, std::string& body) {

@@ -5,7 +5,6 @@
 #include "daemon/board/board_store.h"
 #include "daemon/http/http_message.h"
 #include "daemon/page/board_json.h"
-#include "daemon/page/page_data.h"
 #include "daemon/page/status_page.h"
 
 namespace sideband::daemon {
@@ -15,12 +14,7 @@ void UseBoardJson(const BoardStore& store, const Clock& clock, nlohmann::json& b
   //@ daemon/page/board_json.h
 }
 
-void UsePageData(Reader& reader, const HistoryReader& history, SelfMetrics& metrics, const Caller& caller,
-                 HttpResponse& response) {
-  //@ daemon/page/page_data.h
-}
-
-void UseStatusPage() {
+void UseStatusPage(Reader& reader, const HistoryReader& history, SelfMetrics& metrics, const Caller& caller) {
   //@ daemon/page/status_page.h
 }
 

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,21 +18,13 @@
 #include "daemon/grpc/grpc_server.h"
 #include "daemon/http/http_server.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/run/audit.h"
 #include "daemon/run/device_set.h"
-#include "daemon/run/device_transport.h"
-#include "daemon/run/flags.h"
-#include "daemon/run/kept_history.h"
-#include "daemon/run/log.h"
-#include "daemon/run/ports_file.h"
 #include "daemon/run/process.h"
 #include "daemon/run/reload.h"
-#include "daemon/run/reload_requests.h"
-#include "daemon/run/signals.h"
-#include "daemon/run/startup_files.h"
-#include "daemon/run/state_folder.h"
+#include "daemon/run/service.h"
+#include "daemon/run/startup.h"
 #include "daemon/snapshot/store.h"
-#include "daemon/transport/i2c_dev.h"
+#include "daemon/transport/i2c_dev_transport.h"
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/reader.h"
 #include "proto/base/command_line.h"
@@ -44,68 +37,36 @@ namespace {
 
 void Log(absl::string_view line);
 
-absl::Status UseAudit(const Config& config, const Clock& clock, const std::unique_ptr<SelfMetrics>& metrics) {
-  //@ daemon/run/audit.h
+absl::Status UseStartup(const Config& config, const Clock& clock, const std::unique_ptr<SelfMetrics>& metrics, int argc,
+                        char** argv, const std::unique_ptr<GrpcServer>& grpc, const std::unique_ptr<HttpServer>& http) {
+  //@ daemon/run/startup.h
   return absl::OkStatus();
 }
 
-void UseReloadRequests(ReloadRequests::Done done, const ReloadOutcome& outcome) {
-  //@ daemon/run/reload_requests.h
-}
-
-absl::Status UseDeviceSet(Store& store, BoardStore& boards, KeptHistory& history, CountingBook& counting,
-                          MarkBook& marks, const std::unique_ptr<SelfMetrics>& metrics, const Clock& clock,
+absl::Status UseDeviceSet(Store& store, BoardStore& boards, CountingBook& counting, MarkBook& marks,
+                          const std::unique_ptr<SelfMetrics>& metrics, const Clock& clock,
                           decltype(DeviceSet::Parts::make_transport) make_transport,
-                          decltype(DeviceSet::Parts::make_collector) make_collector, const Config& config) {
+                          decltype(DeviceSet::Parts::make_collector) make_collector, const Config& config,
+                          I2cDev& i2c_dev) {
   //@ daemon/run/device_set.h
   return absl::OkStatus();
 }
 
-absl::Status UseDeviceTransport(const Config& config, I2cDev& i2c_dev, const Clock& clock) {
-  //@ daemon/run/device_transport.h
-  return absl::OkStatus();
-}
-
-absl::Status UseFlags(int argc, char** argv) {
-  //@ daemon/run/flags.h
-  return absl::OkStatus();
-}
-
-void UseKeptHistory(const Config& config, Store& store, BoardStore& boards,
-                    const std::unique_ptr<SelfMetrics>& metrics) {
-  //@ daemon/run/kept_history.h
-}
-
-void UseLog(const Config& config) {
-  //@ daemon/run/log.h
-}
-
-absl::Status UsePortsFile(const std::unique_ptr<GrpcServer>& grpc, const std::unique_ptr<HttpServer>& http) {
-  //@ daemon/run/ports_file.h
-  return absl::OkStatus();
-}
-
-void UseProcess() {
+void UseProcess(const Config& config) {
   //@ daemon/run/process.h
 }
 
-void UseReload(const std::string& config_file, Reader& reader, PolicyHolder& policy, DeviceSet& devices,
-               CountingBook& counting, KeptHistory& history, TargetList& targets, AbsentNameNotice& notice,
-               const std::unique_ptr<SelfMetrics>& metrics, const Config& config, Signals& signals) {
+int UseReload(const std::string& config_file, Reader& reader, PolicyHolder& policy, DeviceSet& devices,
+              CountingBook& counting, KeptHistory& history, TargetList& targets, AbsentNameNotice& notice,
+              const std::unique_ptr<SelfMetrics>& metrics, const Config& config, Signals& signals,
+              ReloadRequests::Done done, const ReloadOutcome& outcome) {
   //@ daemon/run/reload.h
-}
-
-void UseSignals() {
-  //@ daemon/run/signals.h
-}
-
-int UseStartupFiles() {
-  //@ daemon/run/startup_files.h
   return 0;
 }
 
-absl::Status UseStateFolder(const Config& config) {
-  //@ daemon/run/state_folder.h
+absl::Status UseService(HttpServer::Options& options, const Pulse::Post& post, const Clock& clock,
+                        const std::unique_ptr<HttpServer>& http) {
+  //@ daemon/run/service.h
   return absl::OkStatus();
 }
 

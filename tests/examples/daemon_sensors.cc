@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "daemon/sensors/board_part.h"
 #include "daemon/sensors/board_series.h"
 #include "daemon/sensors/sensor_families.h"
 
@@ -14,10 +13,6 @@ void Add(const BoardFamilyRow& row);
 void Add(const std::string& name, const std::string& help);
 
 void Show(double value);
-
-void UseBoardPart(const BoardPart& part, mailbox::MetricId metric, double value) {
-  //@ daemon/sensors/board_part.h
-}
 
 void UseSensorFamilies(const BoardSight& sight, BoardSeries& series) {
   //@ daemon/sensors/sensor_families.h

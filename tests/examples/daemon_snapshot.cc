@@ -3,30 +3,29 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
+#include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "daemon/http/site.h"
-#include "daemon/mailbox/block_peeker.h"
 #include "daemon/mailbox/snapshot_reader.h"
-#include "daemon/snapshot/capacities.h"
-#include "daemon/snapshot/clock_settings.h"
-#include "daemon/snapshot/clock_state.h"
-#include "daemon/snapshot/complement.h"
 #include "daemon/snapshot/coverage.h"
+#include "daemon/snapshot/device_clock.h"
+#include "daemon/snapshot/device_info.h"
 #include "daemon/snapshot/device_snapshot.h"
-#include "daemon/snapshot/fake_rotation.h"
 #include "daemon/snapshot/fake_topology.h"
-#include "daemon/snapshot/level.h"
-#include "daemon/snapshot/live_block.h"
 #include "daemon/snapshot/live_reader.h"
-#include "daemon/snapshot/publication_thread.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/snapshot/rotation.h"
-#include "daemon/snapshot/sealed_by.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/snapshot/topology.h"
 #include "daemon/snapshot/utilisation.h"
+#include "daemon/view/reader.h"
+#include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
+#include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
 namespace {
@@ -36,16 +35,14 @@ void Render(const DeviceSnapshot& snapshot);
 void Use(uint16_t vm);
 void Show(double share);
 
-void UseCapacities(const mailbox::Catalog& catalog, const mailbox::VmInfo& vm, double count, size_t event,
-                   double reference_cycles) {
-  //@ daemon/snapshot/capacities.h
+void Require(size_t device);
+
+void UseDeviceInfo(const DeviceInfo& info, size_t device) {
+  //@ daemon/snapshot/device_info.h
 }
 
-void UseComplement() {
-  //@ daemon/snapshot/complement.h
-}
-
-void UseCoverage(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, size_t row, size_t event) {
+void UseCoverage(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, size_t row, size_t event,
+                 const mailbox::VmInfo& vm, double count, double reference_cycles) {
   //@ daemon/snapshot/coverage.h
 }
 
@@ -55,21 +52,12 @@ void UseRotation(const mailbox::Catalog& catalog, const mailbox::Snapshot& snaps
   //@ daemon/snapshot/rotation.h
 }
 
-void UseFakeRotation() {
-  //@ daemon/snapshot/fake_rotation.h
+void UseDeviceSnapshot(const mailbox::BlockHeader& block) {
+  //@ daemon/snapshot/device_snapshot.h
 }
 
-void UseLevel(const mailbox::BlockHeader& block) {
-  //@ daemon/snapshot/level.h
-}
-
-void Use(uint16_t event, uint64_t count);
-
-void UseLiveBlock(BlockPeeker& peeker, const mailbox::BlockHeader& block, uint64_t boot) {
-  //@ daemon/snapshot/live_block.h
-}
-
-void UseLiveReader(LiveReader& live, size_t device, const PeekQuery& query, const LiveReader::Done& done) {
+void UseLiveReader(LiveReader& live, size_t device, const LiveReader::Done& done, const mailbox::BlockHeader& block,
+                   uint64_t boot) {
   //@ daemon/snapshot/live_reader.h
 }
 
@@ -81,32 +69,25 @@ void UseFakeTopology() {
   //@ daemon/snapshot/fake_topology.h
 }
 
-void UsePublicationThread(Store& store, Site& site) {
-  //@ daemon/snapshot/publication_thread.h
-}
-
 void UseRatio(const DeviceInfo& device, const Topology& topology, std::span<const double> rates_of_row) {
   //@ daemon/snapshot/ratio.h
 }
 
-void UseStore(Store& store, std::shared_ptr<const DeviceSnapshot> snapshot) {
+void UseStore(Store& store, std::shared_ptr<const DeviceSnapshot> snapshot, Site& site) {
   //@ daemon/snapshot/store.h
-}
-
-void UseClockSettings() {
-  //@ daemon/snapshot/clock_settings.h
 }
 
 void Show(const std::string& name, const ClockState& clock);
 
-void UseClockState(const DeviceSnapshot& snapshot, const mailbox::Catalog& catalog) {
-  //@ daemon/snapshot/clock_state.h
+void UseDeviceClock(const DeviceSnapshot& snapshot, const mailbox::Catalog& catalog) {
+  //@ daemon/snapshot/device_clock.h
 }
 
-void Require(size_t device);
-
-void UseSealedBy(const DeviceInfo& info, size_t device) {
-  //@ daemon/snapshot/sealed_by.h
+absl::Status UseMessage(sideband::v1::ListScopesResponse& response, const VisibleDevice& device,
+                        const Topology& topology, const mailbox::BlockHeader& block, const DeviceSnapshot& snapshot,
+                        sideband::v1::HistoryPoint& point, const sideband::v1::GetHistoryRequest& request) {
+  //@ daemon/snapshot/message.h
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -8,10 +8,7 @@
 #include "daemon/mailbox/register_port.h"
 #include "daemon/transport/bus_lock.h"
 #include "daemon/transport/capturing_transport.h"
-#include "daemon/transport/i2c_dev.h"
 #include "daemon/transport/i2c_dev_transport.h"
-#include "daemon/transport/no_pec_transport.h"
-#include "daemon/transport/smbus_shape.h"
 #include "daemon/transport/transport.h"
 #include "daemon/transport/unix_bus_transport.h"
 #include "proto/base/status_macros.h"
@@ -34,21 +31,14 @@ absl::Status UseBusLock(const Transport& transport) {
   return absl::OkStatus();
 }
 
-void UseI2cDev() {
-  //@ daemon/transport/i2c_dev.h
-}
-
 absl::Status UseI2cDevTransport(const smbus::Transfer& transfer) {
   //@ daemon/transport/i2c_dev_transport.h
   return absl::OkStatus();
 }
 
-void UseNoPecTransport(std::unique_ptr<Transport> inner, const RegisterPort::OnOutcome& on_outcome) {
-  //@ daemon/transport/no_pec_transport.h
-}
-
-absl::Status UseSmbusShape(const smbus::Transfer& transfer) {
-  //@ daemon/transport/smbus_shape.h
+absl::Status UseTransport(std::unique_ptr<Transport> inner, const RegisterPort::OnOutcome& on_outcome,
+                          const smbus::Transfer& transfer) {
+  //@ daemon/transport/transport.h
   return absl::UnimplementedError("");
 }
 

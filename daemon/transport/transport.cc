@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/transport/transport.h"
+
+#include "proto/base/status_macros.h"
+#include "proto/smbus/pec.h"
+
+namespace sideband::daemon {
+namespace {
+
+using smbus::Message;
+
+constexpr size_t kCodeBytes = 1, kCountBytes = 1, kPecBytes = 1;
+constexpr uint8_t kIdle = 0xFF;
+
+bool IsBlockSize(size_t size) { return size >= 1 && size <= kSmbus2BlockBytesMax; }
+
+smbus::Transfer WithoutPec(smbus::Transfer write) {
+  write.messages[0].write_bytes.pop_back();
+  return write;
+}
+
+uint8_t PecOf(const BlockRead& read, ByteSpan clocked) {
+  const uint8_t before[] = {smbus::AddressByte(read.address, /*read=*/false), read.code,
+                            smbus::AddressByte(read.address, /*read=*/true)};
+  return smbus::Pec(clocked, smbus::Pec(before));
+}
+
+}  // namespace
+
+std::optional<BlockWrite> AsBlockWrite(const smbus::Transfer& transfer) {
+  constexpr size_t kBesides = kCodeBytes + kCountBytes + kPecBytes;
+  if (transfer.messages.size() != 1 || transfer.messages[0].read) return std::nullopt;
+  const Message& message = transfer.messages[0];
+  const ByteSpan bytes = message.write_bytes;
+  if (bytes.size() <= kBesides || !IsBlockSize(bytes[1]) || bytes.size() != kBesides + bytes[1]) return std::nullopt;
+  const uint8_t address_byte = smbus::AddressByte(message.address, /*read=*/false);
+  if (smbus::Pec(bytes, smbus::Pec({&address_byte, 1})) != 0) return std::nullopt;
+  return BlockWrite{message.address, bytes[0], bytes.subspan(kCodeBytes + kCountBytes, bytes[1])};
+}
+
+std::optional<BlockRead> AsBlockRead(const smbus::Transfer& transfer) {
+  if (transfer.messages.size() != 2) return std::nullopt;
+  const Message &code = transfer.messages[0], &read = transfer.messages[1];
+  if (code.read || code.write_bytes.size() != kCodeBytes || !read.read || read.address != code.address) {
+    return std::nullopt;
+  }
+  const bool fits =
+      read.block ? read.read_size == kPecBytes
+                 : read.read_size > kCountBytes + kPecBytes && IsBlockSize(read.read_size - kCountBytes - kPecBytes);
+  if (!fits) return std::nullopt;
+  return BlockRead{read.address, code.write_bytes[0], read.block ? 0 : size_t{read.read_size}};
+}
+
+Bytes AsClocked(const BlockRead& read, ByteSpan block) {
+  Bytes clocked = {static_cast<uint8_t>(block.size())};
+  clocked.insert(clocked.end(), block.begin(), block.end());
+  const uint8_t before[] = {smbus::AddressByte(read.address, /*read=*/false), read.code,
+                            smbus::AddressByte(read.address, /*read=*/true)};
+  clocked.push_back(smbus::Pec(clocked, smbus::Pec(before)));
+  if (read.wire_bytes != 0) clocked.resize(read.wire_bytes, kIdle);
+  return clocked;
+}
+
+absl::StatusOr<smbus::TransferResult> NoPecTransport::Execute(const smbus::Transfer& transfer) {
+  if (AsBlockWrite(transfer)) return inner_->Execute(WithoutPec(transfer));
+  return AsBlockRead(transfer) ? Read(transfer) : inner_->Execute(transfer);
+}
+
+absl::StatusOr<smbus::TransferResult> NoPecTransport::Read(const smbus::Transfer& transfer) {
+  smbus::Transfer shorter = transfer;
+  --shorter.messages[1].read_size;
+  SIDEBAND_ASSIGN_OR_RETURN(smbus::TransferResult result, inner_->Execute(shorter));
+  // What a failed transaction has read goes to nobody.
+  if (result.outcome == smbus::Outcome::kOk && result.read.size() == 1) {
+    result.read[0].push_back(PecOf(*AsBlockRead(transfer), result.read[0]));
+  }
+  return result;
+}
+
+}  // namespace sideband::daemon
