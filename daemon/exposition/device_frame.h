@@ -21,7 +21,6 @@
 #include "absl/time/time.h"
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/snapshot/device_snapshot.h"
-#include "daemon/snapshot/level.h"
 #include "daemon/snapshot/utilisation.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/view.h"

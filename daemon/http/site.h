@@ -25,7 +25,7 @@
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
 #include "daemon/board/board_store.h"
-#include "daemon/config/target_config.h"
+#include "daemon/config/sections.h"
 #include "daemon/exposition/exposition_cache.h"
 #include "daemon/http/http_message.h"
 #include "daemon/listen/work_queue.h"

@@ -16,8 +16,8 @@
 #include "daemon/authz/role_name.h"
 #include "daemon/page/board_json.h"
 #include "daemon/view/row_filter.h"
+#include "daemon/view/sensor_queries.h"
 #include "daemon/view/snapshot_message.h"
-#include "daemon/view/visible_boards.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {

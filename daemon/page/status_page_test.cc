@@ -13,7 +13,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/board/board_store.h"
-#include "daemon/view/fake_past.h"
 #include "daemon/view/fake_world.h"
 
 namespace sideband::daemon {

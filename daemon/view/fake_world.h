@@ -28,7 +28,6 @@
 #include "absl/synchronization/mutex.h"
 #include "daemon/audit/fake_audit_sink.h"
 #include "daemon/history/history.h"
-#include "daemon/snapshot/live_block.h"
 #include "daemon/snapshot/live_reader.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/reader.h"

@@ -7,9 +7,9 @@
 #include <span>
 #include <utility>
 
-#include "daemon/message/time_message.h"
 #include "daemon/sensors/board_series.h"
 #include "daemon/sensors/sensor_families.h"
+#include "daemon/snapshot/message.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/board_items.h"

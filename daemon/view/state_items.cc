@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/time/time.h"
-#include "daemon/message/time_message.h"
 #include "daemon/snapshot/message.h"
 #include "daemon/view/sensor_queries.h"
 #include "daemon/view/snapshot_message.h"

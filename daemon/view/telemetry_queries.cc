@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/message/time_message.h"
 #include "daemon/snapshot/message.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
