@@ -85,7 +85,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/version.h"
-#include "proto/exchange/digest.h"
+#include "proto/exchange/identity.h"
 #include "proto/exchange/sealing_file.h"
 
 namespace sideband::daemon {

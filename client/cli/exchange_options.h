@@ -15,7 +15,7 @@
 #include "client/lib/key_exchange.h"
 #include "client/lib/telemetry_client.h"
 #include "proto/exchange/guest_exchange.h"
-#include "proto/exchange/statement.h"
+#include "proto/exchange/messages.h"
 
 namespace sideband::client {
 

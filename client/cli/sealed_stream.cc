@@ -11,7 +11,7 @@
 #include "client/lib/sealed_snapshot.h"
 #include "client/lib/state_file.h"
 #include "proto/base/status_macros.h"
-#include "proto/envelope/ratchet.h"
+#include "proto/envelope/keys.h"
 #include "proto/envelope/record.h"
 #include "proto/exchange/guest_exchange.h"
 

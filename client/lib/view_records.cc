@@ -9,7 +9,6 @@
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/envelope/record.h"
-#include "proto/envelope/sealed_view.h"
 
 namespace sideband::client {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sealed records of a VM in band: from a file that the device replaces (proto/envelope/sealed_view.h). After the
+// The sealed records of a VM in band: from a file that the device replaces (proto/envelope/record.h). After the
 // exchange of keys the daemon is not needed.
 //   ViewRecords records({.path = "/run/sideband/views/vm3.sbs", .wait = wait, .note = note});
 //   const absl::Status ended = records.Read(stream, {.on_record = on_record});

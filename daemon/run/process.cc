@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <fstream>
 
-#include "proto/envelope/secret_process.h"
+#include "proto/envelope/secret.h"
 
 namespace sideband::daemon {
 namespace {

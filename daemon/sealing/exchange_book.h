@@ -25,8 +25,8 @@
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
 #include "proto/envelope/record.h"
-#include "proto/exchange/digest.h"
 #include "proto/exchange/exchanger.h"
+#include "proto/exchange/identity.h"
 #include "proto/exchange/sealing_file.h"
 #include "proto/exchange/vm_keys.h"
 

@@ -19,7 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/stream/stream_position.h"
-#include "proto/envelope/aead.h"
+#include "proto/envelope/primitives.h"
 #include "proto/envelope/secret.h"
 #include "sideband/v1/telemetry.pb.h"
 

@@ -8,7 +8,7 @@
 #include "daemon/authz/role_name.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
-#include "proto/exchange/request.h"
+#include "proto/exchange/messages.h"
 #include "proto/exchange/vm_content.h"
 
 namespace sideband::daemon {

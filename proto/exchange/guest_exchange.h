@@ -19,11 +19,10 @@
 #include "proto/base/bytes.h"
 #include "proto/base/certificates.h"
 #include "proto/base/uuid.h"
+#include "proto/envelope/hpke.h"
 #include "proto/envelope/secret.h"
-#include "proto/exchange/digest.h"
-#include "proto/exchange/request.h"
-#include "proto/exchange/statement.h"
-#include "proto/hpke/x25519.h"
+#include "proto/exchange/identity.h"
+#include "proto/exchange/messages.h"
 
 namespace sideband::exchange {
 
@@ -35,7 +34,7 @@ struct SealerTrust {
 };
 
 struct GuestKeys {
-  envelope::Secret secret;  // of the exchange's epoch 0 (ratchet.h)
+  envelope::Secret secret;  // of the exchange's epoch 0 (envelope::Ratchet)
   envelope::GuestNonce nonce{};
   Statement statement;
 };
@@ -60,11 +59,11 @@ class GuestExchange {
   absl::StatusOr<GuestKeys> Finish(ByteSpan answer, const SealerTrust& trust, std::optional<absl::Time> now) const;
 
  private:
-  GuestExchange(hpke::KeyPair own, ExchangeRequest request) : own_(std::move(own)), request_(std::move(request)) {}
+  GuestExchange(envelope::KeyPair own, ExchangeRequest request) : own_(std::move(own)), request_(std::move(request)) {}
 
   absl::Status CheckStatement(const Statement& statement, const Sha256Digest& request, const SealerTrust& trust) const;
 
-  hpke::KeyPair own_;
+  envelope::KeyPair own_;
   ExchangeRequest request_;
   Bytes sent_;
 };
