@@ -183,6 +183,10 @@ class Policy {
 // world-writable file (FileTrust::kNotWritable). Every error is appended to `errors`.
 std::shared_ptr<const Policy> LoadPolicy(const std::string& path, ErrorList& errors);
 
+// The name of a principal's role in the audit log: "operator", "auditor", "tenant:NAME". Principals with the same role
+// name see the same data. `principal` must be from `policy`.
+std::string RoleName(const Policy& policy, const Principal& principal);
+
 }  // namespace sideband::daemon
 
 #endif  // SIDEBAND_DAEMON_AUTHZ_POLICY_H_

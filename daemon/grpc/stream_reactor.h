@@ -28,7 +28,7 @@
 #include "daemon/grpc/message_bytes.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/grpc/stream_step.h"
-#include "daemon/identity/connection_standing.h"
+#include "daemon/identity/identity.h"
 
 namespace sideband::daemon {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/identity/peer_names.h"
+#include "daemon/identity/identity.h"
 #include "daemon/listen/key_updates.h"
 #include "proto/base/openssl_handle.h"
 #include "proto/base/status_macros.h"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/authz/role_name.h"
+#include "daemon/authz/policy.h"
 
 namespace sideband::daemon {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/authz/role_name.h"
+#include "daemon/authz/policy.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
 #include "proto/exchange/messages.h"

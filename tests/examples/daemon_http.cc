@@ -22,7 +22,7 @@
 #include "daemon/http/queries.h"
 #include "daemon/http/site.h"
 #include "daemon/http/target_list.h"
-#include "daemon/identity/credentials.h"
+#include "daemon/identity/identity.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/page_data.h"
