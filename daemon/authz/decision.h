@@ -44,7 +44,7 @@ struct Resource {
   static Resource Context(const Uuid& vm, bool confidential, std::string context) {
     return {Kind::kContext, vm, confidential, std::move(context)};
   }
-  // Of a VM; nil: of everybody.
+  // A gate group of a VM, or with a nil `vm` one of all principals.
   static Resource GateGroup(const Uuid& vm, bool confidential, std::string group) {
     return {Kind::kGateGroup, vm, confidential, {}, std::move(group)};
   }

@@ -148,7 +148,7 @@ class Policy {
   // twice: an identity has one role, a VM or partition one tenant; and for the right `peek` without `read`. `path` is
   // for messages.
   static absl::StatusOr<std::shared_ptr<const Policy>> Parse(const std::string& text, const std::string& path);
-  // Likewise, but appends every error to `errors`; returns nullptr after an error.
+  // Does the same, but appends every error to `errors`; returns nullptr after an error.
   static std::shared_ptr<const Policy> Parse(const std::string& text, const std::string& path, ErrorList& errors);
 
   const std::vector<Tenant>& tenants() const { return tenants_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who a caller is: the credentials of a request and its connection, the names in a certificate, and the identity that
-// they give: spiffe://DOMAIN/PATH (certificate or token), dns:NAME (certificate) or jwt:SUBJECT (token).
+// The identity of a caller: spiffe://DOMAIN/PATH (certificate or token), dns:NAME (certificate) or jwt:SUBJECT (token);
+// and its sources: the names in a certificate, the credentials of a request and its connection.
 //   const auto is_listed = [&](absl::string_view identity) { return policy.Find(identity).has_value(); };
 //   const auto of_certificate = IdentityFromNames(names, is_listed);
 //   const auto of_token = IdentityFromSubject("system:serviceaccount:monitoring:prometheus");
@@ -55,7 +55,7 @@ std::optional<std::string> IdentityFromSubject(absl::string_view subject);
 // The names in a certificate that TLS has verified.
 // `certificate` may be nullptr; the result is then empty. Where a URI or DNS name has a byte outside of 0x21 to 0x7E,
 // for example a zero byte, all names are discarded: other programs may read such a certificate differently.
-// None also for a signing certificate.
+// A signing certificate has no names either.
 SubjectNames PeerNames(X509* certificate);
 
 // Whether the certificate is an authority's: CA:TRUE, or a key usage with keyCertSign or cRLSign. X509-SVID section 5.2
@@ -79,10 +79,10 @@ class ConnectionStanding {
 // The credentials of a request and its connection, before they are mapped to a principal. Reader::Authenticate maps
 // them, under the policy in force.
 struct Credentials {
-  // From the client certificate that TLS has verified; empty without a certificate.
+  // The names in the client certificate that TLS has verified; empty without a certificate.
   SubjectNames certificate;
-  // As sent, not verified; absent where the request has no Authorization field. A field without a bearer token is an
-  // empty token, so that the request is rejected rather than authenticated by other credentials.
+  // The token as sent, not verified; absent where the request has no Authorization field. A field without a bearer
+  // token is an empty token, so that the request is rejected rather than authenticated by other credentials.
   std::optional<std::string> bearer_token;
   // The user id of the peer of a Unix socket that may operate the daemon (SO_PEERCRED).
   std::optional<uint32_t> local_operator;

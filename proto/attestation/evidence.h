@@ -27,11 +27,11 @@ enum class EvidenceKind : uint16_t {
 // "test", "sev_snp"; "unknown" for other numbers.
 const char* EvidenceName(EvidenceKind kind);
 
-// What a guest lets its environment bind to itself.
+// The data that a guest lets its environment bind to itself.
 using ReportData = std::array<uint8_t, 64>;
-// Of what was loaded into the guest before it started.
+// The measurement of the code and data that were loaded into the guest before it started.
 using Measurement = std::array<uint8_t, 48>;
-// What the host bound to the guest.
+// The data that the host bound to the guest.
 using HostData = std::array<uint8_t, 32>;
 
 // Whether evidence is bound to what it has to be, compared in constant time.
@@ -48,7 +48,7 @@ struct TcbVersion {
   bool operator==(const TcbVersion&) const = default;
 };
 
-// What verified evidence says.
+// The claims of verified evidence.
 struct GuestClaims {
   EvidenceKind kind = EvidenceKind::kTest;
   Measurement measurement{};
@@ -69,7 +69,7 @@ class Verifier {
                                              std::optional<absl::Time> now) const = 0;
 };
 
-// Which guests a sealer trusts with the keys of a VM.
+// The guests that a sealer trusts with the keys of a VM.
 //   SIDEBAND_RETURN_IF_ERROR(CheckGuest(claims, {.measurements = {known}, .minimum_tcb = TcbVersion{3, 0, 8, 115}}));
 struct GuestPolicy {
   std::vector<Measurement> measurements;  // that are allowed; empty: none

@@ -45,7 +45,8 @@ struct FirmwareVersion {
   bool operator==(const FirmwareVersion&) const = default;
 };
 
-// The fields of version 2. What later versions add (processor family, mitigation vectors) is signed, but not read.
+// The fields of version 2. The additions of later versions (processor family, mitigation vectors) are signed, but not
+// read.
 struct SnpReport {
   uint32_t version = kSnpReportVersionMin;
   uint32_t guest_svn = 0;

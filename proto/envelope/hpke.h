@@ -59,13 +59,13 @@ inline constexpr uint8_t kHpkeSuite[] = {'H', 'P', 'K', 'E', 0x00, 0x20, 0x00, 0
 // INTERNAL if OpenSSL fails. A salt of nullptr is the empty one.
 absl::StatusOr<Secret> LabeledExtract(ByteSpan suite, const Secret* salt, absl::string_view label,
                                       const Secret& key_material);
-// Of public key material.
+// Extracts from public key material, without a salt.
 absl::StatusOr<Secret> LabeledExtract(ByteSpan suite, absl::string_view label, ByteSpan key_material);
 // `size` must be at most 255 * 32.
 absl::StatusOr<Secret> LabeledExpand(ByteSpan suite, const Secret& prk, absl::string_view label, ByteSpan info,
                                      size_t size);
 
-// What both ends have (RFC 9180, section 5.1, "Context"). Immutable and movable.
+// The keys that both ends have (RFC 9180, section 5.1, "Context"). Immutable and movable.
 class HpkeKeys {
  public:
   // The key schedule of base mode. `shared_secret` is that of the key encapsulation. INTERNAL if OpenSSL fails.
@@ -89,10 +89,10 @@ struct Encapsulated {
   HpkeKeys keys;
 };
 
-// With a key pair of its own that is used once. INVALID_ARGUMENT for a public key of small order; INTERNAL if OpenSSL
+// Makes a key pair of its own that is used once. INVALID_ARGUMENT for a public key of small order; INTERNAL if OpenSSL
 // fails.
 absl::StatusOr<Encapsulated> SetUpSender(const PublicKey& receiver, ByteSpan info);
-// With a given one, which must never have been used: for test vectors.
+// Takes a given key pair, which must never have been used: for test vectors.
 absl::StatusOr<Encapsulated> SetUpSenderWith(const KeyPair& ephemeral, const PublicKey& receiver, ByteSpan info);
 // Any 32 bytes are an `enc` but those of small order (INVALID_ARGUMENT): that the keys are the sender's shows when they
 // open something.

@@ -22,9 +22,9 @@ namespace sideband::envelope {
 
 // HKDF. 32 bytes. INTERNAL if OpenSSL fails. An empty salt means 32 zero bytes, as in the RFC.
 absl::StatusOr<Secret> HkdfExtract(ByteSpan salt, const Secret& key_material);
-// `size` bytes, at most 255 * 32, likewise.
+// `size` bytes, at most 255 * 32; the same error.
 absl::StatusOr<Secret> HkdfExpand(const Secret& prk, ByteSpan info, size_t size);
-// Both.
+// Extracts, then expands.
 absl::StatusOr<Secret> HkdfSha256(const Secret& key_material, ByteSpan salt, ByteSpan info, size_t size);
 
 // AES-256-GCM, in place. The caller must never repeat a nonce under a key.
@@ -37,8 +37,8 @@ using AeadNonce = std::array<uint8_t, kAeadNonceBytes>;
 // Encrypts `text` in place and writes the tag. On an error (wrong key size, OpenSSL failure) `text` is wiped.
 absl::Status AeadSeal(const Secret& key, const AeadNonce& nonce, ByteSpan aad, std::span<uint8_t> text,
                       std::span<uint8_t, kAeadTagBytes> tag);
-// Likewise, with the parts, one after the other, in place of the first bytes of `text`, which never has them: they must
-// not be longer.
+// Does the same with the parts, one after the other, in place of the first bytes of `text`, which never has them: they
+// must not be longer.
 absl::Status AeadSeal(const Secret& key, const AeadNonce& nonce, ByteSpan aad, std::span<const ByteSpan> parts,
                       std::span<uint8_t> text, std::span<uint8_t, kAeadTagBytes> tag);
 

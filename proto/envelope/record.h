@@ -43,7 +43,7 @@ inline constexpr size_t kTagBytes = 16;
 inline constexpr size_t kContentLengthBytes = 4;
 // Padded lengths are multiples of this unit, so that a length reveals little.
 inline constexpr uint32_t kPaddingUnit = 4096;
-// Of suite 2, whose content has a fixed size, and which has to cross a slow bus.
+// The unit of suite 2, whose content has a fixed size, and which has to cross a slow bus.
 inline constexpr uint32_t kPaddingUnitHpke = 64;
 constexpr uint32_t PaddingUnitOf(uint8_t suite) { return suite == kSuiteHpke ? kPaddingUnitHpke : kPaddingUnit; }
 // With this limit a record and its framing fit a gRPC message of 16 MiB.

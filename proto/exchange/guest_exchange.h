@@ -26,7 +26,7 @@
 
 namespace sideband::exchange {
 
-// Which sealers a guest accepts.
+// The sealers that a guest accepts.
 struct SealerTrust {
   const CertificateRoots* roots = nullptr;
   std::vector<SealerKind> sealers = {SealerKind::kDevice};
@@ -50,7 +50,7 @@ class GuestExchange {
   // INTERNAL if the system has no random numbers.
   static absl::StatusOr<GuestExchange> Begin(const Subject& subject, const Challenge& challenge);
 
-  // What the evidence has to bind.
+  // The data that the evidence has to bind.
   absl::StatusOr<ReportData> GetReportData() const { return ReportDataOf(request_); }
   // OUT_OF_RANGE: evidence of more than kEvidenceBytesMax.
   absl::StatusOr<Bytes> Request(Bytes evidence);

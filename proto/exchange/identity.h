@@ -33,7 +33,8 @@ using Sha512Digest = std::array<uint8_t, 64>;
 absl::StatusOr<Sha256Digest> Sha256(ByteSpan bytes);
 absl::StatusOr<Sha512Digest> Sha512(ByteSpan bytes);
 
-// Of the running program's file: what it says of itself to guests. Nobody attests it. UNAVAILABLE if it cannot be read.
+// The digest of the running program's file, which the program states to guests; it is not attested. UNAVAILABLE if the
+// file cannot be read.
 absl::StatusOr<Sha384Digest> MeasureThisProgram();
 
 // Immutable, thread-safe and movable.

@@ -26,14 +26,14 @@
 
 namespace sideband::exchange {
 
-// As many as fit a device's upload buffer (mailbox.md, UPLOAD).
+// The most that fits a device's upload buffer (mailbox.md, UPLOAD).
 inline constexpr size_t kRequestBytesMax = 16 << 10;
 inline constexpr size_t kRequestFixedBytes = 140;
 inline constexpr size_t kEvidenceBytesMax = kRequestBytesMax - kRequestFixedBytes;
 
 // Drawn by the sealer for one exchange.
 using Challenge = std::array<uint8_t, 32>;
-// What evidence binds.
+// The data that evidence binds.
 using ReportData = std::array<uint8_t, 64>;
 
 struct ExchangeRequest {
@@ -58,7 +58,7 @@ absl::StatusOr<ReportData> ReportDataOf(const ExchangeRequest& request);
 // The statement and the answer.
 //   const Bytes statement = EncodeStatement({.sealer = SealerKind::kDevice, .enc = enc});
 //   SIDEBAND_ASSIGN_OR_RETURN(const AnswerView answer, ParseAnswer(bytes));   // nothing in it is verified yet
-// Where counts become records: what lies outside of it never has them.
+// The place where counts become records: they never leave it in another form.
 enum class SealerKind : uint8_t { kDaemon = 1, kDevice = 2 };
 // "daemon", "device".
 const char* SealerName(SealerKind kind);
@@ -95,7 +95,7 @@ Bytes EncodeAnswer(ByteSpan statement, const std::vector<Bytes>& certificates, B
 // The bytes come from an untrusted peer. INVALID_ARGUMENT: truncated, too long, or more than kCertificatesMax.
 absl::StatusOr<AnswerView> ParseAnswer(ByteSpan bytes);
 
-// From which the records' keys are derived: HPKE's info, and the context of its export.
+// The inputs from which the records' keys are derived: HPKE's info, and the context of its export.
 Bytes HpkeInfo(const Sha256Digest& request);
 absl::StatusOr<Bytes> ExportContext(ByteSpan statement);
 

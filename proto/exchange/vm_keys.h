@@ -102,7 +102,7 @@ class VmKeys {
 
   const Owner& owner() const { return owner_; }
 
-  // An exchange's keys, from the next record on. Those of the exchange before end after the grace time.
+  // Seals with an exchange's keys from the next record on. The keys of the exchange before end after the grace time.
   void Begin(const Uuid& vm, uint32_t generation, envelope::Secret secret, const envelope::GuestNonce& nonce,
              absl::Duration now);
   bool Has(const Uuid& vm) const { return vms_.contains(vm); }
