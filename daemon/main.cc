@@ -47,10 +47,8 @@
 #include "daemon/run/reload.h"
 #include "daemon/run/service.h"
 #include "daemon/run/startup.h"
-#include "daemon/sealing/daemon_sealer.h"
-#include "daemon/sealing/epoch_source.h"
 #include "daemon/sealing/exchange_book.h"
-#include "daemon/sealing/sealer_choice.h"
+#include "daemon/sealing/guest_sealer.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/transport/i2c_dev_transport.h"
@@ -71,7 +69,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/version.h"
-#include "proto/exchange/digest.h"
+#include "proto/exchange/identity.h"
 #include "proto/exchange/sealing_file.h"
 
 namespace sideband::daemon {

@@ -19,7 +19,6 @@
 #include "proto/base/secret_memory.h"
 #include "proto/base/uuid.h"
 #include "proto/envelope/keys.h"
-#include "proto/envelope/ratchet.h"
 #include "proto/envelope/record.h"
 #include "proto/envelope/secret.h"
 #include "sideband/v1/telemetry.pb.h"

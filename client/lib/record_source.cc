@@ -10,7 +10,6 @@
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/envelope/record.h"
-#include "proto/envelope/sealed_view.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client {

@@ -16,7 +16,7 @@
 
 #include "client/lib/fake_daemon.h"
 #include "client/lib/rpc_status.h"
-#include "proto/envelope/sealed_view.h"
+#include "proto/envelope/record.h"
 
 namespace sideband::client {
 namespace {

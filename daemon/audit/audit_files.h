@@ -20,11 +20,20 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "daemon/audit/audit_storage.h"
 #include "proto/audit/entry.h"
 #include "proto/base/descriptor.h"
 
 namespace sideband::daemon {
+
+// The storage of an audit log's lines. Called by one thread at a time.
+class AuditStorage {
+ public:
+  virtual ~AuditStorage() = default;
+  // Appends whole lines, each with its line break. After an error, none of them is stored.
+  virtual absl::Status Append(absl::string_view lines) = 0;
+  // Makes appended lines survive a power failure.
+  virtual absl::Status Sync() = 0;
+};
 
 // One thread appends and syncs; any thread may read.
 class AuditFiles final : public AuditStorage {

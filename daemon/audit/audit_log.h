@@ -25,7 +25,6 @@
 #include "absl/time/time.h"
 #include "daemon/audit/audit_files.h"
 #include "daemon/audit/audit_sink.h"
-#include "daemon/audit/audit_storage.h"
 #include "daemon/base/clock.h"
 #include "daemon/metrics/serving_metrics.h"
 #include "proto/audit/entry.h"

@@ -37,10 +37,10 @@ struct PlacedEvent {
 // must be the current topologies of all devices.
 std::vector<std::string> AbsentNames(const Policy& policy, const Topologies& topologies);
 
-// Likewise for VMs named elsewhere. The policy's allow_absent_vms applies to them, too.
+// Returns the same for VMs that are named elsewhere. The policy's allow_absent_vms applies to them, too.
 std::vector<std::string> AbsentVms(std::span<const NamedVm> vms, const Policy& policy, const Topologies& topologies);
 
-// Likewise for events named elsewhere, with the policy's allow_absent_events.
+// Returns the same for events that are named elsewhere, with the policy's allow_absent_events.
 std::vector<std::string> AbsentEvents(std::span<const PlacedEvent> events, const Policy& policy,
                                       const Topologies& topologies);
 

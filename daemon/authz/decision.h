@@ -44,7 +44,7 @@ struct Resource {
   static Resource Context(const Uuid& vm, bool confidential, std::string context) {
     return {Kind::kContext, vm, confidential, std::move(context)};
   }
-  // Of a VM; nil: of everybody.
+  // The setting of a gate group for one VM, or with a nil `vm` for all.
   static Resource GateGroup(const Uuid& vm, bool confidential, std::string group) {
     return {Kind::kGateGroup, vm, confidential, {}, std::move(group)};
   }

@@ -364,4 +364,16 @@ std::shared_ptr<const Policy> LoadPolicy(const std::string& path, ErrorList& err
   return Policy::Parse(text, path, errors);
 }
 
+std::string RoleName(const Policy& policy, const Principal& principal) {
+  switch (principal.role) {
+    case Principal::Role::kOperator:
+      return "operator";
+    case Principal::Role::kAuditor:
+      return "auditor";
+    case Principal::Role::kTenant:
+      return absl::StrCat("tenant:", policy.tenants().at(principal.tenant).name);
+  }
+  return "unknown";
+}
+
 }  // namespace sideband::daemon

@@ -148,7 +148,7 @@ class Policy {
   // twice: an identity has one role, a VM or partition one tenant; and for the right `peek` without `read`. `path` is
   // for messages.
   static absl::StatusOr<std::shared_ptr<const Policy>> Parse(const std::string& text, const std::string& path);
-  // Likewise, but appends every error to `errors`; returns nullptr after an error.
+  // Does the same, but appends every error to `errors`; returns nullptr after an error.
   static std::shared_ptr<const Policy> Parse(const std::string& text, const std::string& path, ErrorList& errors);
 
   const std::vector<Tenant>& tenants() const { return tenants_; }
@@ -182,6 +182,10 @@ class Policy {
 // Reads the file at `path`. Returns nullptr after an error: those of Policy::Parse, an unreadable file, or a
 // world-writable file (FileTrust::kNotWritable). Every error is appended to `errors`.
 std::shared_ptr<const Policy> LoadPolicy(const std::string& path, ErrorList& errors);
+
+// The name of a principal's role in the audit log: "operator", "auditor", "tenant:NAME". Principals with the same role
+// name see the same data. `principal` must be from `policy`.
+std::string RoleName(const Policy& policy, const Principal& principal);
 
 }  // namespace sideband::daemon
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "daemon/base/clock.h"
-#include "daemon/sealing/epoch_source.h"
+#include "daemon/sealing/sealer_set.h"
 #include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {

@@ -22,7 +22,6 @@
 #include "daemon/collector/confidentiality.h"
 #include "daemon/collector/device_collector.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/sealing/epoch_source.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/snapshot/store.h"
 

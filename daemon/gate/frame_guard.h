@@ -70,7 +70,7 @@ class FrameGuard {
     kOthers,
   };
 
-  // What the client has caused.
+  // The work that the client has caused.
   using Work = HolderThrottle::Work;
 
   FrameGuard(const Limits& limits, const Clock& clock);

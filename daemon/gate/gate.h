@@ -20,11 +20,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "daemon/base/clock.h"
 #include "daemon/config/config.h"
 #include "daemon/gate/frame_guard.h"
-#include "daemon/gate/gate_timeouts.h"
-#include "daemon/identity/credentials.h"
+#include "daemon/identity/identity.h"
 #include "daemon/listen/holder_throttle.h"
 #include "daemon/listen/tls_peer.h"
 #include "daemon/metrics/serving_metrics.h"
@@ -59,6 +59,15 @@ absl::StatusOr<NamedPair> MakeNamedPair(const std::string& name);
 
 // The value of grpc::ServerContext::peer() for a connection of that name.
 std::string PeerOf(const std::string& name);
+
+// The timeouts of a connection.
+struct GateTimeouts {
+  absl::Duration handshake = absl::Seconds(10);
+  absl::Duration settings = absl::Seconds(10);  // from the handshake to the acknowledgement
+  absl::Duration write = absl::Seconds(30);     // until the peer reads a part of an answer
+  absl::Duration farewell = absl::Seconds(1);   // to write the last frame, then for the peer to close
+  absl::Duration streams = absl::Seconds(5);    // until streams end on a connection that is due
+};
 
 // Thread-safe. The functions given to Start are called on the gate's threads until Stop returns.
 class Gate {

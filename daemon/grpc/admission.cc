@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/base/retry_after.h"
 #include "daemon/grpc/stream_step.h"
-#include "daemon/identity/bearer.h"
+#include "daemon/identity/token_verifier.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {

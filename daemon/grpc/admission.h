@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/grpc/service_context.h"
-#include "daemon/identity/credentials.h"
+#include "daemon/identity/identity.h"
 #include "daemon/view/reader.h"
 
 namespace sideband::daemon {

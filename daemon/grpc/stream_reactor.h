@@ -27,7 +27,7 @@
 #include "daemon/grpc/grpc_message.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/grpc/stream_step.h"
-#include "daemon/identity/connection_standing.h"
+#include "daemon/identity/identity.h"
 
 namespace sideband::daemon {
 

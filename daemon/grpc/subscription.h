@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/grpc/stream_step.h"
-#include "daemon/identity/credentials.h"
+#include "daemon/identity/identity.h"
 #include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/stream/resume_token.h"

@@ -16,7 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "daemon/identity/bearer.h"
+#include "daemon/identity/token_verifier.h"
 
 namespace sideband::daemon {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/base/body.h"
-#include "daemon/identity/credentials.h"
+#include "daemon/identity/identity.h"
 #include "daemon/listen/work_queue.h"
 
 namespace sideband::daemon {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of a JWS in its compact serialization (RFC 7515, 7.1), not yet verified.
+// The parts of a JWS in its compact serialization (RFC 7515, 7.1), not yet verified; and what they are made of:
+// base64url, and JSON from hostile input.
 //   SIDEBAND_ASSIGN_OR_RETURN(const CompactJws jws, ParseCompactJws(token));
 #ifndef SIDEBAND_DAEMON_IDENTITY_COMPACT_JWS_H_
 #define SIDEBAND_DAEMON_IDENTITY_COMPACT_JWS_H_
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -14,6 +16,20 @@
 #include "absl/strings/string_view.h"
 
 namespace sideband::daemon {
+
+// Base64url of JOSE (RFC 7515, appendix C): without padding.
+// DecodeBase64Url returns nullopt for every text that EncodeBase64Url does not produce: padding, spaces, other
+// alphabets, spare bits that are set. Each byte string therefore has exactly one text, and no bit of a text can change
+// unnoticed.
+std::optional<std::string> DecodeBase64Url(absl::string_view text);
+std::string EncodeBase64Url(absl::string_view bytes);
+
+// INVALID_ARGUMENT unless the text is exactly one RFC 8259 object in UTF-8. A repeated name in any object is rejected,
+// since parsers disagree on the value that counts.
+absl::StatusOr<nlohmann::json> ParseJsonObject(absl::string_view text);
+
+// Returns the member's text; nullptr where the member is absent or not a string.
+const std::string* FindString(const nlohmann::json& object, const char* name);
 
 inline constexpr size_t kTokenBytesMax = 8192;
 

@@ -3,11 +3,60 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "absl/strings/str_cat.h"
-#include "daemon/identity/base64url.h"
 
 namespace sideband::daemon {
 namespace {
+
+// RFC 7515, appendix C.
+TEST(Base64UrlTest, VectorOfTheRfc) {
+  const std::string bytes("\x03\xec\xff\xe0\xc1", 5);
+  EXPECT_EQ(EncodeBase64Url(bytes), "A-z_4ME");
+  EXPECT_EQ(DecodeBase64Url("A-z_4ME"), bytes);
+}
+
+TEST(Base64UrlTest, OneTextPerByteString) {
+  EXPECT_EQ(DecodeBase64Url(""), "");
+  for (const char* text : {"A", "A-z_4ME=", "A-z_4M E", "A-z_4MF", "A+z/4ME", "A-z_4ME\n", "AB", "AAB"}) {
+    EXPECT_EQ(DecodeBase64Url(text), std::nullopt) << text;
+  }
+}
+
+TEST(Base64UrlTest, EveryLengthSurvives) {
+  std::string bytes;
+  for (int size = 0; size < 70; ++size) {
+    EXPECT_EQ(DecodeBase64Url(EncodeBase64Url(bytes)), bytes);
+    bytes.push_back(static_cast<char>(37 * size));
+  }
+}
+
+TEST(StrictJsonTest, ReadsAnObject) {
+  const auto object = ParseJsonObject(R"( {"a": "x", "b": {"a": [1, {"a": 2}]}} )");
+  ASSERT_TRUE(object.ok()) << object.status();
+  EXPECT_EQ(*FindString(*object, "a"), "x");
+  EXPECT_EQ(FindString(*object, "b"), nullptr) << "no text";
+  EXPECT_EQ(FindString(*object, "c"), nullptr) << "absent";
+}
+
+TEST(StrictJsonTest, RefusesWhateverReadersDisagreeOn) {
+  const std::string deep(5000, '[');
+  for (const std::string& text :
+       {std::string(""), std::string("x"), std::string("[1]"), std::string("\"a\""), std::string("null"),
+        std::string("{\"a\":1}x"), std::string("{\"a\":1,}"), std::string("{a:1}"), std::string("{\"a\":1e999}"),
+        std::string("{\"a\":NaN}"), std::string("{\"a\":01}"), std::string("// x\n{}"), std::string("{\"a\":\"\xff\"}"),
+        std::string("{\"a\":\"\\ud800\"}"), std::string("{\"a\":1}\0", 8), "{\"a\":" + deep}) {
+    EXPECT_FALSE(ParseJsonObject(text).ok()) << text.substr(0, 20);
+  }
+}
+
+TEST(StrictJsonTest, ANameTwiceIsRefusedAtAnyDepth) {
+  EXPECT_EQ(ParseJsonObject(R"({"a":1,"a":1})").status().message(), "a name occurs twice");
+  EXPECT_EQ(ParseJsonObject(R"({"a":1,"\u0061":2})").status().message(), "a name occurs twice") << "escaped";
+  EXPECT_EQ(ParseJsonObject(R"({"b":[{"a":1,"c":{},"a":1}]})").status().message(), "a name occurs twice");
+  EXPECT_TRUE(ParseJsonObject(R"({"a":{"a":1},"b":{"a":1}})").ok());
+}
 
 std::string TokenOf(absl::string_view header) {
   return absl::StrCat(EncodeBase64Url(header), ".", EncodeBase64Url("payload"), ".", EncodeBase64Url("signature"));
@@ -64,4 +113,5 @@ TEST(CompactJwsTest, LengthIsBounded) {
 }
 
 }  // namespace
+
 }  // namespace sideband::daemon

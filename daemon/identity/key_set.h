@@ -63,7 +63,7 @@ class KeySet {
   // INVALID_ARGUMENT "FILE:LINE: key 'kid': DESCRIPTION" for the first error. An empty set is rejected: it verifies no
   // token, and a daemon without tokens configures no key file. `path` is for messages.
   static absl::StatusOr<std::shared_ptr<const KeySet>> Parse(const std::string& text, const std::string& path);
-  // Likewise, but appends every error to `errors`; returns nullptr after an error.
+  // Does the same, but appends every error to `errors`; returns nullptr after an error.
   static std::shared_ptr<const KeySet> Parse(const std::string& text, const std::string& path, ErrorList& errors);
 
   size_t size() const { return keys_.size(); }

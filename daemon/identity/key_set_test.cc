@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "daemon/identity/base64url.h"
+#include "daemon/identity/compact_jws.h"
 #include "daemon/identity/fake_issuer.h"
 
 namespace sideband::daemon {

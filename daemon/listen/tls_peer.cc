@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "daemon/identity/peer_names.h"
+#include "daemon/identity/identity.h"
 #include "proto/base/openssl_handle.h"
 
 namespace sideband::daemon {

@@ -17,7 +17,6 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
-#include "daemon/identity/connection_standing.h"
 #include "daemon/identity/identity.h"
 #include "daemon/listen/listener_tls.h"
 

@@ -24,7 +24,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/base/visible.h"
-#include "proto/envelope/secret_process.h"
+#include "proto/envelope/secret.h"
 
 namespace sideband::daemon {
 namespace {

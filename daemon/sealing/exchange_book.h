@@ -25,8 +25,8 @@
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
 #include "proto/envelope/record.h"
-#include "proto/exchange/digest.h"
 #include "proto/exchange/exchanger.h"
+#include "proto/exchange/identity.h"
 #include "proto/exchange/sealing_file.h"
 #include "proto/exchange/vm_keys.h"
 
@@ -62,7 +62,7 @@ class ExchangeBook {
   // The device has these VMs: the keys of all others are destroyed.
   void KeepOnly(const Uuid& device, const std::set<Uuid>& vms) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Of VmKeys.
+  // These two do the same as VmKeys' functions.
   absl::StatusOr<uint64_t> Rotate(const Uuid& device, const Uuid& vm) ABSL_LOCKS_EXCLUDED(mu_);
   std::optional<exchange::KeyStatus> StatusOf(const Uuid& device, const Uuid& vm) ABSL_LOCKS_EXCLUDED(mu_);
   // Whether records of an exchange with that nonce are being sealed.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who seals a confidential VM's records, as the callers of Confidential reach it: this daemon, or the VM's device.
-//   SIDEBAND_RETURN_IF_ERROR(sealer.Exchange(subject, request, done));
+// The sealer of a confidential VM's records, as the callers of Confidential reach it: this daemon, or the VM's device.
+//   SealerChoice sealer(daemon_sealer, seal_router);
+//   const ExchangeQueries queries(reader, sealer);
 #ifndef SIDEBAND_DAEMON_SEALING_GUEST_SEALER_H_
 #define SIDEBAND_DAEMON_SEALING_GUEST_SEALER_H_
 
@@ -9,10 +10,12 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "daemon/sealing/exchange_book.h"
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
 
@@ -45,6 +48,39 @@ class GuestSealer {
   virtual absl::Status Exchange(const SealedVm& vm, Bytes request, Done<Bytes> done) = 0;
   // The number of the VM's new epoch. NOT_FOUND: its guest has exchanged no keys.
   virtual absl::Status Rotate(const SealedVm& vm, Done<uint64_t> done) = 0;
+};
+
+// Exchanges of keys where this daemon seals: all answers are given within the call. Thread-safe.
+class DaemonSealer final : public GuestSealer {
+ public:
+  // nullptr: no keys are exchanged. Must outlive it.
+  explicit DaemonSealer(ExchangeBook* exchanges) : exchanges_(exchanges) {}
+
+  absl::Status Draw(const SealedVm& vm, Done<Bytes> done) override;
+  absl::Status Exchange(const SealedVm& vm, Bytes request, Done<Bytes> done) override;
+  absl::Status Rotate(const SealedVm& vm, Done<uint64_t> done) override;
+
+ private:
+  ExchangeBook* const exchanges_;
+};
+
+// The sealer of each VM: its device, if it seals, else this daemon. Thread-safe.
+class SealerChoice final : public GuestSealer {
+ public:
+  // Both must outlive it.
+  SealerChoice(GuestSealer& daemon, GuestSealer& devices) : daemon_(daemon), devices_(devices) {}
+
+  absl::Status Draw(const SealedVm& vm, Done<Bytes> done) override { return Of(vm).Draw(vm, std::move(done)); }
+  absl::Status Exchange(const SealedVm& vm, Bytes request, Done<Bytes> done) override {
+    return Of(vm).Exchange(vm, std::move(request), std::move(done));
+  }
+  absl::Status Rotate(const SealedVm& vm, Done<uint64_t> done) override { return Of(vm).Rotate(vm, std::move(done)); }
+
+ private:
+  GuestSealer& Of(const SealedVm& vm) { return vm.is_sealed_by_device ? devices_ : daemon_; }
+
+  GuestSealer& daemon_;
+  GuestSealer& devices_;
 };
 
 }  // namespace sideband::daemon

@@ -21,12 +21,12 @@
 namespace sideband::daemon {
 
 // The content of a VM's records of suite 2: everything that the VM's owner may see, as SealedContent has it in suite 1.
-// The rows and events of exchange::VmCounts, with coverage where events have gates or take turns, and with estimates of
-// those that take turns.
+// It has the rows and events of exchange::VmCounts, with coverage where events have gates or are multiplexed, and with
+// estimates where they are multiplexed.
 envelope::SealedCounts CountsForOwner(const Topology& topology, const mailbox::Snapshot& raw, uint16_t vm,
                                       absl::Time host_time);
 
-// Whose keys seal.
+// The holders of the keys that seal.
 struct VmSealers {
   SealerSet& with_static_keys;
   ExchangeBook* exchanged = nullptr;  // nullptr: no keys are exchanged
@@ -44,7 +44,7 @@ absl::StatusOr<std::vector<SealedVmRecord>> SealVms(const DeviceInfo& device, co
 // The confidential VMs whose blocks the snapshot lacks, ascending: their device seals them.
 std::vector<uint16_t> VmsSealedByDevice(const Topology& topology, const mailbox::Snapshot& raw);
 
-// Of each VM, the share of the records that its most used session key may seal, from 0 to 1.
+// Returns for each VM the used share of the records that its most used session key may seal, from 0 to 1.
 std::map<Uuid, double> BudgetsUsed(const std::vector<SealedVmRecord>& sealed);
 
 }  // namespace sideband::daemon

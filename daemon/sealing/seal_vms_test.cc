@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "daemon/base/clock.h"
-#include "daemon/sealing/epoch_source.h"
+#include "daemon/sealing/sealer_set.h"
 
 namespace sideband::daemon {
 namespace {

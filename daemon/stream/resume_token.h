@@ -21,7 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
-#include "proto/envelope/aead.h"
+#include "proto/envelope/primitives.h"
 #include "proto/envelope/secret.h"
 #include "sideband/v1/telemetry.pb.h"
 

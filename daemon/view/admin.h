@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "daemon/identity/credentials.h"
+#include "daemon/identity/identity.h"
 #include "daemon/view/reader.h"
 #include "proto/mailbox/extension.h"
 #include "sideband/v1/admin.pb.h"

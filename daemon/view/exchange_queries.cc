@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/authz/role_name.h"
+#include "daemon/authz/policy.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
-#include "proto/exchange/request.h"
+#include "proto/exchange/messages.h"
 #include "proto/exchange/vm_content.h"
 
 namespace sideband::daemon {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "daemon/view/fake_world.h"
-#include "proto/exchange/request.h"
+#include "proto/exchange/messages.h"
 
 namespace sideband::daemon {
 namespace {

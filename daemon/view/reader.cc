@@ -8,7 +8,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "daemon/authz/role_name.h"
+#include "daemon/authz/policy.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {

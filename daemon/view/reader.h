@@ -25,7 +25,7 @@
 #include "daemon/authz/absent_names.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
-#include "daemon/identity/credentials.h"
+#include "daemon/identity/identity.h"
 #include "daemon/identity/token_verifier.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Evidence with which a guest shows that it runs in a trusted execution environment, and its verification.
+// Evidence with which a guest shows that it runs in a trusted execution environment, its verification, and the policy
+// that says which guests a sealer trusts.
 //   const absl::StatusOr<GuestClaims> claims = verifier.Verify(evidence, report_data, absl::Now());
 //   if (!claims.ok()) Refuse(claims.status());
 #ifndef SIDEBAND_PROTO_ATTESTATION_EVIDENCE_H_
@@ -9,7 +10,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
@@ -24,11 +27,11 @@ enum class EvidenceKind : uint16_t {
 // "test", "sev_snp"; "unknown" for other numbers.
 const char* EvidenceName(EvidenceKind kind);
 
-// What a guest lets its environment bind to itself.
+// The data that a guest lets its environment bind to itself.
 using ReportData = std::array<uint8_t, 64>;
-// Of what was loaded into the guest before it started.
+// The measurement of the code and data that were loaded into the guest before it started.
 using Measurement = std::array<uint8_t, 48>;
-// What the host bound to the guest.
+// The data that the host bound to the guest.
 using HostData = std::array<uint8_t, 32>;
 
 // Whether evidence is bound to what it has to be, compared in constant time.
@@ -45,7 +48,7 @@ struct TcbVersion {
   bool operator==(const TcbVersion&) const = default;
 };
 
-// What verified evidence says.
+// The claims of verified evidence.
 struct GuestClaims {
   EvidenceKind kind = EvidenceKind::kTest;
   Measurement measurement{};
@@ -65,6 +68,19 @@ class Verifier {
   virtual absl::StatusOr<GuestClaims> Verify(ByteSpan evidence, const ReportData& report_data,
                                              std::optional<absl::Time> now) const = 0;
 };
+
+// The guests that a sealer trusts with the keys of a VM.
+//   SIDEBAND_RETURN_IF_ERROR(CheckGuest(claims, {.measurements = {known}, .minimum_tcb = TcbVersion{3, 0, 8, 115}}));
+struct GuestPolicy {
+  std::vector<Measurement> measurements;  // that are allowed; empty: none
+  std::optional<TcbVersion> minimum_tcb;  // of SEV-SNP
+  std::optional<HostData> host_data;      // required
+  std::vector<EvidenceKind> kinds;        // that are allowed; empty: every kind for which the sealer has a verifier
+  bool operator==(const GuestPolicy&) const = default;
+};
+
+// PERMISSION_DENIED names the first rule that is broken, for the audit log.
+absl::Status CheckGuest(const GuestClaims& claims, const GuestPolicy& policy);
 
 }  // namespace sideband::attestation
 

@@ -7,9 +7,12 @@
 #ifndef SIDEBAND_PROTO_ATTESTATION_SNP_REPORT_H_
 #define SIDEBAND_PROTO_ATTESTATION_SNP_REPORT_H_
 
+#include <openssl/evp.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "proto/attestation/evidence.h"
@@ -42,7 +45,8 @@ struct FirmwareVersion {
   bool operator==(const FirmwareVersion&) const = default;
 };
 
-// The fields of version 2. What later versions add (processor family, mitigation vectors) is signed, but not read.
+// The fields of version 2. The additions of later versions (processor family, mitigation vectors) are signed, but not
+// read.
 struct SnpReport {
   uint32_t version = kSnpReportVersionMin;
   uint32_t guest_svn = 0;
@@ -73,6 +77,16 @@ struct SnpReport {
 // The bytes come from an untrusted peer. INVALID_ARGUMENT: another length, another version, or anything behind S.
 absl::StatusOr<SnpReport> ParseSnpReport(ByteSpan bytes);
 Bytes EncodeSnpReport(const SnpReport& report);
+
+// The report's signature: ECDSA on P-384 with SHA-384.
+//   const bool is_genuine = IsSigned(vcek_key, bytes.first(kSnpSignedBytes), report.r, report.s);
+bool IsOnP384(const EVP_PKEY* key);
+
+// False also for a key of another kind or curve, and for numbers of more than 48 bytes.
+bool IsSigned(EVP_PKEY* key, ByteSpan text, const SnpNumber& r, const SnpNumber& s);
+
+// INTERNAL if OpenSSL fails; the key must be on P-384.
+absl::StatusOr<std::pair<SnpNumber, SnpNumber>> SignP384(EVP_PKEY* key, ByteSpan text);
 
 }  // namespace sideband::attestation
 

@@ -126,4 +126,5 @@ TEST(SnpReportTest, RefusesAnythingBehindTheSignature) {
 }
 
 }  // namespace
+
 }  // namespace sideband::attestation

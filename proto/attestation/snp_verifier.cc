@@ -9,10 +9,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "proto/attestation/certificate_table.h"
-#include "proto/attestation/ecdsa_p384.h"
+#include "proto/attestation/snp_certificates.h"
 #include "proto/attestation/snp_report.h"
-#include "proto/attestation/vcek.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::attestation {

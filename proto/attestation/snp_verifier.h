@@ -16,8 +16,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "proto/attestation/certificate_table.h"
 #include "proto/attestation/evidence.h"
+#include "proto/attestation/snp_certificates.h"
 #include "proto/base/certificates.h"
 #include "proto/base/openssl_handle.h"
 
@@ -61,7 +61,7 @@ struct SnpTrust {
 // * the guest's policy forbids the host to debug and to migrate it;
 // * its privilege level is at most vmpl_max;
 // * it is bound to the report data.
-// Measurement, host data and the least firmware are left to CheckGuest (guest_policy.h).
+// Measurement, host data and the least firmware are left to CheckGuest (evidence.h).
 absl::StatusOr<std::unique_ptr<Verifier>> NewSnpVerifier(const SnpTrust& trust);
 
 }  // namespace sideband::attestation

@@ -10,10 +10,9 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "proto/attestation/certificate_table.h"
+#include "proto/attestation/snp_certificates.h"
 #include "proto/attestation/snp_report.h"
 #include "proto/attestation/throwaway_psp.h"
-#include "proto/attestation/throwaway_snp_ca.h"
 #include "proto/base/bytes.h"
 
 namespace sideband::attestation {

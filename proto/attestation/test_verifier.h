@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Evidence for tests: a measurement (48 bytes) and report data (64 bytes), signed by nobody.
+// Evidence for tests: a measurement (48 bytes) and report data (64 bytes), without a signature.
 //   SIDEBAND_ASSIGN_OR_RETURN(const std::unique_ptr<Verifier> verifier, NewTestVerifier());
 #ifndef SIDEBAND_PROTO_ATTESTATION_TEST_VERIFIER_H_
 #define SIDEBAND_PROTO_ATTESTATION_TEST_VERIFIER_H_

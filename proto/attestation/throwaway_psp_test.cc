@@ -9,7 +9,6 @@
 
 #include "absl/time/clock.h"
 #include "proto/attestation/snp_verifier.h"
-#include "proto/attestation/throwaway_snp_ca.h"
 
 namespace sideband::attestation {
 namespace {
@@ -63,4 +62,5 @@ TEST(ThrowawayPspTest, FailuresNameTheFile) {
 }
 
 }  // namespace
+
 }  // namespace sideband::attestation

@@ -14,7 +14,7 @@
 #include "proto/base/bytes.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
-#include "proto/envelope/hkdf.h"
+#include "proto/envelope/primitives.h"
 #include "proto/envelope/secret_access.h"
 
 namespace sideband::envelope {
@@ -76,6 +76,11 @@ Bytes Salt(const KeyScope& scope) {
   return std::move(salt).Take();
 }
 
+ByteSpan StepInfo() {
+  static constexpr absl::string_view kInfo = "sideband/2 ratchet";
+  return {reinterpret_cast<const uint8_t*>(kInfo.data()), kInfo.size()};
+}
+
 }  // namespace
 
 absl::StatusOr<Secret> LoadStaticKey(const std::string& path) {
@@ -115,6 +120,17 @@ AeadNonce SessionKeys::NonceFor(uint64_t sequence) const {
   for (size_t i = 0; i < sizeof(sequence); ++i)
     nonce[nonce.size() - 1 - i] ^= static_cast<uint8_t>(sequence >> (8 * i));
   return nonce;
+}
+
+absl::Status Ratchet::AdvanceTo(uint64_t epoch) {
+  if (epoch < epoch_ || epoch >= kExchangeEpochsMax) return absl::OutOfRangeError("no such epoch of the exchange");
+  Secret secret = secret_.Clone();
+  for (uint64_t at = epoch_; at < epoch; ++at) {
+    SIDEBAND_ASSIGN_OR_RETURN(secret, HkdfExpand(secret, StepInfo(), secret.size()));
+  }
+  secret_ = std::move(secret);
+  epoch_ = epoch;
+  return absl::OkStatus();
 }
 
 }  // namespace sideband::envelope

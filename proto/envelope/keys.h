@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derives the key of a session from a VM's static key, or from the secret of an exchange (README.md, "Keys").
+// The keys of sealed records (README.md, "Keys"): a VM's static key, the secrets of an exchange's epochs, and the key
+// of a session, which is derived from either.
 //   SIDEBAND_ASSIGN_OR_RETURN(const Secret static_key, LoadStaticKey("vm0.key"));
 //   SIDEBAND_ASSIGN_OR_RETURN(const SessionKeys keys, SessionKeys::Derive(static_key, KeyScope::Of(header)));
 #ifndef SIDEBAND_PROTO_ENVELOPE_KEYS_H_
@@ -12,9 +13,10 @@
 #include <string>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/uuid.h"
-#include "proto/envelope/aead.h"
+#include "proto/envelope/primitives.h"
 #include "proto/envelope/record.h"
 #include "proto/envelope/secret.h"
 
@@ -44,7 +46,7 @@ struct KeyScope {
 // The key and base nonce of one session. Immutable and movable.
 class SessionKeys {
  public:
-  // From a static key, or of suite 2 from the secret of the scope's epoch (ratchet.h). INVALID_ARGUMENT if its size is
+  // From a static key, or of suite 2 from the secret of the scope's epoch (Ratchet). INVALID_ARGUMENT if its size is
   // not kStaticKeyBytes.
   static absl::StatusOr<SessionKeys> Derive(const Secret& secret, const KeyScope& scope);
 
@@ -60,6 +62,31 @@ class SessionKeys {
   KeyScope scope_;
   Secret key_;
   Secret base_nonce_;
+};
+
+// Epochs of one exchange. They last for seven years if one begins every hour.
+inline constexpr uint64_t kExchangeEpochsMax = 1 << 16;
+
+// The secrets of an exchange's epochs. Each is made from the one before, which is then wiped: a thief of the newest one
+// cannot open the records of earlier epochs. Both ends go forward by themselves, so that a new epoch needs no message.
+//   Ratchet ratchet(std::move(exchange_secret));          // epoch 0
+//   SIDEBAND_RETURN_IF_ERROR(ratchet.AdvanceTo(ratchet.epoch() + 1));
+// Thread-compatible and movable.
+class Ratchet {
+ public:
+  // `secret` is that of `epoch`.
+  explicit Ratchet(Secret secret, uint64_t epoch = 0) : secret_(std::move(secret)), epoch_(epoch) {}
+  Ratchet Clone() const { return Ratchet(secret_.Clone(), epoch_); }
+
+  uint64_t epoch() const { return epoch_; }
+  const Secret& secret() const { return secret_; }
+  // OUT_OF_RANGE for an earlier epoch, and from kExchangeEpochsMax on; INTERNAL if OpenSSL fails. Nothing has then
+  // changed.
+  absl::Status AdvanceTo(uint64_t epoch);
+
+ private:
+  Secret secret_;
+  uint64_t epoch_;
 };
 
 }  // namespace sideband::envelope

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The layout of a sealed record (README.md has the bytes): a cleartext header, which is also the additional data of the
-// encryption; the ciphertext; the tag. The padding is inside the ciphertext.
+// encryption; the ciphertext; the tag. The padding is inside the ciphertext. A guest's view of its own counts is a file
+// of such records.
 //   SIDEBAND_ASSIGN_OR_RETURN(const RecordView record, ParseRecord(bytes));
 //   if (record.header.vm != vm) return absl::DataLossError("a record of another VM");
-// Parsed values are not yet authenticated; only OpenRecord (seal.h) verifies that the key's holder wrote them.
+// Parsed values are not yet authenticated; only OpenRecord (open.h) verifies that the key's holder wrote them.
 #ifndef SIDEBAND_PROTO_ENVELOPE_RECORD_H_
 #define SIDEBAND_PROTO_ENVELOPE_RECORD_H_
 
@@ -12,8 +13,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
 
@@ -39,7 +43,7 @@ inline constexpr size_t kTagBytes = 16;
 inline constexpr size_t kContentLengthBytes = 4;
 // Padded lengths are multiples of this unit, so that a length reveals little.
 inline constexpr uint32_t kPaddingUnit = 4096;
-// Of suite 2, whose content has a fixed size, and which has to cross a slow bus.
+// The unit of suite 2, whose content has a fixed size, and which has to cross a slow bus.
 inline constexpr uint32_t kPaddingUnitHpke = 64;
 constexpr uint32_t PaddingUnitOf(uint8_t suite) { return suite == kSuiteHpke ? kPaddingUnitHpke : kPaddingUnit; }
 // With this limit a record and its framing fit a gRPC message of 16 MiB.
@@ -92,6 +96,21 @@ absl::StatusOr<RecordView> ParseRecord(ByteSpan record);
 absl::StatusOr<uint32_t> PaddedLengthFor(size_t content_bytes, uint8_t suite = kSuiteStatic);
 // The content in a decrypted text. INVALID_ARGUMENT if its length exceeds the text or the padding is not all zeros.
 absl::StatusOr<ByteSpan> ContentOf(ByteSpan padded_text);
+
+// The view that a confidential guest has of its own counts: a file with the newest record of each exchange, replaced as
+// a whole (README.md, "View of a guest").
+//   const Bytes file = EncodeSealedView({record});
+//   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<ByteSpan> records, DecodeSealedView(file));
+// The ending of the file's name, after that of the VM.
+inline constexpr absl::string_view kSealedViewEnding = ".sbs";
+// An exchange and the one before it, in its grace.
+inline constexpr size_t kSealedViewRecordsMax = 2;
+
+// A multiple of eight bytes.
+Bytes EncodeSealedView(const std::vector<ByteSpan>& records);
+// Views into `file`; what is in a record is not looked at. INVALID_ARGUMENT: another magic or checksum, truncated, too
+// many records.
+absl::StatusOr<std::vector<ByteSpan>> DecodeSealedView(ByteSpan file);
 
 }  // namespace sideband::envelope
 

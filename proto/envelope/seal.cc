@@ -6,7 +6,7 @@
 #include <span>
 
 #include "proto/base/status_macros.h"
-#include "proto/envelope/aead.h"
+#include "proto/envelope/primitives.h"
 
 namespace sideband::envelope {
 namespace {

@@ -2,8 +2,10 @@
 #include "proto/envelope/secret.h"
 
 #include <openssl/crypto.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <utility>
 
@@ -55,6 +57,12 @@ void WipeBytes(std::span<uint8_t> bytes) { OPENSSL_cleanse(bytes.data(), bytes.s
 ScopedWipe::~ScopedWipe() {
   if (bytes_ != nullptr) WipeBytes(*bytes_);
   if (text_ != nullptr) OPENSSL_cleanse(text_->data(), text_->size());
+}
+
+void ProtectSecrets() {
+  constexpr size_t kSecureHeapBytes = 1 << 20, kSmallestBytes = 32;
+  prctl(PR_SET_DUMPABLE, 0);
+  CRYPTO_secure_malloc_init(kSecureHeapBytes, kSmallestBytes);
 }
 
 }  // namespace sideband::envelope

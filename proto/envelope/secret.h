@@ -76,6 +76,11 @@ class ScopedWipe {
   std::string* const text_ = nullptr;
 };
 
+// Protects a process that holds keys; to be called at the start of main, before the first further thread and the first
+// Secret. Disables core dumps, and creates OpenSSL's secure heap for keys: locked memory. Where the system refuses it,
+// keys are in the ordinary heap.
+void ProtectSecrets();
+
 }  // namespace sideband::envelope
 
 #endif  // SIDEBAND_PROTO_ENVELOPE_SECRET_H_

@@ -74,4 +74,5 @@ TEST(ScopedWipeTest, WipesAtTheEndOfTheScope) {
 }
 
 }  // namespace
+
 }  // namespace sideband::envelope

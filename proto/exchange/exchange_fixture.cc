@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/attestation/snp_report.h"
-#include "proto/attestation/throwaway_snp_ca.h"
+#include "proto/attestation/throwaway_psp.h"
 #include "proto/base/throwaway_ca.h"
 
 namespace sideband::exchange {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an exchange needs in a test: a sealer's identity, a secure processor, and the sealing file that names both.
+// The parts that an exchange needs in a test: a sealer's identity, a secure processor, and the sealing file that names
+// both.
 //   const ExchangeFixture fixture(testing::TempDir());
 //   const SealingRules rules = *SealingRules::Load(fixture.sealing_file());
 //   const Bytes evidence = fixture.Evidence(report_data);
@@ -38,7 +39,7 @@ class ExchangeFixture {
   static Uuid other_vm();
   static attestation::Measurement measurement();
 
-  // Of a guest with that measurement.
+  // The evidence of a guest with that measurement.
   Bytes Evidence(const attestation::ReportData& report_data) const;
   const attestation::ThrowawayPsp& psp() const { return *psp_; }
 

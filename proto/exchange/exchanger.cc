@@ -9,10 +9,11 @@
 
 #include "absl/status/status.h"
 #include "proto/base/status_macros.h"
+#include "proto/envelope/hpke.h"
 #include "proto/envelope/keys.h"
-#include "proto/hpke/hpke.h"
 
 namespace sideband::exchange {
+
 void Challenges::Expire(OfVm& vm, absl::Duration now) const {
   const auto is_past = [&](absl::Duration drawn) { return now - drawn > limits_.lifetime; };
   while (!vm.open.empty() && is_past(vm.open.front().drawn)) vm.open.pop_front();
@@ -75,7 +76,7 @@ absl::StatusOr<attestation::GuestClaims> Exchanger::Verify(const ExchangeRequest
 absl::StatusOr<Exchanged> Exchanger::Answer(const ExchangeRequest& request, ByteSpan bytes,
                                             const ExchangeTarget& target) const {
   SIDEBAND_ASSIGN_OR_RETURN(const Sha256Digest digest, Sha256(bytes));
-  const auto sent = hpke::SetUpSender(request.public_key, HpkeInfo(digest));
+  const auto sent = envelope::SetUpSender(request.public_key, HpkeInfo(digest));
   if (!sent.ok()) return absl::PermissionDeniedError("the public key is none");
   const Bytes statement = EncodeStatement({.sealer = self_.sealer,
                                            .device = target.device,

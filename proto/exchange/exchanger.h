@@ -26,11 +26,9 @@
 #include "proto/base/uuid.h"
 #include "proto/envelope/record.h"
 #include "proto/envelope/secret.h"
-#include "proto/exchange/digest.h"
 #include "proto/exchange/identity.h"
-#include "proto/exchange/request.h"
+#include "proto/exchange/messages.h"
 #include "proto/exchange/sealing_file.h"
-#include "proto/exchange/statement.h"
 
 namespace sideband::exchange {
 
@@ -80,7 +78,7 @@ struct ExchangeTarget {
 
 struct Exchanged {
   Bytes answer;
-  envelope::Secret secret;  // of the exchange's epoch 0 (ratchet.h)
+  envelope::Secret secret;  // of the exchange's epoch 0 (envelope::Ratchet)
   envelope::GuestNonce nonce{};
   attestation::GuestClaims claims;  // what was verified, for the audit log
 };

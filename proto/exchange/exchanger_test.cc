@@ -3,6 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/time/clock.h"
+#include "proto/envelope/keys.h"
+#include "proto/envelope/open.h"
+#include "proto/exchange/exchange_fixture.h"
+#include "proto/exchange/guest_exchange.h"
+#include "proto/exchange/vm_keys.h"
+
 namespace sideband::exchange {
 namespace {
 
@@ -42,6 +53,176 @@ TEST(ChallengesTest, ADroppedVmHasNone) {
   const Challenge challenge = *challenges.Draw(kOneVm, kDrawnAt);
   challenges.Drop(kOneVm);
   EXPECT_FALSE(challenges.Take(kOneVm, challenge, kDrawnAt));
+}
+
+constexpr absl::Duration kExchangedAt = absl::Seconds(100);
+
+class ExchangeTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { fixture_ = new ExchangeFixture(testing::TempDir()); }
+
+  ExchangeTest()
+      : rules_(*SealingRules::Load(fixture_->sealing_file())),
+        roots_(*CertificateRoots::Load({fixture_->root_file()})),
+        exchanger_(rules_, {.sealer = SealerKind::kDevice, .measurement = {9}}) {
+    trust_.roots = &roots_;
+  }
+
+  static ExchangeTarget Target() {
+    return {.device = ExchangeFixture::device(),
+            .boot_id = 11,
+            .vm = ExchangeFixture::vm(),
+            .generation = 3,
+            .events = {"sm_busy_cycles", "l2_reads"}};
+  }
+
+  GuestExchange Begin() {
+    return *GuestExchange::Begin({.device = ExchangeFixture::device(), .vm = ExchangeFixture::vm()},
+                                 *exchanger_.Draw(ExchangeFixture::vm(), kExchangedAt));
+  }
+  static Bytes RequestOf(GuestExchange& guest) { return *guest.Request(fixture_->Evidence(*guest.GetReportData())); }
+  absl::StatusOr<Exchanged> Exchange(const Bytes& request, const ExchangeTarget& target = Target()) {
+    return exchanger_.Exchange(request, target, kExchangedAt, absl::Now());
+  }
+  absl::StatusOr<GuestKeys> Finish(const GuestExchange& guest, ByteSpan answer) const {
+    return guest.Finish(answer, trust_, absl::Now());
+  }
+
+  static ExchangeFixture* fixture_;
+  const SealingRules rules_;
+  const CertificateRoots roots_;
+  Exchanger exchanger_;
+  SealerTrust trust_;
+};
+ExchangeFixture* ExchangeTest::fixture_ = nullptr;
+
+TEST_F(ExchangeTest, BothEndsHaveOneSecretAndTheGuestOpensTheRecords) {
+  GuestExchange guest = Begin();
+  absl::StatusOr<Exchanged> done = Exchange(RequestOf(guest));
+  ASSERT_TRUE(done.ok()) << done.status();
+  const absl::StatusOr<GuestKeys> keys = Finish(guest, done->answer);
+  ASSERT_TRUE(keys.ok()) << keys.status();
+  EXPECT_TRUE(keys->secret == done->secret);
+  EXPECT_EQ(keys->nonce, done->nonce);
+  EXPECT_EQ(keys->statement.events, Target().events);
+  EXPECT_EQ(keys->statement.boot_id, 11);
+  EXPECT_EQ(done->claims.measurement, ExchangeFixture::measurement());
+
+  VmKeys sealing({.device = Target().device, .boot_id = 11}, rules_.rotation());
+  sealing.Begin(Target().vm, 3, std::move(done->secret), done->nonce, kExchangedAt);
+  const Bytes content = {1, 2, 3};
+  const auto records = sealing.Seal(Target().vm, {.generation = 3, .content = content}, kExchangedAt);
+  ASSERT_EQ(records->size(), 1);
+  const auto view = envelope::ParseRecord(records->front().record);
+  ASSERT_TRUE(view.ok());
+  const auto session = envelope::SessionKeys::Derive(keys->secret, envelope::KeyScope::Of(view->header));
+  const auto opened = envelope::OpenRecord(*session, *view);
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(Bytes(opened->begin(), opened->end()), content);
+}
+
+TEST_F(ExchangeTest, AReplayIsRefused) {
+  GuestExchange guest = Begin();
+  const Bytes request = RequestOf(guest);
+  ASSERT_TRUE(Exchange(request).ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(Exchange(request).status()));
+}
+
+TEST_F(ExchangeTest, ALateRequestIsRefused) {
+  GuestExchange guest = Begin();
+  const auto late = exchanger_.Exchange(RequestOf(guest), Target(), kExchangedAt + absl::Seconds(61), absl::Now());
+  EXPECT_TRUE(absl::IsPermissionDenied(late.status()));
+}
+
+TEST_F(ExchangeTest, ARequestIsOfOneVmAndOneDevice) {
+  GuestExchange guest = Begin();
+  const Bytes request = RequestOf(guest);
+  ExchangeTarget target = Target();
+  target.vm = ExchangeFixture::other_vm();
+  EXPECT_TRUE(absl::IsPermissionDenied(Exchange(request, target).status()));
+  target = Target();
+  target.device = ExchangeFixture::vm();
+  EXPECT_TRUE(absl::IsPermissionDenied(Exchange(request, target).status()));
+  // Neither has used up the challenge.
+  EXPECT_TRUE(Exchange(request).ok());
+}
+
+// A relay: genuine evidence of one guest in the request of another.
+TEST_F(ExchangeTest, EvidenceBindsEveryFieldOfItsRequest) {
+  const auto refusal = [this](const std::function<void(ExchangeRequest&)>& change) {
+    GuestExchange guest = Begin();
+    ExchangeRequest request = *ParseRequest(RequestOf(guest));
+    change(request);
+    return Exchange(EncodeRequest(request)).status();
+  };
+  EXPECT_TRUE(refusal([](ExchangeRequest&) {}).ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(refusal([](ExchangeRequest& r) { r.public_key[0] ^= 1; })));
+  EXPECT_TRUE(absl::IsPermissionDenied(refusal([](ExchangeRequest& r) { r.nonce[0] ^= 1; })));
+  EXPECT_TRUE(absl::IsPermissionDenied(
+      refusal([this](ExchangeRequest& r) { r.challenge = *exchanger_.Draw(ExchangeFixture::vm(), kExchangedAt); })));
+  EXPECT_TRUE(absl::IsPermissionDenied(refusal([](ExchangeRequest& r) { r.kind = attestation::EvidenceKind::kTest; })));
+  EXPECT_FALSE(refusal([](ExchangeRequest& r) { r.evidence.pop_back(); }).ok());
+}
+
+TEST_F(ExchangeTest, AnotherMeasurementAndAnUnknownVmAreRefused) {
+  GuestExchange guest = Begin();
+  attestation::Measurement other{};
+  const Bytes evidence = *fixture_->psp().Report({.report_data = *guest.GetReportData(), .measurement = other});
+  EXPECT_TRUE(absl::IsPermissionDenied(Exchange(*guest.Request(evidence)).status()));
+  EXPECT_TRUE(absl::IsNotFound(exchanger_.Draw(ExchangeFixture::device(), kExchangedAt).status()));
+}
+
+TEST_F(ExchangeTest, APublicKeyOfSmallOrderIsRefused) {
+  ExchangeRequest request{.device = Target().device, .vm = Target().vm, .nonce = {1}};
+  request.challenge = *exchanger_.Draw(Target().vm, kExchangedAt);
+  request.evidence = fixture_->Evidence(*ReportDataOf(request));  // the key is all zeros
+  EXPECT_TRUE(absl::IsPermissionDenied(Exchange(EncodeRequest(request)).status()));
+}
+
+TEST_F(ExchangeTest, EveryFlippedBitOfAnAnswerIsRefused) {
+  GuestExchange guest = Begin();
+  const Bytes answer = Exchange(RequestOf(guest))->answer;
+  for (size_t bit = 0; bit < 8 * answer.size(); bit += 5) {
+    Bytes flipped = answer;
+    flipped[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+    EXPECT_FALSE(Finish(guest, flipped).ok()) << "bit " << bit;
+  }
+  for (size_t size = 0; size < answer.size(); size += 3) {
+    EXPECT_FALSE(Finish(guest, ByteSpan(answer).first(size)).ok()) << size;
+  }
+}
+
+TEST_F(ExchangeTest, AnAnswerToAnotherRequestIsRefused) {
+  GuestExchange first = Begin(), second = Begin();
+  const Bytes of_first = Exchange(RequestOf(first))->answer;
+  RequestOf(second);
+  EXPECT_TRUE(absl::IsPermissionDenied(Finish(second, of_first).status()));
+  EXPECT_TRUE(Finish(first, of_first).ok());
+}
+
+TEST_F(ExchangeTest, AGuestDecidesWhichSealersItTrusts) {
+  GuestExchange guest = Begin();
+  const Bytes answer = Exchange(RequestOf(guest))->answer;
+  trust_.sealers = {SealerKind::kDaemon};
+  EXPECT_TRUE(absl::IsPermissionDenied(Finish(guest, answer).status()));
+  trust_.sealers = {SealerKind::kDaemon, SealerKind::kDevice};
+  trust_.measurements = {{8}};
+  EXPECT_TRUE(absl::IsPermissionDenied(Finish(guest, answer).status()));
+  trust_.measurements = {{8}, {9}};
+  EXPECT_TRUE(Finish(guest, answer).ok());
+  const CertificateRoots foreign = *CertificateRoots::Load({fixture_->psp_folder() + "/ark.pem"});
+  trust_.roots = &foreign;
+  EXPECT_TRUE(absl::IsPermissionDenied(Finish(guest, answer).status()));
+}
+
+TEST_F(ExchangeTest, ADevicesCertificateNamesTheDevice) {
+  GuestExchange guest = *GuestExchange::Begin({.device = ExchangeFixture::vm(), .vm = ExchangeFixture::vm()},
+                                              *exchanger_.Draw(ExchangeFixture::vm(), kExchangedAt));
+  ExchangeTarget target = Target();
+  target.device = ExchangeFixture::vm();  // not the certificate's
+  const auto done = Exchange(RequestOf(guest), target);
+  ASSERT_TRUE(done.ok()) << done.status();
+  EXPECT_TRUE(absl::IsPermissionDenied(Finish(guest, done->answer).status()));
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/envelope/hpke.h"
 #include "proto/envelope/keys.h"
 #include "proto/exchange/identity.h"
-#include "proto/hpke/hpke.h"
 
 namespace sideband::exchange {
 namespace {
@@ -22,7 +22,7 @@ absl::Status Untrusted(absl::string_view why) {
 }  // namespace
 
 absl::StatusOr<GuestExchange> GuestExchange::Begin(const Subject& subject, const Challenge& challenge) {
-  SIDEBAND_ASSIGN_OR_RETURN(hpke::KeyPair own, hpke::KeyPair::Generate());
+  SIDEBAND_ASSIGN_OR_RETURN(envelope::KeyPair own, envelope::KeyPair::Generate());
   ExchangeRequest request{.kind = subject.kind,
                           .device = subject.device,
                           .vm = subject.vm,
@@ -67,7 +67,8 @@ absl::StatusOr<GuestKeys> GuestExchange::Finish(ByteSpan bytes, const SealerTrus
   }
   SIDEBAND_ASSIGN_OR_RETURN(const Sha256Digest digest, Sha256(sent_));
   SIDEBAND_RETURN_IF_ERROR(CheckStatement(statement, digest, trust));
-  SIDEBAND_ASSIGN_OR_RETURN(const hpke::HpkeKeys keys, hpke::SetUpReceiver(statement.enc, own_, HpkeInfo(digest)));
+  SIDEBAND_ASSIGN_OR_RETURN(const envelope::HpkeKeys keys,
+                            envelope::SetUpReceiver(statement.enc, own_, HpkeInfo(digest)));
   SIDEBAND_ASSIGN_OR_RETURN(const Bytes context, ExportContext(answer.statement));
   SIDEBAND_ASSIGN_OR_RETURN(envelope::Secret secret, keys.Export(context, envelope::kStaticKeyBytes));
   return GuestKeys{.secret = std::move(secret), .nonce = request_.nonce, .statement = std::move(statement)};

@@ -19,15 +19,14 @@
 #include "proto/base/bytes.h"
 #include "proto/base/certificates.h"
 #include "proto/base/uuid.h"
+#include "proto/envelope/hpke.h"
 #include "proto/envelope/secret.h"
-#include "proto/exchange/digest.h"
-#include "proto/exchange/request.h"
-#include "proto/exchange/statement.h"
-#include "proto/hpke/x25519.h"
+#include "proto/exchange/identity.h"
+#include "proto/exchange/messages.h"
 
 namespace sideband::exchange {
 
-// Which sealers a guest accepts.
+// The sealers that a guest accepts.
 struct SealerTrust {
   const CertificateRoots* roots = nullptr;
   std::vector<SealerKind> sealers = {SealerKind::kDevice};
@@ -35,7 +34,7 @@ struct SealerTrust {
 };
 
 struct GuestKeys {
-  envelope::Secret secret;  // of the exchange's epoch 0 (ratchet.h)
+  envelope::Secret secret;  // of the exchange's epoch 0 (envelope::Ratchet)
   envelope::GuestNonce nonce{};
   Statement statement;
 };
@@ -51,7 +50,7 @@ class GuestExchange {
   // INTERNAL if the system has no random numbers.
   static absl::StatusOr<GuestExchange> Begin(const Subject& subject, const Challenge& challenge);
 
-  // What the evidence has to bind.
+  // The data that the evidence has to bind.
   absl::StatusOr<ReportData> GetReportData() const { return ReportDataOf(request_); }
   // OUT_OF_RANGE: evidence of more than kEvidenceBytesMax.
   absl::StatusOr<Bytes> Request(Bytes evidence);
@@ -60,11 +59,11 @@ class GuestExchange {
   absl::StatusOr<GuestKeys> Finish(ByteSpan answer, const SealerTrust& trust, std::optional<absl::Time> now) const;
 
  private:
-  GuestExchange(hpke::KeyPair own, ExchangeRequest request) : own_(std::move(own)), request_(std::move(request)) {}
+  GuestExchange(envelope::KeyPair own, ExchangeRequest request) : own_(std::move(own)), request_(std::move(request)) {}
 
   absl::Status CheckStatement(const Statement& statement, const Sha256Digest& request, const SealerTrust& trust) const;
 
-  hpke::KeyPair own_;
+  envelope::KeyPair own_;
   ExchangeRequest request_;
   Bytes sent_;
 };

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sealer's identity: a key on P-256 or P-384 and its certificates, with which it signs statements.
+// A sealer's identity: a key on P-256 or P-384 and its certificates, with which it signs statements; and the digests
+// that these hold, that of its program included.
 //   SIDEBAND_ASSIGN_OR_RETURN(const SealerIdentity identity, SealerIdentity::Load("sealer.pem", "sealer.key"));
 //   SIDEBAND_ASSIGN_OR_RETURN(const Bytes signature, identity.Sign(statement));
 //   SIDEBAND_RETURN_IF_ERROR(VerifySigned(roots, certificates, statement, signature, absl::Now()));
 #ifndef SIDEBAND_PROTO_EXCHANGE_IDENTITY_H_
 #define SIDEBAND_PROTO_EXCHANGE_IDENTITY_H_
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +24,18 @@
 #include "proto/base/uuid.h"
 
 namespace sideband::exchange {
+
+using Sha256Digest = std::array<uint8_t, 32>;
+using Sha384Digest = std::array<uint8_t, 48>;
+using Sha512Digest = std::array<uint8_t, 64>;
+
+// INTERNAL if OpenSSL fails.
+absl::StatusOr<Sha256Digest> Sha256(ByteSpan bytes);
+absl::StatusOr<Sha512Digest> Sha512(ByteSpan bytes);
+
+// The digest of the running program's file, which the program states to guests; it is not attested. UNAVAILABLE if the
+// file cannot be read.
+absl::StatusOr<Sha384Digest> MeasureThisProgram();
 
 // Immutable, thread-safe and movable.
 class SealerIdentity {

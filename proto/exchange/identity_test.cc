@@ -57,4 +57,5 @@ TEST_F(IdentityTest, AKeyOfAnotherCertificateIsNamed) {
 }
 
 }  // namespace
+
 }  // namespace sideband::exchange

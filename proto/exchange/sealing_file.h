@@ -15,10 +15,9 @@
 
 #include "absl/status/statusor.h"
 #include "proto/attestation/evidence.h"
-#include "proto/attestation/guest_policy.h"
 #include "proto/base/uuid.h"
 #include "proto/exchange/identity.h"
-#include "proto/exchange/record_sealer.h"
+#include "proto/exchange/vm_keys.h"
 
 namespace sideband::exchange {
 

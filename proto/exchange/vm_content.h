@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sealer puts into a VM's records: the blocks of the VM and its contexts in a snapshot, with the events that a
+// The content of a VM's records: the blocks of the VM and its contexts in a snapshot, with the events that a
 // VM can have.
 //   target.events = VmEventNames(catalog);                      // of the exchange's statement
 //   const SecretBytes content = envelope::EncodeCounts(VmCounts(catalog, snapshot, vm));

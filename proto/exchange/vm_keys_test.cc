@@ -8,8 +8,8 @@
 #include <set>
 #include <tuple>
 
+#include "proto/envelope/keys.h"
 #include "proto/envelope/open.h"
-#include "proto/envelope/ratchet.h"
 
 namespace sideband::exchange {
 namespace {
@@ -132,4 +132,5 @@ TEST_F(VmKeysTest, WhoTakesTheNewestSecretCannotOpenEarlierEpochs) {
 }
 
 }  // namespace
+
 }  // namespace sideband::exchange

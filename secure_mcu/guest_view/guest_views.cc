@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
-#include "proto/envelope/sealed_view.h"
+#include "proto/envelope/record.h"
 #include "secure_mcu/guest_view/layout.h"
 
 namespace sideband::mcu {

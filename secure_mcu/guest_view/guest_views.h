@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The guest views of all VMs of a device, in one folder. The views follow the catalogue: VMs and contexts may come and
-// go. A confidential VM has a view of its sealed records, if the snapshot has such (proto/envelope/sealed_view.h).
+// go. A confidential VM has a view of its sealed records, if the snapshot has such (proto/envelope/record.h).
 //
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto views, GuestViews::Create("/run/sideband/views", boot_id));
 //   SIDEBAND_RETURN_IF_ERROR(views->Publish(catalog, snapshot));    // after each latch

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "proto/base/file.h"
-#include "proto/envelope/sealed_view.h"
+#include "proto/envelope/record.h"
 #include "secure_mcu/guest_view/example_device.h"
 #include "secure_mcu/guest_view/reader.h"
 

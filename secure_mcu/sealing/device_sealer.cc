@@ -11,7 +11,7 @@
 #include "proto/base/secret_memory.h"
 #include "proto/base/status_macros.h"
 #include "proto/envelope/counts.h"
-#include "proto/exchange/request.h"
+#include "proto/exchange/messages.h"
 #include "proto/exchange/vm_content.h"
 
 namespace sideband::mcu {

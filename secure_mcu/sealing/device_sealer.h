@@ -17,8 +17,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
-#include "proto/exchange/digest.h"
 #include "proto/exchange/exchanger.h"
+#include "proto/exchange/identity.h"
 #include "proto/exchange/sealing_file.h"
 #include "proto/exchange/vm_keys.h"
 #include "proto/mailbox/catalog.h"
@@ -36,17 +36,17 @@ class DeviceSealer final : public BlockSealer {
   // spends no keys.
   static constexpr uint64_t kRecordEveryNs = 10'000'000;
 
-  // Likewise epochs on demand, of which an exchange has a limited number.
+  // A VM has one new epoch on demand in this time at most, since an exchange has a limited number of them.
   static constexpr uint64_t kRotationEveryNs = 1'000'000'000;
 
-  // `measurement` is what statements say of the device's firmware. `device` must outlive it.
+  // `measurement` is that of the device's firmware, for statements. `device` must outlive it.
   DeviceSealer(exchange::SealingRules rules, const exchange::Sha384Digest& measurement, Device& device);
 
   // Takes the blocks of confidential VMs out of the device's newest snapshot, and adds the records of those VMs whose
   // guests have exchanged keys: new ones, or the last ones if they are younger than `fresh_for_ns`. A record has the
   // reference time of the snapshot in which it was new.
   void Seal(mailbox::Snapshot& snapshot, uint64_t fresh_for_ns = kRecordEveryNs);
-  // Likewise, with the last records alone.
+  // Does the same with the last records alone.
   void AddLast(mailbox::Snapshot& snapshot) const;
 
   absl::StatusOr<Bytes> DrawChallenge(uint16_t vm) override;

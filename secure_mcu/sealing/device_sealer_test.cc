@@ -11,8 +11,8 @@
 
 #include "proto/base/certificates.h"
 #include "proto/envelope/counts.h"
+#include "proto/envelope/keys.h"
 #include "proto/envelope/open.h"
-#include "proto/envelope/ratchet.h"
 #include "proto/exchange/exchange_fixture.h"
 #include "proto/exchange/guest_exchange.h"
 

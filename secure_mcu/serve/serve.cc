@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
-#include "proto/envelope/secret_process.h"
+#include "proto/envelope/secret.h"
 #include "proto/smbus/bus_name.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/serve/bus_server.h"

@@ -15,7 +15,7 @@
 #include "daemon/authz/policy_holder.h"
 #include "daemon/collector/device_collector.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/sealing/epoch_source.h"
+#include "daemon/sealing/sealer_set.h"
 #include "proto/envelope/keys.h"
 #include "proto/smbus/bus_name.h"
 #include "secure_mcu/bus/mailbox_target.h"

@@ -18,9 +18,8 @@
 #include "daemon/gate/frame_guard.h"
 #include "daemon/gate/gate.h"
 #include "daemon/gate/gate_connection.h"
-#include "daemon/gate/gate_timeouts.h"
 #include "daemon/grpc/service_host.h"
-#include "daemon/identity/credentials.h"
+#include "daemon/identity/identity.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/metrics/serving_metrics.h"
 #include "proto/base/status_macros.h"
@@ -49,10 +48,6 @@ absl::Status UseGate(const Config& config, const Clock& clock, ListenerMetrics& 
 void UseGateConnection(ConnectionTable::Id id, boost::asio::io_context& io, int fd,
                        const boost::asio::ip::address& address, GateConnectionContext context) {
   //@ daemon/gate/gate_connection.h
-}
-
-void UseGateTimeouts(Gate::Options& options) {
-  //@ daemon/gate/gate_timeouts.h
 }
 
 }  // namespace

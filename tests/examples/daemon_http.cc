@@ -21,7 +21,7 @@
 #include "daemon/http/http_session.h"
 #include "daemon/http/queries.h"
 #include "daemon/http/site.h"
-#include "daemon/identity/credentials.h"
+#include "daemon/identity/identity.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/status_page.h"

@@ -9,16 +9,10 @@
 #include "absl/time/time.h"
 #include "daemon/authz/policy.h"
 #include "daemon/base/clock.h"
-#include "daemon/identity/base64url.h"
-#include "daemon/identity/bearer.h"
-#include "daemon/identity/claims.h"
 #include "daemon/identity/compact_jws.h"
-#include "daemon/identity/connection_standing.h"
-#include "daemon/identity/credentials.h"
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/identity/identity.h"
 #include "daemon/identity/key_set.h"
-#include "daemon/identity/strict_json.h"
 #include "daemon/identity/token_verifier.h"
 #include "proto/base/error_list.h"
 #include "proto/base/status_macros.h"
@@ -27,26 +21,8 @@
 namespace sideband::daemon {
 namespace {
 
-void UseBase64Url() {
-  //@ daemon/identity/base64url.h
-}
-
-void UseBearer(Credentials& credentials) {
-  //@ daemon/identity/bearer.h
-}
-
-absl::Status UseClaims(const CompactJws& jws, const Clock& clock) {
-  //@ daemon/identity/claims.h
-  return absl::OkStatus();
-}
-
 absl::Status UseCompactJws(absl::string_view token) {
   //@ daemon/identity/compact_jws.h
-  return absl::OkStatus();
-}
-
-absl::Status UseConnectionStanding(const Credentials& credentials) {
-  //@ daemon/identity/connection_standing.h
   return absl::OkStatus();
 }
 
@@ -60,11 +36,6 @@ void UseIdentity(const SubjectNames& names, const Policy& policy) {
 
 absl::Status UseKeySet(absl::string_view kid, absl::string_view token, const CompactJws& jws, ErrorList& errors) {
   //@ daemon/identity/key_set.h
-  return absl::OkStatus();
-}
-
-absl::Status UseStrictJson(absl::string_view payload) {
-  //@ daemon/identity/strict_json.h
   return absl::OkStatus();
 }
 

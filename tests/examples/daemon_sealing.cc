@@ -6,12 +6,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/base/clock.h"
-#include "daemon/sealing/daemon_sealer.h"
-#include "daemon/sealing/epoch_source.h"
 #include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/guest_sealer.h"
 #include "daemon/sealing/seal_vms.h"
-#include "daemon/sealing/sealer_choice.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/view/exchange_queries.h"
 #include "proto/base/bytes.h"
@@ -23,11 +20,6 @@ namespace sideband::daemon {
 namespace {
 
 void Withhold(const Uuid& vm);
-
-absl::Status UseEpochSource() {
-  //@ daemon/sealing/epoch_source.h
-  return absl::OkStatus();
-}
 
 absl::Status UseSealerSet(EpochSource& epochs, const Uuid& device, const Uuid& vm, const SealInput& input) {
   //@ daemon/sealing/sealer_set.h
@@ -42,18 +34,8 @@ absl::Status UseExchangeBook(exchange::SealingRules rules, const exchange::Sha38
   return absl::OkStatus();
 }
 
-absl::Status UseGuestSealer(GuestSealer& sealer, const SealedVm& subject, const Bytes& request,
-                            GuestSealer::Done<Bytes> done) {
+void UseGuestSealer(GuestSealer& daemon_sealer, GuestSealer& seal_router, Reader& reader) {
   //@ daemon/sealing/guest_sealer.h
-  return absl::OkStatus();
-}
-
-void UseDaemonSealer(const std::unique_ptr<ExchangeBook>& exchanges, Reader& reader) {
-  //@ daemon/sealing/daemon_sealer.h
-}
-
-void UseSealerChoice(GuestSealer& daemon_sealer, GuestSealer& seal_router, Reader& reader) {
-  //@ daemon/sealing/sealer_choice.h
 }
 
 }  // namespace

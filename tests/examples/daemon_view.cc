@@ -19,7 +19,7 @@
 #include "daemon/board/board_store.h"
 #include "daemon/history/chunk.h"
 #include "daemon/history/history.h"
-#include "daemon/identity/credentials.h"
+#include "daemon/identity/identity.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"

@@ -7,22 +7,20 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/uuid.h"
 #include "proto/envelope/counts.h"
-#include "proto/envelope/hkdf.h"
+#include "proto/envelope/hpke.h"
 #include "proto/envelope/keys.h"
 #include "proto/envelope/open.h"
-#include "proto/envelope/ratchet.h"
+#include "proto/envelope/primitives.h"
 #include "proto/envelope/record.h"
 #include "proto/envelope/seal.h"
-#include "proto/envelope/sealed_view.h"
 #include "proto/envelope/secret.h"
 #include "proto/envelope/secret_access.h"
-#include "proto/envelope/secret_process.h"
 
 namespace sideband::envelope {
 namespace {
 
-absl::Status UseHkdf(ByteSpan salt, const Secret& key_material, ByteSpan info) {
-  //@ proto/envelope/hkdf.h
+absl::Status UsePrimitives(ByteSpan salt, const Secret& key_material, ByteSpan info) {
+  //@ proto/envelope/primitives.h
   return absl::OkStatus();
 }
 
@@ -46,11 +44,6 @@ bool UseSecret(Bytes bytes, const Secret& expected) {
   return false;
 }
 
-absl::Status UseRatchet(Secret exchange_secret, const KeyScope& scope) {
-  //@ proto/envelope/ratchet.h
-  return absl::OkStatus();
-}
-
 void Use(const CountsRow& row, std::span<const uint64_t> counts);
 
 absl::Status UseCounts(const Bytes& content) {
@@ -63,13 +56,12 @@ absl::Status UseOpen(const SessionKeys& keys, ByteSpan record) {
   return absl::OkStatus();
 }
 
-absl::Status UseSealedView(ByteSpan record) {
-  //@ proto/envelope/sealed_view.h
-  return absl::OkStatus();
-}
+void Send(const PublicKey& enc);
 
-void UseSecretProcess() {
-  //@ proto/envelope/secret_process.h
+absl::Status UseHpke(const PublicKey& public_key_of_guest, const PublicKey& enc, const KeyPair& own,
+                     const Bytes& info) {
+  //@ proto/envelope/hpke.h
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -4,21 +4,17 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "proto/attestation/guest_policy.h"
+#include "proto/attestation/evidence.h"
 #include "proto/base/certificates.h"
 #include "proto/base/status_macros.h"
 #include "proto/envelope/counts.h"
-#include "proto/envelope/ratchet.h"
-#include "proto/exchange/digest.h"
+#include "proto/envelope/keys.h"
 #include "proto/exchange/exchange_fixture.h"
 #include "proto/exchange/exchanger.h"
 #include "proto/exchange/guest_exchange.h"
 #include "proto/exchange/identity.h"
-#include "proto/exchange/read_into.h"
-#include "proto/exchange/record_sealer.h"
-#include "proto/exchange/request.h"
+#include "proto/exchange/messages.h"
 #include "proto/exchange/sealing_file.h"
-#include "proto/exchange/statement.h"
 #include "proto/exchange/vm_content.h"
 #include "proto/exchange/vm_keys.h"
 
@@ -31,26 +27,12 @@ namespace {
 
 using attestation::EvidenceKind;
 
-absl::Status UseDigest(const Bytes& request) {
-  //@ proto/exchange/digest.h
-  return absl::OkStatus();
-}
-
 Bytes Report(const ReportData& report_data);
 Bytes Send(const Bytes& bytes);
 
-absl::Status UseRequest(const Uuid& device, const Uuid& vm, const hpke::KeyPair& own, const envelope::GuestNonce& nonce,
-                        const Challenge& challenge) {
-  //@ proto/exchange/request.h
-  return absl::OkStatus();
-}
-
-void UseReadInto(ByteReader& in, ExchangeRequest& request) {
-  //@ proto/exchange/read_into.h
-}
-
-absl::Status UseStatement(const hpke::PublicKey& enc, const Bytes& bytes) {
-  //@ proto/exchange/statement.h
+absl::Status UseMessages(const Uuid& device, const Uuid& vm, const envelope::KeyPair& own,
+                         const envelope::GuestNonce& nonce, const Challenge& challenge) {
+  //@ proto/exchange/messages.h
   return absl::OkStatus();
 }
 
@@ -61,13 +43,6 @@ absl::Status UseIdentity(const CertificateRoots& roots, const std::vector<ByteSp
 }
 
 absl::Status Refused();
-
-absl::Status UseRecordSealer(const Uuid& device, uint64_t boot_id, const Uuid& vm, uint32_t generation,
-                             const envelope::GuestNonce& nonce, envelope::Secret secret, const KeyRotation& rotation,
-                             uint64_t reference_time_ns, const Bytes& content, absl::Duration now) {
-  //@ proto/exchange/record_sealer.h
-  return absl::OkStatus();
-}
 
 absl::Status UseVmKeys(const Uuid& device, uint64_t boot_id, const SealingRules& rules, const Uuid& vm,
                        uint32_t generation, Exchanged done, const Bytes& content,

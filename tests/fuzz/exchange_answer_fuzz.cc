@@ -4,7 +4,7 @@
 // bytes again.
 #include <algorithm>
 
-#include "proto/exchange/statement.h"
+#include "proto/exchange/messages.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

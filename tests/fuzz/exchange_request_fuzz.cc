@@ -3,7 +3,7 @@
 // A guest's request for an exchange of keys. A request has one form: what was parsed has the same bytes again.
 #include <algorithm>
 
-#include "proto/exchange/request.h"
+#include "proto/exchange/messages.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

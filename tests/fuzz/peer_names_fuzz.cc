@@ -11,7 +11,6 @@
 #include <string>
 
 #include "daemon/identity/identity.h"
-#include "daemon/identity/peer_names.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

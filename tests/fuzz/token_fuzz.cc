@@ -2,7 +2,6 @@
 //
 // Bearer tokens and the file with their keys. Only claims that the issuer has signed yield an identity.
 //   Input: a first byte, modulo 3: 0 a token, 1 the claims of a token with a valid signature, 2 a JWKS file.
-#include "daemon/identity/claims.h"
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/identity/identity.h"
 #include "daemon/identity/key_set.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/sealing/daemon_sealer.h"
+#include "daemon/sealing/guest_sealer.h"
 
 #include <utility>
 

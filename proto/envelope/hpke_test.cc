@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/hpke/hpke.h"
+#include "proto/envelope/hpke.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -12,10 +12,8 @@
 #include "proto/base/hex.h"
 #include "proto/envelope/secret_access.h"
 
-namespace sideband::hpke {
+namespace sideband::envelope {
 namespace {
-
-using envelope::SecretAccess;
 
 Bytes Hex(const std::string& digits) { return ParseHex(digits).value(); }
 std::string ToHex(ByteSpan bytes) {
@@ -61,9 +59,8 @@ struct Encryption {
 
 std::string Sealed(const HpkeKeys& keys, const Encryption& encryption) {
   Bytes text = Hex(kPlaintext);
-  std::array<uint8_t, envelope::kAeadTagBytes> tag;
-  const absl::Status sealed =
-      envelope::AeadSeal(keys.key(), keys.NonceFor(encryption.sequence), Hex(encryption.aad), text, tag);
+  std::array<uint8_t, kAeadTagBytes> tag;
+  const absl::Status sealed = AeadSeal(keys.key(), keys.NonceFor(encryption.sequence), Hex(encryption.aad), text, tag);
   EXPECT_TRUE(sealed.ok()) << sealed;
   text.insert(text.end(), tag.begin(), tag.end());
   return ToHex(text);
@@ -172,4 +169,5 @@ RC_GTEST_PROP(HpkePropertyTest, BothEndsHaveTheSameKeysAndNobodyElse, (const Byt
 }
 
 }  // namespace
-}  // namespace sideband::hpke
+
+}  // namespace sideband::envelope

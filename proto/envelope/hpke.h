@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hybrid public key encryption (RFC 9180) in base mode: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM. Who knows
-// a public key makes keys that only the holder of its private key can make, too.
+// Hybrid public key encryption (RFC 9180) in base mode: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM. A sender
+// that knows a public key makes keys that only the holder of its private key can make, too.
 //   SIDEBAND_ASSIGN_OR_RETURN(const Encapsulated sent, SetUpSender(public_key_of_guest, info));
 //   Send(sent.enc);
 //   SIDEBAND_ASSIGN_OR_RETURN(const HpkeKeys keys, SetUpReceiver(enc, own, info));
-//   const envelope::AeadNonce nonce = keys.NonceFor(0);
-#ifndef SIDEBAND_PROTO_HPKE_HPKE_H_
-#define SIDEBAND_PROTO_HPKE_HPKE_H_
+//   const AeadNonce nonce = keys.NonceFor(0);
+#ifndef SIDEBAND_PROTO_ENVELOPE_HPKE_H_
+#define SIDEBAND_PROTO_ENVELOPE_HPKE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -16,13 +17,39 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/bytes.h"
-#include "proto/envelope/aead.h"
+#include "proto/envelope/primitives.h"
 #include "proto/envelope/secret.h"
-#include "proto/hpke/x25519.h"
 
-namespace sideband::hpke {
+namespace sideband::envelope {
 
-using envelope::Secret;
+// Key pairs of X25519 (RFC 7748), and their shared secret.
+//   SIDEBAND_ASSIGN_OR_RETURN(const KeyPair own, KeyPair::Generate());
+//   SIDEBAND_ASSIGN_OR_RETURN(const Secret shared, SharedSecret(own, public_key_of_peer));
+inline constexpr size_t kX25519Bytes = 32;
+using PublicKey = std::array<uint8_t, kX25519Bytes>;
+
+// Immutable and movable.
+class KeyPair {
+ public:
+  // INTERNAL if OpenSSL fails, or has no random numbers.
+  static absl::StatusOr<KeyPair> Generate();
+  // INVALID_ARGUMENT unless there are kX25519Bytes.
+  static absl::StatusOr<KeyPair> OfPrivate(Secret private_key);
+
+  const PublicKey& public_key() const { return public_key_; }
+  const Secret& private_key() const { return private_key_; }
+
+ private:
+  KeyPair(Secret private_key, const PublicKey& public_key)
+      : private_key_(std::move(private_key)), public_key_(public_key) {}
+
+  Secret private_key_;
+  PublicKey public_key_;
+};
+
+// INVALID_ARGUMENT for a public key of small order, with which the result would be zero whatever the private key (RFC
+// 9180, section 7.1.4).
+absl::StatusOr<Secret> SharedSecret(const KeyPair& own, const PublicKey& peer);
 
 // suite_id of DHKEM(X25519, HKDF-SHA256), and of HPKE with it, HKDF-SHA256 and AES-256-GCM.
 inline constexpr uint8_t kKemSuite[] = {'K', 'E', 'M', 0x00, 0x20};
@@ -32,13 +59,13 @@ inline constexpr uint8_t kHpkeSuite[] = {'H', 'P', 'K', 'E', 0x00, 0x20, 0x00, 0
 // INTERNAL if OpenSSL fails. A salt of nullptr is the empty one.
 absl::StatusOr<Secret> LabeledExtract(ByteSpan suite, const Secret* salt, absl::string_view label,
                                       const Secret& key_material);
-// Of public key material.
+// Extracts from public key material, without a salt.
 absl::StatusOr<Secret> LabeledExtract(ByteSpan suite, absl::string_view label, ByteSpan key_material);
 // `size` must be at most 255 * 32.
 absl::StatusOr<Secret> LabeledExpand(ByteSpan suite, const Secret& prk, absl::string_view label, ByteSpan info,
                                      size_t size);
 
-// What both ends have (RFC 9180, section 5.1, "Context"). Immutable and movable.
+// The keys that both ends have (RFC 9180, section 5.1, "Context"). Immutable and movable.
 class HpkeKeys {
  public:
   // The key schedule of base mode. `shared_secret` is that of the key encapsulation. INTERNAL if OpenSSL fails.
@@ -46,7 +73,7 @@ class HpkeKeys {
 
   const Secret& key() const { return key_; }
   // The base nonce xor the sequence as a big-endian number: unique for every sequence.
-  envelope::AeadNonce NonceFor(uint64_t sequence) const;
+  AeadNonce NonceFor(uint64_t sequence) const;
   // Another secret of both ends, for a purpose that `context` names; at most 255 * 32 bytes.
   absl::StatusOr<Secret> Export(ByteSpan context, size_t size) const;
 
@@ -62,10 +89,10 @@ struct Encapsulated {
   HpkeKeys keys;
 };
 
-// With a key pair of its own that is used once. INVALID_ARGUMENT for a public key of small order; INTERNAL if OpenSSL
+// Makes a key pair of its own that is used once. INVALID_ARGUMENT for a public key of small order; INTERNAL if OpenSSL
 // fails.
 absl::StatusOr<Encapsulated> SetUpSender(const PublicKey& receiver, ByteSpan info);
-// With a given one, which must never have been used: for test vectors.
+// Takes a given key pair, which must never have been used: for test vectors.
 absl::StatusOr<Encapsulated> SetUpSenderWith(const KeyPair& ephemeral, const PublicKey& receiver, ByteSpan info);
 // Any 32 bytes are an `enc` but those of small order (INVALID_ARGUMENT): that the keys are the sender's shows when they
 // open something.
@@ -76,6 +103,6 @@ absl::StatusOr<KeyPair> DeriveKeyPair(const Secret& key_material);
 // ExtractAndExpand (section 4.1): the shared secret of the encapsulation.
 absl::StatusOr<Secret> KemSecret(const Secret& dh, const PublicKey& enc, const PublicKey& receiver);
 
-}  // namespace sideband::hpke
+}  // namespace sideband::envelope
 
-#endif  // SIDEBAND_PROTO_HPKE_HPKE_H_
+#endif  // SIDEBAND_PROTO_ENVELOPE_HPKE_H_

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AES-256-GCM (NIST SP 800-38D) by OpenSSL, in place. The caller must never repeat a nonce under a key.
-#ifndef SIDEBAND_PROTO_ENVELOPE_AEAD_H_
-#define SIDEBAND_PROTO_ENVELOPE_AEAD_H_
+// The symmetric primitives of a sealed record, by OpenSSL: HKDF-SHA256 (RFC 5869) and AES-256-GCM (NIST SP 800-38D).
+//   SIDEBAND_ASSIGN_OR_RETURN(const Secret prk, HkdfExtract(salt, key_material));
+//   SIDEBAND_ASSIGN_OR_RETURN(const Secret key, HkdfExpand(prk, info, 32));
+#ifndef SIDEBAND_PROTO_ENVELOPE_PRIMITIVES_H_
+#define SIDEBAND_PROTO_ENVELOPE_PRIMITIVES_H_
 
 #include <array>
 #include <cstddef>
@@ -18,6 +20,14 @@
 
 namespace sideband::envelope {
 
+// HKDF. 32 bytes. INTERNAL if OpenSSL fails. An empty salt means 32 zero bytes, as in the RFC.
+absl::StatusOr<Secret> HkdfExtract(ByteSpan salt, const Secret& key_material);
+// `size` bytes, at most 255 * 32; the same error.
+absl::StatusOr<Secret> HkdfExpand(const Secret& prk, ByteSpan info, size_t size);
+// Extracts, then expands.
+absl::StatusOr<Secret> HkdfSha256(const Secret& key_material, ByteSpan salt, ByteSpan info, size_t size);
+
+// AES-256-GCM, in place. The caller must never repeat a nonce under a key.
 inline constexpr size_t kAeadKeyBytes = 32;
 inline constexpr size_t kAeadNonceBytes = 12;
 inline constexpr size_t kAeadTagBytes = 16;
@@ -27,8 +37,8 @@ using AeadNonce = std::array<uint8_t, kAeadNonceBytes>;
 // Encrypts `text` in place and writes the tag. On an error (wrong key size, OpenSSL failure) `text` is wiped.
 absl::Status AeadSeal(const Secret& key, const AeadNonce& nonce, ByteSpan aad, std::span<uint8_t> text,
                       std::span<uint8_t, kAeadTagBytes> tag);
-// Likewise, with the parts, one after the other, in place of the first bytes of `text`, which never has them: they must
-// not be longer.
+// Does the same with the parts, one after the other, in place of the first bytes of `text`, which never has them: they
+// must not be longer.
 absl::Status AeadSeal(const Secret& key, const AeadNonce& nonce, ByteSpan aad, std::span<const ByteSpan> parts,
                       std::span<uint8_t> text, std::span<uint8_t, kAeadTagBytes> tag);
 
@@ -57,4 +67,4 @@ absl::Status AeadOpen(const Secret& key, const AeadNonce& nonce, ByteSpan aad, s
 
 }  // namespace sideband::envelope
 
-#endif  // SIDEBAND_PROTO_ENVELOPE_AEAD_H_
+#endif  // SIDEBAND_PROTO_ENVELOPE_PRIMITIVES_H_
