@@ -26,7 +26,7 @@
 #include "client/lib/telemetry_client.h"
 #include "proto/envelope/secret.h"
 #include "proto/exchange/guest_exchange.h"
-#include "proto/exchange/statement.h"
+#include "proto/exchange/messages.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace CLI {

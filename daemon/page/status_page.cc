@@ -13,7 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "daemon/authz/role_name.h"
+#include "daemon/authz/policy.h"
 #include "daemon/page/board_json.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/sensor_queries.h"

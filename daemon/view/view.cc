@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "daemon/authz/role_name.h"
+#include "daemon/authz/policy.h"
 #include "proto/audit/entry.h"
 
 namespace sideband::daemon {
