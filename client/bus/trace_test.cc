@@ -8,7 +8,6 @@
 
 #include "client/bus/trace_run.h"
 #include "proto/base/bytes.h"
-#include "proto/base/hex.h"
 #include "proto/mailbox/stream.h"
 #include "proto/smbus/pec.h"
 

@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/bytes.h"
 #include "proto/base/certificates.h"
-#include "proto/base/hex.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {

@@ -6,7 +6,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "proto/base/bytes.h"
-#include "proto/base/hex.h"
 
 namespace sideband::client {
 

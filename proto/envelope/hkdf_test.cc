@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "proto/base/hex.h"
+#include "proto/base/bytes.h"
 
 namespace sideband::envelope {
 namespace {

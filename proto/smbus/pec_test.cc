@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "proto/base/hex.h"
+#include "proto/base/bytes.h"
 
 namespace sideband::smbus {
 namespace {

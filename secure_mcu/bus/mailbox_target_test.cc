@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
-#include "proto/base/hex.h"
+#include "proto/base/bytes.h"
 #include "proto/smbus/pec.h"
 #include "secure_mcu/bus/virtual_bus.h"
 

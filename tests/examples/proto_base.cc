@@ -27,7 +27,6 @@
 #include "proto/base/descriptor.h"
 #include "proto/base/error_list.h"
 #include "proto/base/file.h"
-#include "proto/base/hex.h"
 #include "proto/base/openssl_handle.h"
 #include "proto/base/program.h"
 #include "proto/base/secret_memory.h"
@@ -81,10 +80,6 @@ absl::Status UseErrorList(const YamlMap& map, Device& device) {
 absl::Status UseFile(const std::string& path) {
   //@ proto/base/file.h
   return absl::OkStatus();
-}
-
-void UseHex() {
-  //@ proto/base/hex.h
 }
 
 void Use(const X509& certificate);
