@@ -18,7 +18,7 @@
 #include "client/cli/command.h"
 #include "client/lib/cancellation.h"
 #include "proto/base/bytes.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 
 namespace sideband::client {
 

@@ -19,7 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "client/lib/pem.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 #include "proto/base/openssl_handle.h"
 
 namespace sideband::client {

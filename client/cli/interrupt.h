@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "client/lib/cancellation.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 
 namespace sideband::client {
 

@@ -10,7 +10,6 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/descriptor.h"
 #include "proto/base/file.h"
 
 namespace sideband::client {

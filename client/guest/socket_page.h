@@ -22,7 +22,7 @@
 #include "absl/time/time.h"
 #include "client/guest/register_page.h"
 #include "proto/base/bytes.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 #include "proto/base/steady_time.h"
 
 namespace sideband::client {

@@ -8,7 +8,7 @@
 
 #include <csignal>
 
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 
 namespace sideband::client::top {
 

@@ -22,7 +22,7 @@
 #include "absl/synchronization/mutex.h"
 #include "daemon/audit/audit_storage.h"
 #include "proto/audit/entry.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 
 namespace sideband::daemon {
 

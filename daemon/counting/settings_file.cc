@@ -12,7 +12,6 @@
 #include "daemon/base/replace_file.h"
 #include "daemon/counting/counting_file.h"
 #include "proto/base/bytes.h"
-#include "proto/base/descriptor.h"
 #include "proto/base/error_list.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"

@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 
 namespace sideband::daemon {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "absl/time/time.h"
 #include "daemon/transport/transport.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 #include "proto/smbus/bus_socket.h"
 
 namespace sideband::daemon {

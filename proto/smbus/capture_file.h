@@ -18,7 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 #include "proto/smbus/monitor_frame.h"
 
 namespace sideband::smbus {

@@ -20,7 +20,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 #include "proto/smbus/i2cdev_buses.h"
 #include "sim/i2cdev/virtual_adapter.h"
 

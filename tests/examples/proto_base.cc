@@ -24,7 +24,6 @@
 #include "proto/base/bytes.h"
 #include "proto/base/certificates.h"
 #include "proto/base/command_line.h"
-#include "proto/base/descriptor.h"
 #include "proto/base/error_list.h"
 #include "proto/base/file.h"
 #include "proto/base/openssl_handle.h"
@@ -58,11 +57,6 @@ absl::Status UseBytes() {
 
 absl::Status UseCommandLine(CLI::App& app, int argc, char** argv) {
   //@ proto/base/command_line.h
-  return absl::OkStatus();
-}
-
-absl::Status UseDescriptor(const char* path) {
-  //@ proto/base/descriptor.h
   return absl::OkStatus();
 }
 
