@@ -12,7 +12,7 @@
 #include "client/cli/terminal.h"
 #include "client/commands.h"
 #include "client/lib/channel.h"
-#include "proto/base/program.h"
+#include "proto/base/errors.h"
 
 namespace sideband::client {
 namespace {

@@ -9,6 +9,7 @@
 #include "client/cli/exit_code.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/command_line.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 

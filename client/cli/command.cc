@@ -12,7 +12,7 @@
 #include "client/lib/rpc_status.h"
 #include "client/lib/token.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 namespace {

@@ -11,7 +11,7 @@
 namespace sideband::client {
 
 // Quotes fields that contain a comma or a quotation mark, and doubles their quotation marks. Ends the line with CR LF.
-// Control characters are escaped as in tables (proto/base/visible.h). A field that a spreadsheet would evaluate, since
+// Control characters are escaped as in tables (proto/base/text.h). A field that a spreadsheet would evaluate, since
 // it begins with '=', '+', '-' or '@' and is no number, begins with an apostrophe instead.
 std::string CsvLine(const std::vector<std::string>& fields);
 

@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "client/cli/csv.h"
 #include "client/cli/message_text.h"
-#include "proto/base/boot_id.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 namespace {

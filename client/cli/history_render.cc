@@ -17,8 +17,7 @@
 #include "client/cli/message_text.h"
 #include "client/cli/number_text.h"
 #include "client/cli/time_column.h"
-#include "proto/base/boot_id.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 namespace {

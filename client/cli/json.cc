@@ -6,7 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "proto/base/boot_id.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 namespace {

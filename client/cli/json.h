@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Messages as JSON for scripts: field names as in the .proto, zeros included, 64-bit numbers as decimal strings. Boot
-// IDs are 16 hexadecimal digits (proto/base/boot_id.h).
+// IDs are 16 hexadecimal digits (proto/base/text.h).
 #ifndef SIDEBAND_CLIENT_CLI_JSON_H_
 #define SIDEBAND_CLIENT_CLI_JSON_H_
 

@@ -8,7 +8,7 @@
 #include "client/cli/message_text.h"
 #include "client/lib/rpc_status.h"
 #include "client/lib/stream_end.h"
-#include "proto/base/boot_id.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 

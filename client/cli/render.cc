@@ -11,8 +11,7 @@
 #include "absl/time/time.h"
 #include "client/cli/message_text.h"
 #include "client/cli/number_text.h"
-#include "proto/base/boot_id.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 namespace {

@@ -2,7 +2,7 @@
 #include "client/cpp/error_values.h"
 
 #include "client/lib/rpc_status.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::library {
 namespace {

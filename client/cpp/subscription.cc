@@ -15,8 +15,8 @@
 #include "client/cpp/stream_values.h"
 #include "client/lib/rpc_status.h"
 #include "client/lib/stream_end.h"
-#include "proto/base/boot_id.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/text.h"
 #include "sideband/client.h"
 
 namespace sideband::library {

@@ -27,7 +27,7 @@
 #include "client/lib/rpc_status.h"
 #include "client/sensors/sensor_text.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 namespace {

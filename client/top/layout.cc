@@ -12,7 +12,7 @@
 #include "client/cli/number_text.h"
 #include "client/cli/table.h"
 #include "client/top/minute.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::client::top {
 namespace {

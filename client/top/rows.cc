@@ -14,7 +14,7 @@
 #include "client/cli/name_pattern.h"
 #include "client/cli/number_text.h"
 #include "client/top/board.h"
-#include "proto/base/boot_id.h"
+#include "proto/base/text.h"
 
 namespace sideband::client::top {
 namespace {

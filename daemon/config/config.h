@@ -15,7 +15,7 @@
 #include "daemon/config/listener_config.h"
 #include "daemon/config/sections.h"
 #include "daemon/config/target_config.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 #include "proto/base/uuid.h"
 
 namespace sideband::daemon {

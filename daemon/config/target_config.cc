@@ -8,8 +8,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/file.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::daemon {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "daemon/counting/settings.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 
 namespace sideband::daemon {
 

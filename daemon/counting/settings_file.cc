@@ -12,7 +12,7 @@
 #include "daemon/base/replace_file.h"
 #include "daemon/counting/counting_file.h"
 #include "proto/base/bytes.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 

@@ -21,7 +21,6 @@
 #include "daemon/view/visible_boards.h"
 #include "proto/base/event_name.h"
 #include "proto/base/text.h"
-#include "proto/base/visible.h"
 
 namespace sideband::daemon {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "daemon/config/config.h"
 #include "daemon/config/tls_files.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 
 namespace sideband::daemon {
 

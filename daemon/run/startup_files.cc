@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/config/device_config.h"
 #include "daemon/config/tls_files.h"
+#include "proto/base/errors.h"
 #include "proto/base/text.h"
 #include "proto/envelope/keys.h"
 #include "proto/exchange/sealing_file.h"

@@ -13,7 +13,7 @@
 #include "daemon/authz/policy.h"
 #include "daemon/config/config.h"
 #include "daemon/identity/key_set.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 
 namespace sideband::daemon {
 

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
+#include "proto/base/errors.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/text.h"
 
 namespace sideband {
 namespace {

@@ -25,7 +25,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 
 namespace sideband {
 

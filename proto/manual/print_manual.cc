@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/command_line.h"
-#include "proto/base/text.h"
+#include "proto/base/errors.h"
 #include "proto/manual/completion.h"
 
 namespace sideband::manual {

@@ -14,23 +14,23 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "proto/base/build_version.h"
-#include "proto/base/byte_size.h"
 #include "proto/base/bytes.h"
 #include "proto/base/certificates.h"
 #include "proto/base/command_line.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 #include "proto/base/file.h"
 #include "proto/base/openssl_handle.h"
-#include "proto/base/program.h"
 #include "proto/base/secret_memory.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
+#include "proto/base/text.h"
 #include "proto/base/throwaway_ca.h"
 #include "proto/base/unix_socket.h"
 #include "proto/base/uuid.h"
@@ -43,11 +43,6 @@ namespace {
 
 void UseBuildVersion() {
   //@ proto/base/build_version.h
-}
-
-absl::Status UseByteSize() {
-  //@ proto/base/byte_size.h
-  return absl::OkStatus();
 }
 
 absl::Status UseBytes() {
@@ -67,8 +62,8 @@ struct Device {
 constexpr absl::Duration kMin = absl::Milliseconds(100);
 constexpr absl::Duration kMax = absl::Hours(1);
 
-absl::Status UseErrorList(const YamlMap& map, Device& device) {
-  //@ proto/base/error_list.h
+int UseErrors(const YamlMap& map, Device& device) {
+  //@ proto/base/errors.h
 }
 
 absl::Status UseFile(const std::string& path) {
@@ -81,10 +76,6 @@ void Use(const X509& certificate);
 void UseOpensslHandles(absl::string_view pem) {
   //@ proto/base/openssl_handle.h
 }
-
-int Main(int argc, char** argv);
-
-//@ proto/base/program.h
 
 void UseSecretMemory() {
   //@ proto/base/secret_memory.h
@@ -110,6 +101,11 @@ class SteadyWaiter {
   SteadyCondVar changed_;
   bool stopping_ = false;
 };
+
+absl::Status UseText(bool known, const std::string& word, const std::vector<std::string>& events) {
+  //@ proto/base/text.h
+  return absl::OkStatus();
+}
 
 absl::Status UseThrowawayCa(const std::string& folder) {
   //@ proto/base/throwaway_ca.h
