@@ -25,7 +25,7 @@
 #include "client/commands.h"
 #include "client/lib/fake_daemon.h"
 #include "client/lib/rpc_status.h"
-#include "proto/base/build_version.h"
+#include "proto/base/version.h"
 #include "proto/envelope/seal.h"
 
 namespace sideband::client {

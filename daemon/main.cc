@@ -78,7 +78,6 @@
 #include "daemon/view/reader.h"
 #include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_queries.h"
-#include "proto/base/build_version.h"
 #include "proto/base/command_line.h"
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"

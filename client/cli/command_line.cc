@@ -2,7 +2,7 @@
 #include "client/cli/command_line.h"
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/build_version.h"
+#include "proto/base/version.h"
 
 namespace sideband::client {
 namespace {

@@ -2,7 +2,7 @@
 #include "daemon/run/flags.h"
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/build_version.h"
+#include "proto/base/version.h"
 
 namespace sideband::daemon {
 

@@ -20,7 +20,6 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "proto/base/build_version.h"
 #include "proto/base/bytes.h"
 #include "proto/base/certificates.h"
 #include "proto/base/command_line.h"
@@ -40,10 +39,6 @@
 
 namespace sideband {
 namespace {
-
-void UseBuildVersion() {
-  //@ proto/base/build_version.h
-}
 
 absl::Status UseBytes() {
   //@ proto/base/bytes.h

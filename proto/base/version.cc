@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/base/build_version.h"
+#include "proto/base/version.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "proto/base/version.h"
 
 namespace sideband {
 namespace {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/base/build_version.h"
+#include "proto/base/version.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "proto/base/version.h"
 
 namespace sideband {
 namespace {
