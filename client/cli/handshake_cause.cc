@@ -20,7 +20,7 @@
 #include "absl/strings/strip.h"
 #include "client/lib/pem.h"
 #include "proto/base/file.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 
 namespace sideband::client {
 namespace {

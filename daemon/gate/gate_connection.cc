@@ -19,7 +19,7 @@
 
 #include "daemon/listen/connection_holder.h"
 #include "daemon/listen/key_updates.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 
 namespace sideband::daemon {
 namespace {

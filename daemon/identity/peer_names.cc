@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 
 namespace sideband::daemon {
 namespace {

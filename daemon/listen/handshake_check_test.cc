@@ -12,7 +12,7 @@
 #include <string>
 
 #include "daemon/config/fake_certificates.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 
 namespace sideband::daemon {
 namespace {

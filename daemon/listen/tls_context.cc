@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/identity/peer_names.h"
 #include "daemon/listen/key_updates.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {

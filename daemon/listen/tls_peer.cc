@@ -10,7 +10,7 @@
 #include <ctime>
 
 #include "daemon/identity/peer_names.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 
 namespace sideband::daemon {
 namespace {

@@ -14,8 +14,8 @@
 #include "proto/attestation/certificate_table.h"
 #include "proto/attestation/ecdsa_p384.h"
 #include "proto/attestation/throwaway_snp_ca.h"
-#include "proto/base/certificates.h"
 #include "proto/base/file.h"
+#include "proto/base/openssl.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::attestation {

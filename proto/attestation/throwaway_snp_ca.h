@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "proto/attestation/vcek.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 
 namespace sideband::attestation {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 #include "proto/envelope/secret_access.h"
 
 namespace sideband::hpke {

@@ -21,11 +21,10 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
-#include "proto/base/certificates.h"
 #include "proto/base/command_line.h"
 #include "proto/base/errors.h"
 #include "proto/base/file.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 #include "proto/base/secret_memory.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
@@ -68,8 +67,9 @@ absl::Status UseFile(const std::string& path) {
 
 void Use(const X509& certificate);
 
-void UseOpensslHandles(absl::string_view pem) {
-  //@ proto/base/openssl_handle.h
+absl::Status UseOpenssl(absl::string_view pem, const CertificateChain& chain) {
+  //@ proto/base/openssl.h
+  return absl::OkStatus();
 }
 
 void UseSecretMemory() {
@@ -127,11 +127,6 @@ void UseWaitUntil(const absl::Notification& done, const std::vector<int>& store,
 
 absl::Status UseYaml() {
   //@ proto/base/yaml.h
-  return absl::OkStatus();
-}
-
-absl::Status UseCertificates(const CertificateChain& chain) {
-  //@ proto/base/certificates.h
   return absl::OkStatus();
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/base/certificates.h"
+#include "proto/base/openssl.h"
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/file.h"
@@ -11,6 +12,9 @@ namespace sideband {
 namespace {
 
 constexpr size_t kPemBytesMax = 1 << 20;
+
+// Without it OpenSSL would ask for a pass phrase on the terminal.
+int NoPassPhrase(char* /*buffer*/, int /*size*/, int /*is_writing*/, void* /*argument*/) { return -1; }
 
 using StackPtr = std::unique_ptr<STACK_OF(X509), decltype([](STACK_OF(X509) * stack) { sk_X509_free(stack); })>;
 
@@ -22,6 +26,21 @@ StackPtr StackOf(const CertificateChain& chain) {
 }
 
 }  // namespace
+
+BioPtr MemoryReader(absl::string_view bytes) {
+  return BioPtr(BIO_new_mem_buf(bytes.data(), static_cast<int>(bytes.size())));
+}
+
+CertificatePtr ReadCertificate(BIO* reader) {
+  return CertificatePtr(PEM_read_bio_X509(reader, nullptr, NoPassPhrase, nullptr));
+}
+
+KeyPtr ReadPrivateKey(BIO* reader) { return KeyPtr(PEM_read_bio_PrivateKey(reader, nullptr, NoPassPhrase, nullptr)); }
+
+absl::Status OpenSslFailed(absl::string_view what) {
+  ERR_clear_error();
+  return absl::InternalError(absl::StrCat("OpenSSL could not ", what));
+}
 
 absl::StatusOr<CertificateChain> LoadCertificates(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const std::string pem, ReadFile(path, kPemBytesMax));
