@@ -12,7 +12,7 @@
 #include "client/bus/value_text.h"
 #include "client/cli/number_text.h"
 #include "proto/mailbox/extension.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::client {
 namespace {

@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <functional>
 
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::daemon {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "daemon/transport/smbus_shape.h"
 #include "proto/base/status_macros.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::daemon {
 namespace {

@@ -19,8 +19,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
-#include "proto/smbus/bus.h"
 #include "proto/smbus/monitor_frame.h"
+#include "proto/smbus/transfer.h"
 #include "secure_mcu/serve/unix_listener.h"
 
 namespace sideband::mcu {

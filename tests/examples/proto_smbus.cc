@@ -11,7 +11,6 @@
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
-#include "proto/smbus/bit_times.h"
 #include "proto/smbus/bus_frame.h"
 #include "proto/smbus/bus_socket.h"
 #include "proto/smbus/capture_file.h"
@@ -25,10 +24,6 @@ namespace {
 
 absl::Status Send(int fd, ByteSpan frame);
 absl::StatusOr<Bytes> Receive(int fd, size_t size);
-
-void UseBitTimes(const Transfer& transfer, const TransferResult& result) {
-  //@ proto/smbus/bit_times.h
-}
 
 absl::Status UseBusFrame(int fd, const Transfer& transfer) {
   //@ proto/smbus/bus_frame.h
@@ -58,7 +53,7 @@ absl::Status UseMonitorFrame(int fd, ByteSpan first_body, ByteSpan next_body) {
   return absl::OkStatus();
 }
 
-void UseTransfer() {
+void UseTransfer(Bus& bus) {
   //@ proto/smbus/transfer.h
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/smbus/bit_times.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::smbus {
 
@@ -11,6 +11,15 @@ uint64_t BitTimes(const Transfer& transfer, const TransferResult& result) {
   for (const Bytes& read : result.read) bytes += read.size();
   // One bit time per START or repeated START, and one for the STOP.
   return kByte * bytes + transfer.messages.size() + 1;
+}
+
+uint8_t Pec(ByteSpan bytes, uint8_t pec) {
+  for (const uint8_t byte : bytes) {
+    pec ^= byte;
+    // SMBus' polynomial x^8 + x^2 + x + 1, the highest bit first.
+    for (int bit = 0; bit < 8; ++bit) pec = static_cast<uint8_t>(pec << 1 ^ ((pec & 0x80) != 0 ? 0x07 : 0));
+  }
+  return pec;
 }
 
 }  // namespace sideband::smbus
