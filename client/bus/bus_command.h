@@ -22,7 +22,7 @@
 
 namespace sideband::client {
 
-// Monitors the transactions of a virtual bus until a cancellation (proto/smbus/monitor_frame.h).
+// Monitors the transactions of a virtual bus until a cancellation (proto/smbus/bus_frame.h).
 //
 // Not thread-safe. The server is hostile.
 class BusMonitor final : public TraceSource {

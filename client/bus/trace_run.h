@@ -17,8 +17,8 @@
 #include "client/bus/trace_source.h"
 #include "client/bus/wire.h"
 #include "client/cli/output.h"
+#include "proto/smbus/bus_frame.h"
 #include "proto/smbus/capture_file.h"
-#include "proto/smbus/monitor_frame.h"
 
 namespace sideband::client {
 

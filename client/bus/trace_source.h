@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "proto/smbus/bus_frame.h"
 #include "proto/smbus/capture_file.h"
-#include "proto/smbus/monitor_frame.h"
 
 namespace sideband::client {
 

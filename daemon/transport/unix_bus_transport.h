@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "daemon/transport/transport.h"
 #include "proto/base/file.h"
-#include "proto/smbus/bus_socket.h"
+#include "proto/smbus/bus_frame.h"
 
 namespace sideband::daemon {
 

@@ -19,7 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/file.h"
-#include "proto/smbus/monitor_frame.h"
+#include "proto/smbus/bus_frame.h"
 
 namespace sideband::smbus {
 

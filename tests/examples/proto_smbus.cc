@@ -12,11 +12,8 @@
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_frame.h"
-#include "proto/smbus/bus_socket.h"
 #include "proto/smbus/capture_file.h"
-#include "proto/smbus/frame_body.h"
 #include "proto/smbus/i2cdev_buses.h"
-#include "proto/smbus/monitor_frame.h"
 #include "proto/smbus/transfer.h"
 
 namespace sideband::smbus {
@@ -25,13 +22,9 @@ namespace {
 absl::Status Send(int fd, ByteSpan frame);
 absl::StatusOr<Bytes> Receive(int fd, size_t size);
 
-absl::Status UseBusFrame(int fd, const Transfer& transfer) {
+absl::Status UseBusFrame(int fd, const Transfer& transfer, ByteSpan first_body, ByteSpan next_body) {
   //@ proto/smbus/bus_frame.h
   return absl::OkStatus();
-}
-
-void UseBusSocket(const Transfer& transfer) {
-  //@ proto/smbus/bus_socket.h
 }
 
 absl::Status UseCaptureFile(uint64_t now, const BusRecord& record) {
@@ -39,17 +32,8 @@ absl::Status UseCaptureFile(uint64_t now, const BusRecord& record) {
   return absl::OkStatus();
 }
 
-absl::Status UseFrameBody(uint64_t transactions, ByteSpan body) {
-  //@ proto/smbus/frame_body.h
-}
-
 absl::Status UseI2cDevBuses(const std::string& text) {
   //@ proto/smbus/i2cdev_buses.h
-  return absl::OkStatus();
-}
-
-absl::Status UseMonitorFrame(int fd, ByteSpan first_body, ByteSpan next_body) {
-  //@ proto/smbus/monitor_frame.h
   return absl::OkStatus();
 }
 

@@ -12,7 +12,6 @@
 #include "client/bus/trace_source.h"
 #include "proto/smbus/bus_frame.h"
 #include "proto/smbus/capture_file.h"
-#include "proto/smbus/monitor_frame.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/memory_file.h"
 
