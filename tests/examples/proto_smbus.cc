@@ -12,8 +12,8 @@
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_frame.h"
+#include "proto/smbus/bus_name.h"
 #include "proto/smbus/capture_file.h"
-#include "proto/smbus/i2cdev_buses.h"
 #include "proto/smbus/transfer.h"
 
 namespace sideband::smbus {
@@ -32,8 +32,8 @@ absl::Status UseCaptureFile(uint64_t now, const BusRecord& record) {
   return absl::OkStatus();
 }
 
-absl::Status UseI2cDevBuses(const std::string& text) {
-  //@ proto/smbus/i2cdev_buses.h
+absl::Status UseBusName(const std::string& text) {
+  //@ proto/smbus/bus_name.h
   return absl::OkStatus();
 }
 
