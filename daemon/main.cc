@@ -20,8 +20,6 @@
 #include "absl/synchronization/mutex.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
-#include "daemon/base/clock_watch.h"
-#include "daemon/base/periodic_thread.h"
 #include "daemon/board/board_store.h"
 #include "daemon/clocks/line_book.h"
 #include "daemon/collector/collector_thread.h"
