@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/registers/page_access.h"
+#include "proto/registers/guest_port.h"
 
 namespace sideband::client {
 
