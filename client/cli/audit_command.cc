@@ -7,7 +7,7 @@
 #include "client/cli/audit_text.h"
 #include "client/cli/builtin_commands.h"
 #include "client/cli/options.h"
-#include "proto/audit/verify_files.h"
+#include "proto/audit/chain.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/audit/fake_audit_storage.h"
 #include "daemon/metrics/self_metrics.h"
-#include "proto/audit/verify_files.h"
+#include "proto/audit/chain.h"
 
 namespace sideband::daemon {
 namespace {
