@@ -6,7 +6,7 @@
 //   SIDEBAND_RETURN_IF_ERROR(FeedAuditFiles(files, chain));
 //   SIDEBAND_RETURN_IF_ERROR(chain.End());   // DATA_LOSS "audit.jsonl:12: sequence 12 after 10"
 //
-// Bytes that are no files:
+// Bytes from elsewhere:
 //   chain.BeginFile("audit.jsonl");
 //   while (ReadMore(bytes)) chain.Feed(bytes);
 //   chain.EndFile();

@@ -13,7 +13,7 @@
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
-#include "proto/rotation_file/event_names.h"
+#include "proto/rotation_file/rotation_file.h"
 #include "secure_mcu/chip/counter_needs.h"
 #include "secure_mcu/chip/relation_rules.h"
 #include "secure_mcu/chip/rotation_plan.h"
