@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/exposition/row_families.h"
+#include "proto/exposition/family_names.h"
 #include "proto/exposition/text.h"
 
 namespace sideband::client {

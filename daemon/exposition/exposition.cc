@@ -7,7 +7,6 @@
 #include "absl/strings/strip.h"
 #include "daemon/snapshot/utilisation.h"
 #include "proto/exposition/family_names.h"
-#include "proto/exposition/row_families.h"
 
 namespace sideband::daemon {
 namespace {

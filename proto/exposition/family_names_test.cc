@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/exposition/row_families.h"
+#include "proto/exposition/family_names.h"
 
 #include <gtest/gtest.h>
 
