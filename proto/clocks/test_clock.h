@@ -13,7 +13,6 @@
 
 #include "absl/numeric/int128.h"
 #include "proto/clocks/clock_limits.h"
-#include "proto/clocks/instant.h"
 
 namespace sideband::clocks {
 
