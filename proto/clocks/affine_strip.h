@@ -84,7 +84,7 @@ struct StripBar {
   int64_t low = 0, high = 0;
 };
 
-// Relative to the segment's start, rounded outward.
+// A range of instants relative to the segment's start, rounded outward.
 struct StripRange {
   absl::int128 low, high;
   bool operator==(const StripRange&) const = default;
@@ -93,7 +93,7 @@ struct StripRange {
 // Bits of a period's fraction of a tick.
 inline constexpr int kPeriodFractionBits = 32;
 
-// Of a local period, in 2^-32 ticks, rounded outward.
+// The range of a local period in 2^-32 ticks, rounded outward.
 struct PeriodRange {
   absl::int128 low, high;
   bool operator==(const PeriodRange&) const = default;

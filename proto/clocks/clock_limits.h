@@ -67,7 +67,7 @@ struct InstantRange {
 
 // All in ticks, 2^-16 reference cycles.
 struct ClockLimits {
-  uint64_t period_shortest = 0;  // of the local clock, at any time
+  uint64_t period_shortest = 0;  // the local clock's, at any time
   uint64_t period_longest = 0;   // 0: the clock may stop
   // A packet's edge is at least `bar_low` and at most `bar_high` after its trigger.
   int64_t bar_low = 0;

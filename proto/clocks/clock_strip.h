@@ -77,7 +77,8 @@ enum class AddResult : uint8_t {
   kAfterRestart,         // … ended by Restart(), or by two packets that did not fit
   // Not used: outside the envelope, so that its halves do not belong together, or the clock is outside its limits.
   kOutside,
-  // Likewise, and the second in a row: the domain's own numbers must be reset. The next packet begins a segment.
+  // Outside the envelope, and the second in a row: the domain's own numbers must be reset. The next packet begins a
+  // segment.
   kResynchronise,
 };
 
@@ -85,8 +86,8 @@ struct ClockBound {
   enum class Kind : uint8_t { kEnvelope, kStrip };
   InstantRange range;  // guaranteed by the limits; an end may be open
   Kind kind = Kind::kEnvelope;
-  // Of the strip of this edge's segment, or beyond the newest packet of the last one: right if the clock is affine
-  // here. No claim but for kStrip.
+  // The range by the strip of this edge's segment, or beyond the newest packet by that of the last one: right if the
+  // clock is affine here. No claim but for kStrip.
   std::optional<InstantRange> fit;
   bool operator==(const ClockBound&) const = default;
 };
@@ -102,10 +103,10 @@ struct EdgesWithin {
   bool operator==(const EdgesWithin&) const = default;
 };
 
-// What the current segment's strip is made of: who has it has the strip of all packets, bit for bit. It is complete: a
-// segment's first and newest bar are in it, so that the envelope is bounded as well, but less closely.
+// The content of the current segment's strip: from it, ClockStrip::OfHulls makes the strip of all packets, bit for bit.
+// A segment's first and newest bar are in it, so that the envelope is bounded as well, but less closely.
 struct StripHulls {
-  uint64_t edge = 0;  // of the first packet; x is relative to it
+  uint64_t edge = 0;  // the first packet's; x is relative to it
   Instant origin;     // the start of its bar; y is relative to it
   int64_t first_high = 0;
   uint64_t packets = 0;
@@ -146,7 +147,7 @@ class ClockStrip {
   // INVALID_ARGUMENT if `end` is before `start`. Searches BoundAt, so it costs some hundred times as much.
   absl::StatusOr<EdgesWithin> EdgesOf(Instant start, Instant end) const;
 
-  // Of the segment's lines: the period, and how much longer it is than in the segment before. Empty while unknown.
+  // The period of the segment's lines, and how much longer it is than in the segment before. Empty while unknown.
   std::optional<PeriodRange> Period() const;
   std::optional<PeriodRange> Drift() const;
 

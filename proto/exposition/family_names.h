@@ -48,7 +48,7 @@ inline constexpr char kTurnsLowerHelp[] = "What was counted of an event that tak
 inline constexpr char kTurnsErrorHelp[] = "Standard error of the estimate of an event that takes turns.";
 inline constexpr char kTurnsUpperHelp[] = "Bound of an event that takes turns: the truth is not above it.";
 
-// Those of a level beside its counters.
+// The families of a level beside its counters.
 struct RowFamilies {
   const char* level;
   const char* level_help;

@@ -70,7 +70,7 @@ absl::StatusOr<std::vector<NamedRelation>> ReadRelations(const YamlNode& list);
 // Errors are "FILE:LINE: no event …". Whether the events fit together is the device's to check.
 absl::StatusOr<mailbox::Relation> RelationOf(const NamedRelation& relation, const EventNumbers& numbers);
 
-// Who reads the file decides which keys it may have beside those of the settings.
+// The reader's purpose decides which keys the file may have beside those of the settings.
 enum class RotationUse {
   kRequest,  // a device is asked for a plan: `events` and `always`
   kChip,     // what a chip boots with: `instructions`, `dead_cycles`, `seed` and `slots_min`
@@ -85,20 +85,20 @@ struct EventWeight {
 
 struct RotationFile {
   std::string path;
-  size_t line = 0;  // of the mapping
+  size_t line = 0;  // the mapping's
 
   RotationTerms terms;
   std::vector<EventWeight> weights;
 
-  std::vector<NamedEvent> events;  // that take turns; none: all that can
-  std::vector<NamedEvent> always;  // of these, in every set
+  std::vector<NamedEvent> events;  // to be multiplexed; none: all that can be
+  std::vector<NamedEvent> always;  // a part of `events`: in every set
 
-  std::optional<NamedEvent> instructions;  // whose rate tells even from uneven periods
+  std::optional<NamedEvent> instructions;  // its rate tells even from uneven periods
   uint32_t dead_cycles = 0;
   std::optional<uint64_t> seed;             // none: drawn by the device
-  std::optional<absl::Duration> slots_min;  // of plans that a device is asked for; none: half of its own shortest
+  std::optional<absl::Duration> slots_min;  // the least of requested plans; none: half of the chip's own shortest
 
-  std::optional<uint32_t> counters;  // of one bit each, of the whole slice
+  std::optional<uint32_t> counters;  // the whole slice's, of one bit each
   std::vector<NamedEvent> fixed;
   std::vector<NamedRelation> relations;
 
