@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli_fixture.h"
 #include "client/commands.h"
-#include "proto/base/build_version.h"
+#include "proto/base/version.h"
 
 namespace sideband::client {
 namespace {

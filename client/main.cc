@@ -10,7 +10,7 @@
 #include "client/cli/console.h"
 #include "client/commands.h"
 #include "client/lib/channel.h"
-#include "proto/base/program.h"
+#include "proto/base/errors.h"
 
 namespace sideband::client {
 namespace {

@@ -9,7 +9,7 @@
 #include "client/cli/cli.h"
 #include "client/commands.h"
 #include "proto/base/version.h"
-#include "proto/manual/print_manual.h"
+#include "proto/manual/man_page.h"
 
 namespace sideband::client {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "daemon/run/startup.h"
 #include "proto/base/version.h"
-#include "proto/manual/print_manual.h"
+#include "proto/manual/man_page.h"
 
 namespace sideband::daemon {
 namespace {

@@ -3,8 +3,7 @@
 // sideband-mcu: the emulated secure microcontroller.
 #include "absl/status/status.h"
 #include "proto/base/command_line.h"
-#include "proto/base/program.h"
-#include "proto/base/text.h"
+#include "proto/base/errors.h"
 #include "secure_mcu/cli/command_line.h"
 
 namespace sideband::mcu {

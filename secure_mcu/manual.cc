@@ -4,7 +4,7 @@
 #include <string>
 
 #include "proto/base/version.h"
-#include "proto/manual/print_manual.h"
+#include "proto/manual/man_page.h"
 #include "secure_mcu/cli/command_line.h"
 
 namespace sideband::mcu {

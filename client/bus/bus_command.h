@@ -18,11 +18,11 @@
 #include "client/cli/command.h"
 #include "client/lib/cancellation.h"
 #include "proto/base/bytes.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 
 namespace sideband::client {
 
-// Monitors the transactions of a virtual bus until a cancellation (proto/smbus/monitor_frame.h).
+// Monitors the transactions of a virtual bus until a cancellation (proto/smbus/bus_frame.h).
 //
 // Not thread-safe. The server is hostile.
 class BusMonitor final : public TraceSource {

@@ -12,7 +12,7 @@
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/stream.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::client {
 

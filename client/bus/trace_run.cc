@@ -14,7 +14,7 @@
 #include "absl/time/time.h"
 #include "client/cli/table.h"
 #include "proto/base/status_macros.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::client {
 namespace {

@@ -17,8 +17,8 @@
 #include "client/bus/mailbox_follower.h"
 #include "client/bus/wire.h"
 #include "client/cli/console.h"
+#include "proto/smbus/bus_frame.h"
 #include "proto/smbus/capture_file.h"
-#include "proto/smbus/monitor_frame.h"
 
 namespace sideband::client {
 

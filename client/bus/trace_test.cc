@@ -8,9 +8,8 @@
 
 #include "client/bus/trace_run.h"
 #include "proto/base/bytes.h"
-#include "proto/base/hex.h"
 #include "proto/mailbox/stream.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::client {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "proto/smbus/bit_times.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::client {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "proto/base/bytes.h"
-#include "proto/smbus/monitor_frame.h"
+#include "proto/smbus/bus_frame.h"
 
 namespace sideband::client {
 

@@ -17,7 +17,6 @@
 #include "client/cli/table.h"
 #include "proto/audit/chain.h"
 #include "proto/audit/entry.h"
-#include "proto/audit/verify_files.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {

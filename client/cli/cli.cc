@@ -12,6 +12,7 @@
 #include "client/lib/rpc_status.h"
 #include "proto/base/build_version.h"
 #include "proto/base/command_line.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/manual/command_entry.h"

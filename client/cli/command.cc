@@ -13,7 +13,7 @@
 #include "client/lib/channel.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 namespace {

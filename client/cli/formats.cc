@@ -17,7 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "client/cli/render.h"
-#include "proto/base/boot_id.h"
+#include "proto/base/text.h"
 #include "proto/base/visible.h"
 
 namespace sideband::client {

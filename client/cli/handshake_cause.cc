@@ -19,8 +19,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "client/lib/channel.h"
-#include "proto/base/descriptor.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/file.h"
+#include "proto/base/openssl.h"
 
 namespace sideband::client {
 namespace {

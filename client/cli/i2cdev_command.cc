@@ -16,7 +16,7 @@
 #include "client/cli/command.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
-#include "proto/smbus/i2cdev_buses.h"
+#include "proto/smbus/bus_name.h"
 
 namespace sideband::client {
 namespace {

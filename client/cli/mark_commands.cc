@@ -22,7 +22,7 @@
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 namespace {

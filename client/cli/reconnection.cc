@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/cli/render.h"
 #include "client/lib/rpc_status.h"
-#include "proto/base/boot_id.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 

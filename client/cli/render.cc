@@ -14,8 +14,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "client/cli/table.h"
-#include "proto/base/boot_id.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 namespace {

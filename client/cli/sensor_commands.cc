@@ -16,6 +16,7 @@
 #include "client/cli/stream.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 namespace {

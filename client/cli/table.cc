@@ -10,7 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 namespace {

@@ -22,10 +22,10 @@
 #include "client/lib/opener.h"
 #include "client/lib/replay_state.h"
 #include "client/lib/rpc_status.h"
-#include "proto/base/boot_id.h"
 #include "proto/base/bytes.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/text.h"
 #include "proto/envelope/keys.h"
 #include "proto/envelope/secret.h"
 

@@ -12,8 +12,7 @@
 #include "absl/time/time.h"
 #include "client/cli/render.h"
 #include "client/cli/table.h"
-#include "proto/base/boot_id.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 namespace {

@@ -11,8 +11,8 @@
 #include "client/cpp/snapshot_values.h"
 #include "client/cpp/stream_values.h"
 #include "client/lib/rpc_status.h"
-#include "proto/base/boot_id.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/text.h"
 #include "sideband/client.h"
 
 namespace sideband::library {

@@ -13,7 +13,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "proto/base/descriptor.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"

@@ -19,7 +19,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "proto/base/descriptor.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 

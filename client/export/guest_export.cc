@@ -13,7 +13,6 @@
 #include "absl/time/time.h"
 #include "client/cli/selection.h"
 #include "proto/exposition/family_names.h"
-#include "proto/exposition/row_families.h"
 #include "proto/exposition/text.h"
 
 namespace sideband::client {

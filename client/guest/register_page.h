@@ -24,7 +24,7 @@
 #include "proto/base/bytes.h"
 #include "proto/base/descriptor.h"
 #include "proto/base/steady_time.h"
-#include "proto/registers/page_access.h"
+#include "proto/registers/guest_port.h"
 
 namespace sideband::client {
 

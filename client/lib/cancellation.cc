@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 
 namespace sideband::client {
 

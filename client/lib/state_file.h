@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "client/lib/config.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 #include "proto/base/uuid.h"
 #include "proto/envelope/record.h"
 

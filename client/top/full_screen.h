@@ -17,7 +17,7 @@
 #include "client/top/rows.h"
 #include "client/top/terminal_screen.h"
 #include "client/top/view.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 
 namespace sideband::client::top {
 

@@ -11,7 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "client/cli/table.h"
 #include "client/top/model.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::client::top {
 namespace {

@@ -14,7 +14,7 @@
 #include "client/cli/selection.h"
 #include "client/cli/table.h"
 #include "client/top/model.h"
-#include "proto/base/boot_id.h"
+#include "proto/base/text.h"
 
 namespace sideband::client::top {
 namespace {

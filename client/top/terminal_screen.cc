@@ -19,7 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/top/terminal_type.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::client::top {
 namespace {

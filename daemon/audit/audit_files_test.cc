@@ -15,7 +15,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "proto/audit/entry.h"
-#include "proto/base/descriptor.h"
 #include "proto/base/file.h"
 #include "proto/base/wait_until.h"
 

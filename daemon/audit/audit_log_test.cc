@@ -18,7 +18,6 @@
 #include "daemon/audit/audit_files.h"
 #include "daemon/metrics/self_metrics.h"
 #include "proto/audit/chain.h"
-#include "proto/audit/verify_files.h"
 #include "proto/base/steady_time.h"
 #include "proto/base/wait_until.h"
 

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"

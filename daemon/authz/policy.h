@@ -22,7 +22,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "daemon/identity/identity.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 #include "proto/base/uuid.h"
 #include "proto/base/yaml.h"
 

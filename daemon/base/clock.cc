@@ -4,7 +4,9 @@
 #include <sys/timex.h>
 
 #include <ctime>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/base/steady_time.h"
 
@@ -16,6 +18,9 @@ absl::Duration ReadClock(clockid_t clock) {
   clock_gettime(clock, &time);
   return absl::DurationFromTimespec(time);
 }
+
+// A reading that took longer is discarded; the next check repeats it.
+constexpr absl::Duration kReadingMax = absl::Milliseconds(50);
 
 }  // namespace
 
@@ -54,6 +59,57 @@ void FakeClock::Step(absl::Duration by) {
   absl::MutexLock lock(&mu_);
   now_ += by;
   stepped_ += by;
+}
+
+ClockWatch::ClockWatch(const Clock& clock, std::function<void(absl::Duration by)> on_step)
+    : clock_(clock), on_step_(std::move(on_step)), lead_(ReadLead()) {}
+
+std::optional<absl::Duration> ClockWatch::ReadLead() const {
+  const absl::Duration before = clock_.Steady();
+  const absl::Duration now = clock_.Now() - absl::UnixEpoch();
+  if (clock_.Steady() - before > kReadingMax) return std::nullopt;
+  return now - before;
+}
+
+void ClockWatch::Check() {
+  const std::optional<absl::Duration> lead = ReadLead();
+  if (!lead) return;
+  const absl::Duration by = lead_ ? *lead - *lead_ : absl::ZeroDuration();
+  lead_ = lead;
+  if (absl::AbsDuration(by) >= kStepMin) on_step_(by);
+}
+
+std::string ClockWatch::Describe(absl::Duration by) {
+  const absl::Duration size = absl::Floor(absl::AbsDuration(by) + absl::Milliseconds(50), absl::Milliseconds(100));
+  return absl::StrCat("the wall clock was set ", by < absl::ZeroDuration() ? "back" : "ahead", " by ",
+                      absl::FormatDuration(size), ": collection keeps its pace, and timestamps follow the clock");
+}
+
+PeriodicThread::PeriodicThread(absl::Duration interval, std::function<void()> work)
+    : interval_(interval), work_(std::move(work)) {}
+
+PeriodicThread::~PeriodicThread() { Stop(); }
+
+void PeriodicThread::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void PeriodicThread::Stop() {
+  {
+    absl::MutexLock lock(&mu_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+bool PeriodicThread::Wait() {
+  absl::MutexLock lock(&mu_);
+  return !changed_.AwaitFor(mu_, absl::Condition(&stopping_), interval_);
+}
+
+void PeriodicThread::Run() {
+  while (Wait()) work_();
 }
 
 }  // namespace sideband::daemon

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's source of time. It is passed to constructors, so that tests can set the time.
+// The daemon's time: its source, which is passed to constructors so that tests can set the time; a watch for steps of
+// the wall clock; and a thread that works periodically.
+//   ClockWatch watch(clock, [](absl::Duration by) { spdlog::warn("{}", ClockWatch::Describe(by)); });
+//   PeriodicThread thread(absl::Seconds(1), [&] { watch.Check(); });
+//   thread.Start();
 #ifndef SIDEBAND_DAEMON_BASE_CLOCK_H_
 #define SIDEBAND_DAEMON_BASE_CLOCK_H_
 
+#include <functional>
 #include <optional>
+#include <string>
+#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "proto/base/steady_time.h"
 
 namespace sideband::daemon {
 
-// Thread-safe.
+// A source of time. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -52,6 +60,57 @@ class FakeClock final : public Clock {
   mutable absl::Mutex mu_;
   absl::Time now_ ABSL_GUARDED_BY(mu_);
   absl::Duration stepped_ ABSL_GUARDED_BY(mu_);  // sum of all steps
+};
+
+// Detects steps of the wall clock. Without a step, its lead over the monotonic clock changes only by slewing. Used by
+// one thread at a time. `clock` must outlive this object.
+class ClockWatch {
+ public:
+  // Smaller steps are not reported: time daemons slew by up to 8 % (chrony), and checks may be late.
+  static constexpr absl::Duration kStepMin = absl::Milliseconds(500);
+
+  // `on_step` receives the size of the step: positive if the clock was set ahead, negative if it was set back.
+  ClockWatch(const Clock& clock, std::function<void(absl::Duration by)> on_step);
+
+  // Reports a step since the previous check. Call it about once per second.
+  void Check();
+
+  // One line that describes a step, rounded to a tenth of a second.
+  static std::string Describe(absl::Duration by);
+
+ private:
+  // The lead of the wall clock over the monotonic clock. nullopt if the thread was suspended between the two readings.
+  std::optional<absl::Duration> ReadLead() const;
+
+  const Clock& clock_;
+  const std::function<void(absl::Duration by)> on_step_;
+  std::optional<absl::Duration> lead_;  // from the last check that could read it
+};
+
+// A thread that runs a short task periodically between Start() and Stop(), timed by the monotonic clock.
+// Start and Stop must be called from one thread. `work` runs on this object's thread only, the first time after one
+// interval. It must not call Stop().
+class PeriodicThread {
+ public:
+  PeriodicThread(absl::Duration interval, std::function<void()> work);
+  // Calls Stop().
+  ~PeriodicThread();
+
+  void Start();
+  // Waits for a running call of `work`.
+  void Stop() ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  void Run() ABSL_LOCKS_EXCLUDED(mu_);
+  // Waits for one interval. Returns false after Stop().
+  bool Wait() ABSL_LOCKS_EXCLUDED(mu_);
+
+  const absl::Duration interval_;
+  const std::function<void()> work_;
+  absl::Mutex mu_;
+  SteadyCondVar changed_;
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  std::thread thread_;
 };
 
 }  // namespace sideband::daemon

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "proto/base/descriptor.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/mailbox/word.h"
-#include "proto/smbus/bit_times.h"
 #include "proto/smbus/transfer.h"
 
 namespace sideband::daemon {

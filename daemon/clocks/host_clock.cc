@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "proto/clocks/instant.h"
+#include "proto/clocks/clock_limits.h"
 
 namespace sideband::daemon {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/mailbox/wall_reading.h"
-#include "proto/base/hex.h"
+#include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/catalog.h"

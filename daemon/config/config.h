@@ -14,7 +14,7 @@
 #include "daemon/config/device_config.h"
 #include "daemon/config/listener_config.h"
 #include "daemon/config/sections.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 #include "proto/base/uuid.h"
 
 namespace sideband::daemon {

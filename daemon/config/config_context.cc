@@ -2,8 +2,8 @@
 #include "daemon/config/config_context.h"
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/byte_size.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/text.h"
 
 namespace sideband::daemon {
 namespace {

@@ -19,7 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"

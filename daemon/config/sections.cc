@@ -13,7 +13,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/config/config_context.h"
-#include "proto/base/byte_size.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"

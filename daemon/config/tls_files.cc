@@ -24,7 +24,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/base/file.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {

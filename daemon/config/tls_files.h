@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/config/listener_config.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 
 namespace sideband::daemon {
 

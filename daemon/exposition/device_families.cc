@@ -11,7 +11,7 @@
 #include "daemon/snapshot/coverage.h"
 #include "daemon/snapshot/device_clock.h"
 #include "daemon/snapshot/rotation.h"
-#include "proto/exposition/row_families.h"
+#include "proto/exposition/family_names.h"
 #include "proto/exposition/text.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"

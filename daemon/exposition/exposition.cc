@@ -14,7 +14,6 @@
 #include "daemon/sensors/sensor_families.h"
 #include "daemon/snapshot/utilisation.h"
 #include "proto/exposition/family_names.h"
-#include "proto/exposition/row_families.h"
 
 namespace sideband::daemon {
 namespace {

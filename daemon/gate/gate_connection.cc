@@ -19,7 +19,7 @@
 
 #include "daemon/listen/connection_table.h"
 #include "daemon/listen/tls_context.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 
 namespace sideband::daemon {
 namespace {

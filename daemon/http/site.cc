@@ -22,7 +22,6 @@
 #include "daemon/view/sensor_queries.h"
 #include "proto/base/event_name.h"
 #include "proto/base/text.h"
-#include "proto/base/visible.h"
 
 namespace sideband::daemon {
 namespace {

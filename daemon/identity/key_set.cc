@@ -16,9 +16,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/identity/compact_jws.h"
+#include "proto/base/errors.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/text.h"
 #include "proto/base/yaml.h"
 
 namespace sideband::daemon {

@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "daemon/identity/compact_jws.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 #include "proto/base/yaml.h"
 
 namespace sideband::daemon {

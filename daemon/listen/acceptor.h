@@ -29,7 +29,7 @@
 #include "daemon/config/listener_config.h"
 #include "daemon/listen/descriptors.h"
 #include "daemon/metrics/serving_metrics.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 
 namespace sideband::daemon {
 

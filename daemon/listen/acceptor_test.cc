@@ -28,7 +28,7 @@
 #include "absl/synchronization/notification.h"
 #include "daemon/base/socket_folder.h"
 #include "daemon/metrics/self_metrics.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 #include "proto/base/wait_until.h"
 
 namespace sideband::daemon {

@@ -15,7 +15,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/identity/identity.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
 

@@ -16,7 +16,7 @@
 #include "daemon/config/fake_certificates.h"
 #include "daemon/listen/listener_tls.h"
 #include "daemon/metrics/self_metrics.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 
 namespace sideband::daemon {
 namespace {

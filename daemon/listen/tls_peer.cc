@@ -10,7 +10,7 @@
 #include <ctime>
 
 #include "daemon/identity/identity.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 
 namespace sideband::daemon {
 namespace {

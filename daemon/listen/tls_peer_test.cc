@@ -17,7 +17,7 @@
 #include "daemon/listen/listener_tls.h"
 #include "daemon/metrics/self_metrics.h"
 #include "proto/base/file.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 
 namespace sideband::daemon {
 namespace {

@@ -10,7 +10,7 @@
 #include "proto/mailbox/clocks.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::daemon {
 namespace {

@@ -20,7 +20,7 @@
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::daemon {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/word.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::daemon {
 namespace {

@@ -36,7 +36,7 @@
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/admin.h"
 #include "daemon/view/reader.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 
 namespace sideband::daemon {
 

@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/transport/transport.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 
 namespace sideband::daemon {
 

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <functional>
 
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::daemon {
 namespace {

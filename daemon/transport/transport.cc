@@ -2,7 +2,7 @@
 #include "daemon/transport/transport.h"
 
 #include "proto/base/status_macros.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::daemon {
 namespace {

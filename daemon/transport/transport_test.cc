@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::daemon {
 namespace {

@@ -2,7 +2,7 @@
 #include "daemon/transport/unix_bus_transport.h"
 
 #include "proto/base/status_macros.h"
-#include "proto/smbus/bus_socket.h"
+#include "proto/smbus/bus_frame.h"
 
 namespace sideband::daemon {
 

@@ -11,8 +11,8 @@
 
 #include "absl/time/time.h"
 #include "daemon/transport/transport.h"
-#include "proto/base/descriptor.h"
-#include "proto/smbus/bus_socket.h"
+#include "proto/base/file.h"
+#include "proto/smbus/bus_frame.h"
 
 namespace sideband::daemon {
 

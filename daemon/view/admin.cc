@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::daemon {
 namespace {

@@ -14,7 +14,7 @@
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::daemon {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/bytes.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::attestation {

@@ -18,8 +18,7 @@
 #include "absl/time/time.h"
 #include "proto/attestation/evidence.h"
 #include "proto/attestation/snp_certificates.h"
-#include "proto/base/certificates.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 
 namespace sideband::attestation {
 

@@ -16,8 +16,8 @@
 #include "proto/attestation/snp_certificates.h"
 #include "proto/attestation/snp_report.h"
 #include "proto/base/bytes.h"
-#include "proto/base/certificates.h"
 #include "proto/base/file.h"
+#include "proto/base/openssl.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::attestation {

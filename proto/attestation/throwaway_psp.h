@@ -19,7 +19,7 @@
 #include "proto/attestation/snp_certificates.h"
 #include "proto/attestation/snp_report.h"
 #include "proto/base/bytes.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 
 namespace sideband::attestation {
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Verifies the hash chain through an audit log's files, oldest first, and reports the first break.
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto files, OrderedAuditFiles({"audit.jsonl", "audit.jsonl.1"}));
 //   ChainVerifier chain({.head = head_noted_elsewhere});
+//   SIDEBAND_RETURN_IF_ERROR(FeedAuditFiles(files, chain));
+//   SIDEBAND_RETURN_IF_ERROR(chain.End());   // DATA_LOSS "audit.jsonl:12: sequence 12 after 10"
+//
+// Bytes from elsewhere:
 //   chain.BeginFile("audit.jsonl");
 //   while (ReadMore(bytes)) chain.Feed(bytes);
 //   chain.EndFile();
-//   SIDEBAND_RETURN_IF_ERROR(chain.End());   // DATA_LOSS "audit.jsonl:12: sequence 12 after 10"
 #ifndef SIDEBAND_PROTO_AUDIT_CHAIN_H_
 #define SIDEBAND_PROTO_AUDIT_CHAIN_H_
 
@@ -16,6 +20,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/audit/entry.h"
@@ -77,6 +82,14 @@ class ChainVerifier {
   absl::Status broken_;
   ChainSummary summary_;
 };
+
+// Sorts the files by the sequence of their first entries; empty files come first. Returns ReadFile's error for an
+// unreadable file, INVALID_ARGUMENT for a file that is not regular (it could not be read twice), and DATA_LOSS "FILE:1:
+// reason" for a file that does not begin with an entry.
+absl::StatusOr<std::vector<std::string>> OrderedAuditFiles(std::vector<std::string> paths);
+
+// Reads all files, in bounded memory. Returns read errors only; the verification's result is in `chain`.
+absl::Status FeedAuditFiles(const std::vector<std::string>& paths, ChainVerifier& chain);
 
 }  // namespace sideband
 

@@ -49,8 +49,8 @@ struct AuditEntry {
   AuditDecision decision = AuditDecision::kNone;
   std::string reason;
   uint64_t policy_version = 0;      // counted in this run of the daemon; 0 if the policy was not consulted
-  uint64_t lost = 0;                // of kLost: number of entries not written
-  uint64_t repeated = 0;            // of kAccess: number of further entries like this one, which is the last
+  uint64_t lost = 0;                // kLost: number of entries not written
+  uint64_t repeated = 0;            // kAccess: number of further entries like this one, which is the last
   std::vector<std::string> detail;  // at most kAuditDetailMax
 
   bool operator==(const AuditEntry&) const = default;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/crc.hpp>
+#include <charconv>
 
 namespace sideband {
 
@@ -49,6 +50,18 @@ uint32_t Crc32c(ByteSpan bytes) {
   boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
   crc.process_bytes(bytes.data(), bytes.size());
   return crc.checksum();
+}
+
+std::optional<Bytes> ParseHex(absl::string_view digits) {
+  if (digits.size() % 2 != 0) return std::nullopt;
+  Bytes bytes(digits.size() / 2);
+  const char* next = digits.data();
+  for (uint8_t& byte : bytes) {
+    const auto [end, error] = std::from_chars(next, next + 2, byte, 16);
+    if (error != std::errc() || end != next + 2) return std::nullopt;
+    next = end;
+  }
+  return bytes;
 }
 
 }  // namespace sideband

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Little-endian cursors over byte strings. All wire formats are read and written with them, never by casting a packed
-// struct.
+// Byte strings: little-endian cursors, hexadecimal digits and a checksum. All wire formats are read and written with
+// the cursors, never by casting a packed struct.
 //   ByteWriter out;
 //   out.U16(7);
 //   out.String("vm7");
@@ -11,6 +11,8 @@
 //   const uint16_t vm = in.U16();
 //   const std::string name = in.String();
 //   if (!in.ok()) return absl::DataLossError("truncated block");
+//
+//   const std::optional<Bytes> frame = ParseHex("9e5c0402000080");
 #ifndef SIDEBAND_PROTO_BASE_BYTES_H_
 #define SIDEBAND_PROTO_BASE_BYTES_H_
 
@@ -19,10 +21,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "absl/strings/string_view.h"
 
 namespace sideband {
 
@@ -99,6 +104,11 @@ inline ByteSpan AsBytes(const std::string& text) {
 
 // CRC-32C (Castagnoli; reflected, initial value and final inversion all ones): Crc32c("123456789") == 0xE3069283.
 uint32_t Crc32c(ByteSpan bytes);
+
+// Two digits per byte, in either case, without separators. nullopt for an odd number of digits and for other
+// characters. The opposite direction is absl::BytesToHexString; Abseil's own parser is not used because its signature
+// differs between Debian 12 and 13.
+std::optional<Bytes> ParseHex(absl::string_view digits);
 
 }  // namespace sideband
 

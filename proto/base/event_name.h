@@ -13,7 +13,7 @@
 
 namespace sideband {
 
-// What `find` returns for the name as it is given; if that converts to false, what it returns for the name with
+// Returns what `find` returns for the name as it is given; if that converts to false, what it returns for the name with
 // "_cycles". `find` takes a std::string, and looks it up exactly among the events that the caller may know of: a denied
 // event must not hide another.
 template <typename Find>

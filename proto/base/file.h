@@ -1,18 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads small files completely. Only regular files are read, and opening never blocks: a FIFO without a writer must not
-// hang a reload.
+// File descriptors with an owner that closes them, and small files read completely. Only regular files are read, and
+// opening never blocks: a FIFO without a writer must not hang a reload.
 //   SIDEBAND_ASSIGN_OR_RETURN(const std::string pem, ReadFile(path, 1 << 20, FileTrust::kNotWritable));
+//
+//   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+//   if (!file.is_open()) return ErrnoStatus(errno, path);
 #ifndef SIDEBAND_PROTO_BASE_FILE_H_
 #define SIDEBAND_PROTO_BASE_FILE_H_
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
-#include "proto/base/descriptor.h"
 
 namespace sideband {
+
+// A file descriptor, or none (-1). Movable.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (is_open()) ::close(fd_);
+  }
+
+  bool is_open() const { return fd_ >= 0; }
+  int get() const { return fd_; }
+  // Passes the ownership to the caller.
+  int Release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_ = -1;
+};
 
 inline constexpr size_t kFileSizeMax = 64 << 20;
 
@@ -21,7 +49,7 @@ inline constexpr size_t kFileSizeMax = 64 << 20;
 enum class FileTrust {
   kAny,          // no restriction
   kNotWritable,  // no other user may write or replace the file
-  kPrivate,      // as kNotWritable, and no other user may access the file
+  kPrivate,      // no other user may access the file, and kNotWritable holds
 };
 
 // Opens the regular file at `path`. NOT_FOUND for a missing file; PERMISSION_DENIED for an unreadable file and for a

@@ -24,7 +24,7 @@ namespace sideband {
 // suspended.
 absl::Duration SteadyNow();
 
-// CLOCK_MONOTONIC_RAW: the same by the machine's oscillator, whose rate nobody corrects.
+// CLOCK_MONOTONIC_RAW: the same by the machine's oscillator, whose rate is never corrected.
 absl::Duration RawNow();
 
 // Returns false if a signal handler interrupted the sleep. Returns immediately for zero and negative durations.

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Helpers for user-visible messages.
+// Text that people read and write: suggestions for a mistyped word, untrusted text for a terminal, sizes and boot IDs.
+//   if (!known) return absl::NotFoundError(absl::StrCat("unknown event '", word, "'", DidYouMean(word, events)));
+//   SIDEBAND_ASSIGN_OR_RETURN(const uint64_t bytes, ParseByteSize("16MiB"));
 #ifndef SIDEBAND_PROTO_BASE_TEXT_H_
 #define SIDEBAND_PROTO_BASE_TEXT_H_
 
+#include <cstdint>
 #include <span>
 #include <string>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
-#include "proto/base/error_list.h"
 
 namespace sideband {
 
@@ -24,18 +27,19 @@ std::string DidYouMean(absl::string_view word, std::span<const std::string> cand
 // ", must be a, b or c": the end of an "unknown …" message for a small set of words. Empty without words.
 std::string MustBeOneOf(std::span<const std::string> words);
 
-// `status` with "FILE:LINE: " (or "FILE: " if line is 0) before its message.
-absl::Status AtLine(const absl::Status& status, absl::string_view file, size_t line);
+// Escapes untrusted text for a terminal: ASCII control characters, Latin-1 control characters in UTF-8, characters that
+// order the text around them (U+202E), and invalid UTF-8 become \xNN per byte. Other characters are unchanged,
+// including quotes and backslashes.
+std::string Visible(absl::string_view text);
 
-// INVALID_ARGUMENT with the message "FILE:LINE: what".
-absl::Status LineError(absl::string_view file, size_t line, absl::string_view what);
+// A number of bytes, such as 1048576, 512KiB, 16MiB or 1GiB. INVALID_ARGUMENT for other notations.
+absl::StatusOr<uint64_t> ParseByteSize(absl::string_view text);
+// The size in the largest unit that divides it: "64KiB".
+std::string FormatByteSize(uint64_t bytes);
 
-// The exit status of a program: 0 for OK; 2 for errors of the configuration or the input (INVALID_ARGUMENT, NOT_FOUND,
-// PERMISSION_DENIED, OUT_OF_RANGE, FAILED_PRECONDITION); 1 for all other errors. Prints "PROGRAM: message" to standard
-// error unless OK. Line breaks and control characters in the message are made visible, so that it is one line.
-int ReportAndExitCode(absl::string_view program, const absl::Status& status);
-// As above, with one line per error; returns 2 if any error is an input error.
-int ReportAndExitCode(absl::string_view program, const ErrorList& errors);
+// A boot ID in tables, JSON, logs and traces, the same everywhere so that it can be searched for. 16 lower-case
+// hexadecimal digits: 0xb007 is "000000000000b007".
+inline std::string BootIdText(uint64_t boot_id) { return absl::StrFormat("%016x", boot_id); }
 
 }  // namespace sideband
 

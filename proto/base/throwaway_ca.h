@@ -18,7 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 
 namespace sideband {
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
 

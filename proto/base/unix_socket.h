@@ -35,7 +35,8 @@ class UnixExchange {
   // DEADLINE_EXCEEDED after the timeout, UNAVAILABLE if the peer has closed the connection. After an error the socket
   // must not be used again.
   absl::Status Send(ByteSpan bytes);
-  // What the peer has sent beyond `size` is kept for the next call: the parts of a message cost one system call.
+  // Returns `size` bytes. Bytes that the peer has sent beyond them are kept for the next call: the parts of a message
+  // cost one system call.
   absl::StatusOr<Bytes> Receive(size_t size);
 
  private:

@@ -25,7 +25,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 
 namespace sideband {
 
@@ -72,12 +72,12 @@ class YamlNode {
   absl::StatusOr<std::vector<std::string>> StringList() const;
   // A mapping with only these keys, each at most once. The error for an unknown key suggests the nearest known key.
   absl::StatusOr<YamlMap> Map(std::initializer_list<absl::string_view> keys) const;
-  // As above, but continues after errors: each rejected key is added to `errors` and omitted. nullopt, with an error,
+  // The same, but continues after errors: each rejected key is added to `errors` and omitted. nullopt, with an error,
   // if the node is not a mapping.
   std::optional<YamlMap> Map(std::initializer_list<absl::string_view> keys, ErrorList& errors) const;
   // A mapping with arbitrary keys, in the file's order.
   absl::StatusOr<std::vector<std::pair<std::string, YamlNode>>> Entries() const;
-  // As above, but continues after errors: each key that is repeated or not a text is added to `errors` and omitted.
+  // The same, but continues after errors: each key that is repeated or not a text is added to `errors` and omitted.
   std::vector<std::pair<std::string, YamlNode>> Entries(ErrorList& errors) const;
 
  private:

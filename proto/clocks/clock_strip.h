@@ -13,134 +13,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/clocks/affine_strip.h"
 #include "proto/clocks/clock_limits.h"
-#include "proto/clocks/instant.h"
 
 namespace sideband::clocks {
-
-// A local edge and an instant, both relative to the segment's start, so that products of two differences fit 128 bits.
-struct Vertex {
-  int64_t x = 0;
-  int64_t y = 0;
-  bool operator==(const Vertex&) const = default;
-};
-
-inline constexpr int64_t kXMax = int64_t{1} << 60;
-inline constexpr int64_t kYMax = int64_t{1} << 61;
-
-// The most vertices of a chain.
-inline constexpr size_t kVerticesMax = 64;
-
-// Above 0 if `c` is above the line through `a` and `b`; a.x < b.x.
-inline absl::int128 Above(const Vertex& a, const Vertex& b, const Vertex& c) {
-  return absl::int128(b.x - a.x) * (c.y - a.y) - absl::int128(b.y - a.y) * (c.x - a.x);
-}
-
-// The line through `a` and `b` at x, rounded up; a.x < b.x, and x is at most 2 kXMax from both.
-absl::int128 CeilOfLine(const Vertex& a, const Vertex& b, int64_t x);
-
-// The lower convex hull of points that arrive with ascending x. Both hulls of a strip are such chains: that of the
-// lower ends has its values negated. Not thread-safe.
-class ConvexChain {
- public:
-  // x must be above that of every vertex. A full chain first loses the inner vertex whose removal lifts the chain
-  // least.
-  void Push(const Vertex& point);
-  // Drops vertices at the front for which the next one is closer to a line through `point` that turns about it: the
-  // first that is left is the tangent point as seen from `point`, whose x is that of the last vertex. Vertices from the
-  // contact on stay.
-  void TurnFront(const Vertex& point);
-  // Removes inner vertices, those that lift the chain least first.
-  void Thin(size_t vertices_max);
-
-  // The vertex where the steepest line below the chain touches it; it is never removed.
-  void TouchLast() { contact_ = vertices_.size() - 1; }
-  void TouchAt(size_t vertex) { contact_ = vertex; }
-  const Vertex& contact() const { return vertices_[contact_]; }
-
-  // The chain at x, between the first and the last vertex.
-  absl::int128 CeilAt(int64_t x) const;
-
-  bool empty() const { return vertices_.empty(); }
-  const Vertex& front() const { return vertices_.front(); }
-  const Vertex& back() const { return vertices_.back(); }
-  std::span<const Vertex> vertices() const { return vertices_; }
-  size_t heap_bytes() const { return vertices_.capacity() * sizeof(Vertex); }
-  void ShrinkToFit() { vertices_.shrink_to_fit(); }
-
- private:
-  void RemoveLeast();
-
-  std::vector<Vertex> vertices_;
-  size_t contact_ = 0;
-};
-
-// An edge was between `low` and `high`. Relative to the segment's start; |x| <= kXMax, |low| and |high| <= kYMax.
-struct StripBar {
-  int64_t x = 0;
-  int64_t low = 0, high = 0;
-};
-
-// Relative to the segment's start, rounded outward.
-struct StripRange {
-  absl::int128 low, high;
-  bool operator==(const StripRange&) const = default;
-};
-
-// Bits of a period's fraction of a tick.
-inline constexpr int kPeriodFractionBits = 32;
-
-// Of a local period, in 2^-32 ticks, rounded outward.
-struct PeriodRange {
-  absl::int128 low, high;
-  bool operator==(const PeriodRange&) const = default;
-};
-
-// All straight lines through a segment's bars. They bound the clock at every edge, if it is affine up to the wander; if
-// no line is left, it was not. (clocks.md, 5: "Strip", "Refutation".) Not thread-safe. Lines have two freedoms: the
-// steepest one touches the lower hull's front and a vertex of the upper hull, the flattest one the upper hull's front
-// and a vertex of the lower. Bars before both fronts bound no line any more, now or later, so that their vertices are
-// dropped and nothing is lost.
-class AffineStrip {
- public:
-  explicit AffineStrip(uint32_t wander) : wander_(wander) {}
-
-  // x must be above that of the bar before. False if no line is left: then the strip is as before.
-  bool Add(const StripBar& bar);
-
-  // Where the clock is, if it is affine; |x| <= 2 kXMax. Empty with no bar, and with one at another x.
-  std::optional<StripRange> At(int64_t x) const;
-  // Empty with less than two bars.
-  std::optional<PeriodRange> Period() const;
-
-  // Bars added; at least 3 could have refuted each other.
-  uint64_t bars() const { return bars_; }
-  // For segments that take no more bars: widens the strip until no hull has more vertices, and frees memory.
-  void Shrink(size_t vertices_max);
-
-  // The hulls, of bars that are widened by the wander; the lower one is negated.
-  const ConvexChain& upper() const { return upper_; }
-  const ConvexChain& negated_lower() const { return lower_; }
-
-  // The strip that has these hulls, which may be hostile: INVALID_ARGUMENT if no strip has them. `bars` is taken as it
-  // is.
-  static absl::StatusOr<AffineStrip> OfHulls(uint32_t wander, uint64_t bars, const std::vector<Vertex>& upper,
-                                             const std::vector<Vertex>& negated_lower);
-
- private:
-  bool IsPoint() const { return bars_ == 1; }
-
-  uint32_t wander_;
-  uint64_t bars_ = 0;
-  ConvexChain upper_;
-  ConvexChain lower_;
-};
 
 // Anchors are kept: packets, with their bars tightened by all others. The newest kAnchorsExact packets are all kept, so
 // that among them the bounds are those of all packets; of older ones some are, at distances that grow with their age.
@@ -196,7 +77,8 @@ enum class AddResult : uint8_t {
   kAfterRestart,         // … ended by Restart(), or by two packets that did not fit
   // Not used: outside the envelope, so that its halves do not belong together, or the clock is outside its limits.
   kOutside,
-  // Likewise, and the second in a row: the domain's own numbers must be reset. The next packet begins a segment.
+  // Outside the envelope, and the second in a row: the domain's own numbers must be reset. The next packet begins a
+  // segment.
   kResynchronise,
 };
 
@@ -204,8 +86,8 @@ struct ClockBound {
   enum class Kind : uint8_t { kEnvelope, kStrip };
   InstantRange range;  // guaranteed by the limits; an end may be open
   Kind kind = Kind::kEnvelope;
-  // Of the strip of this edge's segment, or beyond the newest packet of the last one: right if the clock is affine
-  // here. No claim but for kStrip.
+  // The range by the strip of this edge's segment, or beyond the newest packet by that of the last one: right if the
+  // clock is affine here. No claim but for kStrip.
   std::optional<InstantRange> fit;
   bool operator==(const ClockBound&) const = default;
 };
@@ -221,10 +103,10 @@ struct EdgesWithin {
   bool operator==(const EdgesWithin&) const = default;
 };
 
-// What the current segment's strip is made of: who has it has the strip of all packets, bit for bit. It is complete: a
-// segment's first and newest bar are in it, so that the envelope is bounded as well, but less closely.
+// The content of the current segment's strip: from it, ClockStrip::OfHulls makes the strip of all packets, bit for bit.
+// A segment's first and newest bar are in it, so that the envelope is bounded as well, but less closely.
 struct StripHulls {
-  uint64_t edge = 0;  // of the first packet; x is relative to it
+  uint64_t edge = 0;  // the first packet's; x is relative to it
   Instant origin;     // the start of its bar; y is relative to it
   int64_t first_high = 0;
   uint64_t packets = 0;
@@ -265,7 +147,7 @@ class ClockStrip {
   // INVALID_ARGUMENT if `end` is before `start`. Searches BoundAt, so it costs some hundred times as much.
   absl::StatusOr<EdgesWithin> EdgesOf(Instant start, Instant end) const;
 
-  // Of the segment's lines: the period, and how much longer it is than in the segment before. Empty while unknown.
+  // The period of the segment's lines, and how much longer it is than in the segment before. Empty while unknown.
   std::optional<PeriodRange> Period() const;
   std::optional<PeriodRange> Drift() const;
 

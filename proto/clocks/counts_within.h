@@ -15,7 +15,7 @@
 
 namespace sideband::clocks {
 
-// What one return packet counted: in cycles of local edges [begin, end) alone. `begin` is the lowest edge that the
+// The count of one return packet: in cycles of local edges [begin, end) alone. `begin` is the lowest edge that the
 // packet before may have left to this one, its edge less its lag; `end` is this packet's edge.
 struct CountedEdges {
   uint64_t begin = 0, end = 0;
@@ -23,13 +23,14 @@ struct CountedEdges {
 };
 
 struct CountBounds {
-  uint64_t lower = 0;  // of packets that lie surely within
-  uint64_t upper = 0;  // of packets that may reach within; 2^64 - 1 if it is above
+  uint64_t lower = 0;  // the sum of packets that lie surely within
+  uint64_t upper = 0;  // the sum of packets that may reach within; 2^64 - 1 if it is above
   bool operator==(const CountBounds&) const = default;
 };
 
-// Of a range of time that ends before the horizon of the newest packet: what was counted since is in none yet.
-// Packets may be hostile: a range that is empty or reversed has no edges, and its count belongs to no time.
+// Bounds the count in a range of time, which must end before the horizon of the newest packet: what was counted since
+// is in no packet yet. Packets may be hostile: a range that is empty or reversed has no edges, and its count belongs to
+// no time.
 CountBounds CountsWithin(const EdgesWithin& edges, const std::vector<CountedEdges>& packets);
 
 }  // namespace sideband::clocks

@@ -13,7 +13,6 @@
 
 #include "absl/numeric/int128.h"
 #include "proto/clocks/clock_limits.h"
-#include "proto/clocks/instant.h"
 
 namespace sideband::clocks {
 
@@ -61,7 +60,7 @@ class TestClock {
   std::vector<Piece> pieces_;
 };
 
-// What a clock does besides drifting.
+// Changes of a clock besides its drift.
 enum class ClockKind : uint8_t { kSteady, kStepsAnnounced, kStepsSilent, kStopsAnnounced };
 
 // A clock, what is declared of it, and its packets: all that were not lost, in the order of their triggers.

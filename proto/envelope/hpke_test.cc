@@ -9,7 +9,7 @@
 #include <string>
 
 #include "absl/strings/escaping.h"
-#include "proto/base/hex.h"
+#include "proto/base/bytes.h"
 #include "proto/envelope/secret_access.h"
 
 namespace sideband::envelope {

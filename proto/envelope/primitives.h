@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 #include "proto/envelope/secret.h"
 
 namespace sideband::envelope {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "proto/base/hex.h"
+#include "proto/base/bytes.h"
 
 namespace sideband::envelope {
 namespace {

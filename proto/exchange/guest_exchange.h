@@ -17,7 +17,7 @@
 #include "absl/time/time.h"
 #include "proto/attestation/evidence.h"
 #include "proto/base/bytes.h"
-#include "proto/base/certificates.h"
+#include "proto/base/openssl.h"
 #include "proto/base/uuid.h"
 #include "proto/envelope/hpke.h"
 #include "proto/envelope/secret.h"

@@ -19,8 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
-#include "proto/base/certificates.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 #include "proto/base/uuid.h"
 
 namespace sideband::exchange {

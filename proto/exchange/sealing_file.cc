@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/attestation/snp_verifier.h"
 #include "proto/attestation/test_verifier.h"
-#include "proto/base/hex.h"
+#include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/yaml.h"
 

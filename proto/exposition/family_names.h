@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The names of the metric families of events.
+// Names, types and HELP of metric families: those of events, and those that both the daemon's exposition and that of a
+// guest (client/export) have, so that a query works on either.
 //   const std::vector<std::string> names = CounterNames(catalog.events);
-//   FamilyName("vm", names[event]);   // "sideband_vm_dram_bytes_total"
+//   out += FamilyHeader(MetricsFormat::kText, kVmFamilies.flags);
+//   out += FamilyHeader(MetricsFormat::kText, FamilyName("vm", names[event]), MetricType::kCounter,
+//                       CounterHelp(catalog.events[event], kVmFamilies.level_help));   // sideband_vm_dram_bytes_total
 #ifndef SIDEBAND_PROTO_EXPOSITION_FAMILY_NAMES_H_
 #define SIDEBAND_PROTO_EXPOSITION_FAMILY_NAMES_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "proto/exposition/text.h"
 #include "proto/mailbox/catalog.h"
 
 namespace sideband {
@@ -25,6 +30,65 @@ std::string RatioName(absl::string_view name);
 
 // "sideband_vm_" and the name.
 std::string FamilyName(absl::string_view level, absl::string_view name);
+
+struct FamilyText {
+  const char* name;
+  MetricType type;
+  const char* help;
+};
+
+std::string FamilyHeader(MetricsFormat format, const FamilyText& family);
+
+// HELP of an event's counter. `level_help` says what the rows are.
+std::string CounterHelp(const mailbox::EventInfo& event, absl::string_view level_help);
+
+inline constexpr char kTurnsCoverageHelp[] =
+    "Share of the row's time in which an event that takes turns was counted, since its counters were created.";
+inline constexpr char kTurnsLowerHelp[] = "What was counted of an event that takes turns: the truth is not below it.";
+inline constexpr char kTurnsErrorHelp[] = "Standard error of the estimate of an event that takes turns.";
+inline constexpr char kTurnsUpperHelp[] = "Bound of an event that takes turns: the truth is not above it.";
+
+// The families of a level beside its counters.
+struct RowFamilies {
+  const char* level;
+  const char* level_help;
+  FamilyText event_coverage;
+  FamilyText event_lower;
+  FamilyText event_standard_error;
+  FamilyText event_upper;
+  FamilyText flags;
+};
+
+inline constexpr RowFamilies kVmFamilies = {
+    .level = "vm",
+    .level_help = "Of each VM.",
+    .event_coverage = {"sideband_vm_event_coverage_ratio", MetricType::kGauge, kTurnsCoverageHelp},
+    .event_lower = {"sideband_vm_event_lower_total", MetricType::kCounter, kTurnsLowerHelp},
+    .event_standard_error = {"sideband_vm_event_standard_error", MetricType::kGauge, kTurnsErrorHelp},
+    .event_upper = {"sideband_vm_event_upper_total", MetricType::kCounter, kTurnsUpperHelp},
+    .flags = {"sideband_vm_flags", MetricType::kGauge, "1 for each reason why counts of a VM may be inexact."},
+};
+
+inline constexpr RowFamilies kContextFamilies = {
+    .level = "context",
+    .level_help = "Of each context.",
+    .event_coverage = {"sideband_context_event_coverage_ratio", MetricType::kGauge, kTurnsCoverageHelp},
+    .event_lower = {"sideband_context_event_lower_total", MetricType::kCounter, kTurnsLowerHelp},
+    .event_standard_error = {"sideband_context_event_standard_error", MetricType::kGauge, kTurnsErrorHelp},
+    .event_upper = {"sideband_context_event_upper_total", MetricType::kCounter, kTurnsUpperHelp},
+    .flags = {"sideband_context_flags", MetricType::kGauge,
+              "1 for each reason why counts of a context may be inexact."},
+};
+
+inline constexpr FamilyText kReferenceSecondsFamily = {
+    "sideband_device_reference_seconds_total", MetricType::kCounter,
+    "Time of the device's reference clock since its boot, at the newest snapshot."};
+inline constexpr FamilyText kSampleTimestampFamily = {
+    "sideband_sample_timestamp_seconds", MetricType::kGauge,
+    "When the newest snapshot of the device was latched, by the host's clock, since 1970."};
+
+// Seconds with all digits of `time_ns`, as kReferenceSecondsFamily has them.
+std::string SecondsText(uint64_t time_ns);
 
 }  // namespace sideband
 

@@ -37,7 +37,7 @@ std::string CreatedName(absl::string_view counter);
 // Returns the shortest form that parses to the same number; "NaN", "+Inf" and "-Inf" as in both formats.
 std::string NumberText(double value);
 
-// Likewise, but whole numbers, such as hertz and bytes, without an exponent.
+// Returns whole numbers, such as hertz and bytes, without an exponent; others as NumberText does.
 std::string ValueText(double value);
 
 // Seconds since the Unix epoch, with milliseconds.

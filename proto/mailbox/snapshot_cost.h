@@ -22,7 +22,7 @@ struct SnapshotCost {
   uint64_t commands = 0;   // LATCH, READs
   uint64_t windows = 0;    // block reads
   uint64_t bus_bytes = 0;  // with addresses, command codes, counts and PECs
-  uint64_t bit_times = 0;  // proto/smbus/bit_times.h
+  uint64_t bit_times = 0;  // proto/smbus/transfer.h
 };
 
 // `stream_bytes` is at least 1; `window_bytes` is 1 to 255.

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -12,7 +14,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "proto/base/command_line.h"
+#include "proto/base/errors.h"
+#include "proto/manual/completion.h"
 
 namespace sideband::manual {
 namespace {
@@ -60,41 +66,6 @@ std::string TakeWideCharacter(absl::string_view& text) {
 }
 
 std::string Words(absl::string_view word) { return absl::StrReplaceAll(RoffText(word), {{"-", "\\-"}}); }
-
-}  // namespace
-
-std::string RoffText(absl::string_view text) {
-  std::string roff;
-  bool at_line_start = true;
-  while (!text.empty()) {
-    const char c = text[0];
-    // There it would begin a request. An apostrophe would, too, but is escaped anyway.
-    if (at_line_start && c == '.') roff += "\\&";
-    at_line_start = c == '\n';
-    if (static_cast<uint8_t>(c) >= 0x80) {
-      roff += TakeWideCharacter(text);
-      continue;
-    }
-    const absl::string_view escape = Escape(c);
-    if (escape.empty()) {
-      roff += c;
-    } else {
-      absl::StrAppend(&roff, escape);
-    }
-    text.remove_prefix(1);
-  }
-  return roff;
-}
-
-std::string RoffBold(absl::string_view word) { return absl::StrCat("\\fB", Words(word), "\\fR"); }
-
-std::string RoffItalic(absl::string_view word) { return absl::StrCat("\\fI", Words(word), "\\fR"); }
-
-std::string RoffExample(absl::string_view lines) { return absl::StrCat(".EX\n", Words(lines), "\n.EE\n"); }
-
-std::string RoffArgument(absl::string_view word) { return absl::StrCat("\"", Words(word), "\""); }
-
-namespace {
 
 std::string Purpose(const CommandEntry& program) {
   return program.description.substr(0, program.description.find_first_of(":."));
@@ -228,7 +199,46 @@ std::string SeeAlso(const std::vector<std::string>& names) {
   return absl::StrJoin(names, ",\n", [](std::string* to, const std::string& name) { *to += Reference(name); }) + "\n";
 }
 
+absl::StatusOr<std::string> Format(absl::string_view kind, const CommandEntry& program, const ManPage& page) {
+  if (kind == "man") return FormatManPage(program, page);
+  if (kind == "bash") return BashCompletion(program);
+  if (kind == "zsh") return ZshCompletion(program);
+  if (kind == "fish") return FishCompletion(program);
+  return absl::InvalidArgumentError("one argument is needed: man, bash, zsh or fish");
+}
+
 }  // namespace
+
+std::string RoffText(absl::string_view text) {
+  std::string roff;
+  bool at_line_start = true;
+  while (!text.empty()) {
+    const char c = text[0];
+    // There it would begin a request. An apostrophe would, too, but is escaped anyway.
+    if (at_line_start && c == '.') roff += "\\&";
+    at_line_start = c == '\n';
+    if (static_cast<uint8_t>(c) >= 0x80) {
+      roff += TakeWideCharacter(text);
+      continue;
+    }
+    const absl::string_view escape = Escape(c);
+    if (escape.empty()) {
+      roff += c;
+    } else {
+      absl::StrAppend(&roff, escape);
+    }
+    text.remove_prefix(1);
+  }
+  return roff;
+}
+
+std::string RoffBold(absl::string_view word) { return absl::StrCat("\\fB", Words(word), "\\fR"); }
+
+std::string RoffItalic(absl::string_view word) { return absl::StrCat("\\fI", Words(word), "\\fR"); }
+
+std::string RoffExample(absl::string_view lines) { return absl::StrCat(".EX\n", Words(lines), "\n.EE\n"); }
+
+std::string RoffArgument(absl::string_view word) { return absl::StrCat("\"", Words(word), "\""); }
 
 std::string FormatManPage(const CommandEntry& program, const ManPage& page) {
   // No date: the release says as much, and a build is the same on every day.
@@ -245,6 +255,11 @@ std::string FormatManPage(const CommandEntry& program, const ManPage& page) {
   const bool is_examples = absl::ConsumePrefix(&footer, "Examples:\n");
   roff += Section(is_examples ? "EXAMPLES" : "NOTES", Footer(footer));
   return roff + Section("SEE ALSO", SeeAlso(page.see_also));
+}
+
+int PrintManual(int argc, char** argv, CLI::App& app, const ManPage& page) {
+  const auto text = Format(argc == 2 ? argv[1] : "", DescribeCommand(app), page);
+  return ReportAndExitCode("manual", text.ok() ? PrintText(*text) : text.status());
 }
 
 }  // namespace sideband::manual

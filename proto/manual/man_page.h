@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The manual page of a program, from its table of commands and what the table does not say.
+// The manual page of a program, from its table of commands and what the table does not say, and the main function of a
+// program that prints it.
 //   const ManPage page = {.section = 8,
 //                         .release = "sideband 0.2.0",
 //                         .sections = {{"FILES", {{"/etc/sideband/sidebandd.yaml", "The configuration."}}}},
 //                         .see_also = {"sideband(1)"}};
-//   std::cout << FormatManPage(DescribeCommand(app), page);
+//   return PrintManual(argc, argv, app, page);
 #ifndef SIDEBAND_PROTO_MANUAL_MAN_PAGE_H_
 #define SIDEBAND_PROTO_MANUAL_MAN_PAGE_H_
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,9 @@ struct ManPage {
 // In roff with the macros of man(7), ASCII. A description has the program's purpose in short before its first colon or
 // full stop. In a footer, lines that begin with a blank are an example.
 std::string FormatManPage(const CommandEntry& program, const ManPage& page);
+
+// The only argument is man, bash, zsh or fish. Returns the exit status: 2 for another argument, which is reported.
+int PrintManual(int argc, char** argv, CLI::App& app, const ManPage& page);
 
 }  // namespace sideband::manual
 

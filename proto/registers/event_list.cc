@@ -11,7 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "proto/base/text.h"
+#include "proto/base/errors.h"
 
 namespace sideband::hpc {
 namespace {

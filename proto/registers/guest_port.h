@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A guest port: a register page on a Unix stream socket, in place of a page of memory (registers.md, "Guest ports").
-// The guest sends frames, and receives an answer for each, in order; it may send several at once.
+// An access to a register page, which guests ask for and a device performs (registers.md, "Registers"), and a guest
+// port: a page on a Unix stream socket, in place of a page of memory (registers.md, "Guest ports"). The guest sends
+// frames, and receives an answer for each, in order; it may send several at once.
 //
 //  frame   u8 op (1 read, 2 write) · u8 size (4, 8) · u16 offset · u64 value        12 bytes, little-endian
 //  answer  u8 status (0 done, 1 not running) · u64 value                             9 bytes
@@ -14,8 +15,9 @@
 // Example: a write of 5 to hpcm, 8 bytes:
 //  02 08 08 00 05 00 00 00 00 00 00 00 → 00 00 00 00 00 00 00 00 00
 //
+//   const hpc::PageAccess write = hpc::WriteOf(hpc::kHpcmOffset, 8, 0b101);
 //   ByteWriter out;
-//   hpc::AppendFrame(hpc::WriteOf(hpc::kHpcmOffset, 8, 0b101), out);
+//   if (hpc::IsInPage(write)) hpc::AppendFrame(write, out);
 //   SIDEBAND_ASSIGN_OR_RETURN(const hpc::PageAccess access, hpc::DecodeFrame(out.written()));
 #ifndef SIDEBAND_PROTO_REGISTERS_GUEST_PORT_H_
 #define SIDEBAND_PROTO_REGISTERS_GUEST_PORT_H_
@@ -26,9 +28,30 @@
 
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
-#include "proto/registers/page_access.h"
+#include "proto/registers/hpc_registers.h"
 
 namespace sideband::hpc {
+
+enum class AccessKind : uint8_t { kRead = 1, kWrite = 2 };
+
+struct PageAccess {
+  AccessKind kind = AccessKind::kRead;
+  uint8_t size = 8;     // bytes: 4 or 8
+  uint16_t offset = 0;  // from the page's start, a multiple of `size`
+  uint64_t value = 0;   // to write, or as read; of 4 bytes: the low half
+  bool operator==(const PageAccess&) const = default;
+};
+
+inline PageAccess ReadOf(uint16_t offset, uint8_t size) { return {AccessKind::kRead, size, offset, 0}; }
+inline PageAccess WriteOf(uint16_t offset, uint8_t size, uint64_t value) {
+  return {AccessKind::kWrite, size, offset, value};
+}
+
+// Whether size, alignment and offset are those of an access to a page.
+inline bool IsInPage(const PageAccess& access) {
+  return (access.size == 4 || access.size == 8) && access.offset % access.size == 0 &&
+         uint32_t{access.offset} + access.size <= kPageBytes;
+}
 
 inline constexpr size_t kFrameBytes = 12;
 inline constexpr size_t kAnswerBytes = 9;

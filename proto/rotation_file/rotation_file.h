@@ -1,28 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A counter rotation as a file says it: rotation.yaml, and the key `rotation` of a chip file (README.md).
-//   SIDEBAND_ASSIGN_OR_RETURN(const RotationFile file, LoadRotationFile("rotation.yaml", RotationUse::kRequest));
+// A counter rotation as a file says it: rotation.yaml, and the key `rotation` of a chip file (README.md). Events are
+// named by the file, and numbered among those that a device has.
+//   SIDEBAND_ASSIGN_OR_RETURN(const RotationFile file, LoadRotationFile("rotation.yaml", RotationUse::kReplay));
 //   const EventNumbers numbers(names, file.path);
 //   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::RotationSettings settings, SettingsOf(file, numbers, clock_hz));
+//   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::EventSet set, numbers.SetOf(file.fixed));   // or "r.yaml:3: no event 'a'"
+//   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::Relation relation, RelationOf(file.relations[0], numbers));
 #ifndef SIDEBAND_PROTO_ROTATION_FILE_ROTATION_FILE_H_
 #define SIDEBAND_PROTO_ROTATION_FILE_ROTATION_FILE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "proto/base/yaml.h"
+#include "proto/mailbox/event_set.h"
 #include "proto/mailbox/rotation.h"
-#include "proto/rotation_file/event_names.h"
-#include "proto/rotation_file/relation_file.h"
 #include "proto/rotation_file/rotation_terms.h"
 
 namespace sideband {
 
-// Who reads the file decides which keys it may have beside those of the settings.
+struct NamedEvent {
+  std::string name;
+  size_t line = 0;
+  bool operator==(const NamedEvent&) const = default;
+};
+
+// A list of names, each once.
+absl::StatusOr<std::vector<NamedEvent>> ReadEventNames(const YamlNode& list);
+
+// Immutable, and so thread-safe.
+class EventNumbers {
+ public:
+  // Event i has the name names[i]. `path` is the file of the names that are looked up.
+  EventNumbers(std::vector<std::string> names, std::string path);
+
+  const std::string& path() const { return path_; }
+  const std::vector<std::string>& names() const { return names_; }
+  // Errors are "FILE:LINE: no event …".
+  absl::StatusOr<uint16_t> Of(const NamedEvent& event) const;
+  // Ascending.
+  absl::StatusOr<std::vector<uint16_t>> Of(const std::vector<NamedEvent>& events) const;
+  // Without words if there are no events.
+  absl::StatusOr<mailbox::EventSet> SetOf(const std::vector<NamedEvent>& events) const;
+
+ private:
+  std::vector<std::string> names_;
+  std::string path_;
+  std::map<std::string, uint16_t> numbers_;
+};
+
+struct NamedRelation {
+  mailbox::Relation::Kind kind = mailbox::Relation::Kind::kCycles;
+  std::vector<NamedEvent> members;
+  NamedEvent whole;  // not of kCycles
+  uint32_t times = 1;
+  size_t line = 0;
+  bool operator==(const NamedRelation&) const = default;
+};
+
+// Each of {sum: […], of: resident_cycles, times: n}, {event: x, is_sum_of: […]} and {event: a, at_most: b}.
+absl::StatusOr<std::vector<NamedRelation>> ReadRelations(const YamlNode& list);
+
+// Errors are "FILE:LINE: no event …". Whether the events fit together is the device's to check.
+absl::StatusOr<mailbox::Relation> RelationOf(const NamedRelation& relation, const EventNumbers& numbers);
+
+// The reader's purpose decides which keys the file may have beside those of the settings.
 enum class RotationUse {
   kRequest,  // a device is asked for a plan: `events` and `always`
   kChip,     // what a chip boots with: `instructions`, `dead_cycles`, `seed` and `slots_min`
@@ -37,20 +85,20 @@ struct EventWeight {
 
 struct RotationFile {
   std::string path;
-  size_t line = 0;  // of the mapping
+  size_t line = 0;  // the mapping's
 
   RotationTerms terms;
   std::vector<EventWeight> weights;
 
-  std::vector<NamedEvent> events;  // that take turns; none: all that can
-  std::vector<NamedEvent> always;  // of these, in every set
+  std::vector<NamedEvent> events;  // to be multiplexed; none: all that can be
+  std::vector<NamedEvent> always;  // a part of `events`: in every set
 
-  std::optional<NamedEvent> instructions;  // whose rate tells even from uneven periods
+  std::optional<NamedEvent> instructions;  // its rate tells even from uneven periods
   uint32_t dead_cycles = 0;
   std::optional<uint64_t> seed;             // none: drawn by the device
-  std::optional<absl::Duration> slots_min;  // of plans that a device is asked for; none: half of its own shortest
+  std::optional<absl::Duration> slots_min;  // the least of requested plans; none: half of the chip's own shortest
 
-  std::optional<uint32_t> counters;  // of one bit each, of the whole slice
+  std::optional<uint32_t> counters;  // the whole slice's, of one bit each
   std::vector<NamedEvent> fixed;
   std::vector<NamedRelation> relations;
 

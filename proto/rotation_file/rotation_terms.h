@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the turns of a rotation are made, in times of any clock: what is not given has the profile's default. A file and
+// The settings of multiplexing, in times of any clock: what is not given has the profile's default. A file and
 // a message have the same ranges and defaults (README.md).
 //   RotationTerms terms = DefaultTerms(mailbox::RotationProfile::kTwoSet);
 //   terms.threshold_per_mille = PerMille(threshold);          // from 0 to kThresholdMax
@@ -37,10 +37,10 @@ struct RotationTerms {
   bool operator==(const RotationTerms&) const = default;
 };
 
-// Those of a profile of which nothing else is given. kTwoSet has the times of the reference text.
+// The terms of a profile of which nothing else is given. kTwoSet has the times of the reference text.
 RotationTerms DefaultTerms(mailbox::RotationProfile profile);
 
-// Of a number from 0 to 1000, rounded to the nearest.
+// Converts a number from 0 to 1000, rounded to the nearest.
 uint32_t PerMille(double number);
 
 // A time in cycles of a clock, rounded to the nearest, at least 1.

@@ -3,11 +3,57 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "proto/base/status_macros.h"
-#include "proto/smbus/frame_body.h"
+#include "proto/base/unix_socket.h"
 
 namespace sideband::smbus {
 namespace {
+
+constexpr uint8_t kVersion = 1;
+
+// The numbers are part of the protocol: below 0x80 from a controller, above from the bus.
+enum class FrameKind : uint8_t {
+  kTransfer = 0x01,
+  kMonitor = 0x02,
+  kResult = 0x81,
+  kMonitorStart = 0x82,
+  kRecord = 0x83,
+  kLoss = 0x84,
+};
+
+// BeginFrame writes a frame up to its kind; EndFrame sets the length and returns the frame.
+ByteWriter BeginFrame(FrameKind kind) {
+  ByteWriter out;
+  out.U32(0);  // patched by EndFrame
+  out.U8(kVersion);
+  out.U8(static_cast<uint8_t>(kind));
+  return out;
+}
+
+Bytes EndFrame(ByteWriter out) {
+  out.PatchU32(0, static_cast<uint32_t>(out.size() - sizeof(uint32_t)));
+  return std::move(out).Take();
+}
+
+absl::Status MalformedFrame(absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("virtual bus frame: ", what));
+}
+
+// Checks the version and kind of a body.
+absl::Status CheckPreamble(ByteReader& in, FrameKind kind) {
+  if (in.U8() != kVersion) return MalformedFrame("unknown version");
+  if (in.U8() != static_cast<uint8_t>(kind)) return MalformedFrame("unknown kind");
+  return absl::OkStatus();
+}
+
+// Checks that no bytes were missing and none are left.
+absl::Status CheckEnd(const ByteReader& in) {
+  if (!in.ok()) return MalformedFrame("truncated");
+  if (in.remaining() != 0) return MalformedFrame("bytes after the end");
+  return absl::OkStatus();
+}
 
 constexpr uint8_t kFlagRead = 1 << 0;
 constexpr uint8_t kFlagBlock = 1 << 1;
@@ -31,6 +77,50 @@ absl::StatusOr<Message> DecodeMessage(ByteReader& in) {
   }
   return message;
 }
+
+Bytes EncodeRecord(const BusRecord& record) {
+  ByteWriter out = BeginFrame(FrameKind::kRecord);
+  out.U64(record.time_us);
+  out.Raw(EncodeTransfer(record.transfer));
+  if (record.result.has_value()) {
+    out.Raw(EncodeResult(*record.result));
+  } else {
+    // Length 0: no result.
+    out.U32(0);
+  }
+  return EndFrame(std::move(out));
+}
+
+Bytes EncodeLoss(const BusLoss& loss) {
+  ByteWriter out = BeginFrame(FrameKind::kLoss);
+  out.U64(loss.transactions);
+  return EndFrame(std::move(out));
+}
+
+absl::StatusOr<MonitorEvent> DecodeRecord(ByteReader& in) {
+  BusRecord record{.time_us = in.U64()};
+  const ByteSpan transfer = in.Raw(in.U32());
+  const ByteSpan result = in.Raw(in.U32());
+  SIDEBAND_RETURN_IF_ERROR(CheckEnd(in));
+  SIDEBAND_ASSIGN_OR_RETURN(record.transfer, DecodeTransfer(transfer));
+  if (!result.empty()) {
+    SIDEBAND_ASSIGN_OR_RETURN(record.result, DecodeResult(result));
+  }
+  return record;
+}
+
+absl::StatusOr<MonitorEvent> DecodeLoss(ByteReader& in) {
+  const BusLoss loss{in.U64()};
+  SIDEBAND_RETURN_IF_ERROR(CheckEnd(in));
+  return loss;
+}
+
+bool IsKind(ByteSpan body, FrameKind kind) {
+  ByteReader in(body);
+  return CheckPreamble(in, kind).ok();
+}
+
+constexpr absl::string_view kKind = "bus";
 
 }  // namespace
 
@@ -94,6 +184,53 @@ absl::StatusOr<TransferResult> DecodeResult(ByteSpan body) {
   }
   SIDEBAND_RETURN_IF_ERROR(CheckEnd(in));
   return result;
+}
+
+Bytes EncodeMonitorRequest() { return EndFrame(BeginFrame(FrameKind::kMonitor)); }
+
+Bytes EncodeMonitorStart(uint64_t now_us) {
+  ByteWriter out = BeginFrame(FrameKind::kMonitorStart);
+  out.U64(now_us);
+  return EndFrame(std::move(out));
+}
+
+Bytes EncodeMonitorEvent(const MonitorEvent& event) {
+  const auto* const record = std::get_if<BusRecord>(&event);
+  return record != nullptr ? EncodeRecord(*record) : EncodeLoss(std::get<BusLoss>(event));
+}
+
+bool IsMonitorRequest(ByteSpan body) {
+  ByteReader in(body);
+  return CheckPreamble(in, FrameKind::kMonitor).ok() && CheckEnd(in).ok();
+}
+
+absl::StatusOr<uint64_t> DecodeMonitorStart(ByteSpan body) {
+  ByteReader in(body);
+  SIDEBAND_RETURN_IF_ERROR(CheckPreamble(in, FrameKind::kMonitorStart));
+  const uint64_t now_us = in.U64();
+  SIDEBAND_RETURN_IF_ERROR(CheckEnd(in));
+  return now_us;
+}
+
+absl::StatusOr<MonitorEvent> DecodeMonitorEvent(ByteSpan body) {
+  const bool is_loss = IsKind(body, FrameKind::kLoss);
+  ByteReader in(body);
+  SIDEBAND_RETURN_IF_ERROR(CheckPreamble(in, is_loss ? FrameKind::kLoss : FrameKind::kRecord));
+  return is_loss ? DecodeLoss(in) : DecodeRecord(in);
+}
+
+absl::Status BusError(const std::string& path, int error) { return UnixSocketError(kKind, path, error); }
+
+int ConnectToBus(const std::string& path) { return ConnectToUnixSocket(path); }
+
+absl::StatusOr<TransferResult> ExchangeOnBus(int socket, const std::string& path, const Transfer& transfer,
+                                             absl::Duration timeout) {
+  UnixExchange exchange(socket, kKind, path, timeout);
+  SIDEBAND_RETURN_IF_ERROR(exchange.Send(EncodeTransfer(transfer)));
+  SIDEBAND_ASSIGN_OR_RETURN(const Bytes header, exchange.Receive(kFrameHeaderBytes));
+  SIDEBAND_ASSIGN_OR_RETURN(const size_t body_size, FrameBodySize(header));
+  SIDEBAND_ASSIGN_OR_RETURN(const Bytes body, exchange.Receive(body_size));
+  return DecodeResult(body);
 }
 
 }  // namespace sideband::smbus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bus traffic in a file: a header, then the frames of a monitor (monitor_frame.h). README.md has the layout and an
+// Bus traffic in a file: a header, then the frames of a monitor (bus_frame.h). README.md has the layout and an
 // example. A capture contains all bytes of the bus, including the counters of confidential VMs.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto writer, CaptureWriter::Create("bus.sbt", {.host_time_us = now}));
 //   SIDEBAND_RETURN_IF_ERROR(writer->Append(record));
@@ -18,8 +18,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/base/descriptor.h"
-#include "proto/smbus/monitor_frame.h"
+#include "proto/base/file.h"
+#include "proto/smbus/bus_frame.h"
 
 namespace sideband::smbus {
 

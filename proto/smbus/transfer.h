@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One bus transaction: messages joined by repeated STARTs, between one START and one STOP. The structure is that of
-// Linux' I2C_RDWR, so that it is the same for the virtual bus and for /dev/i2c-N.
+// One bus transaction: messages joined by repeated STARTs, between one START and one STOP; its packet error code and
+// its duration. The structure is that of Linux' I2C_RDWR, so that it is the same for the virtual bus and for
+// /dev/i2c-N.
 //   Transfer transfer;                                   // block read of command 0x5C at 0x4F:
 //   transfer.messages.push_back(Message::Write(0x4F, {0x5C}));
 //   transfer.messages.push_back(Message::Read(0x4F, 5));
+//   const TransferResult result = bus.Execute(transfer);
+//   const uint64_t bit_times = BitTimes(transfer, result);   // 75, which are 0.75 ms at 100 kHz
 #ifndef SIDEBAND_PROTO_SMBUS_TRANSFER_H_
 #define SIDEBAND_PROTO_SMBUS_TRANSFER_H_
 
@@ -62,6 +65,29 @@ struct TransferResult {
   // The controller vanished during the transaction, so no result is sent. Only set by a bus that simulates faults.
   bool controller_died = false;
   bool operator==(const TransferResult&) const = default;
+};
+
+// The duration of a transaction in bit times (periods of SCL): 9 for each byte with its acknowledgement, 1 for each
+// START, repeated START and STOP (smbpbi-facts.md, 6.1). Clock stretching is not included.
+// Counts the bytes read according to `result`, and all bytes to be written, whether they were acknowledged or not.
+uint64_t BitTimes(const Transfer& transfer, const TransferResult& result);
+
+// SMBus packet error code: CRC-8 with polynomial x^8+x^2+x+1 (0x07), initial value 0, over every byte of a transaction
+// from START to STOP, both address bytes included (SMBus 2.0, section 5.4). Pec("123456789") == 0xF4.
+// Returns the code after `bytes`, continuing from `pec`, so that a transaction can be processed in pieces.
+uint8_t Pec(ByteSpan bytes, uint8_t pec = 0);
+
+// The byte that carries a 7-bit address: address << 1, plus one for a read.
+constexpr uint8_t AddressByte(uint8_t address, bool read) {
+  return static_cast<uint8_t>(address << 1 | (read ? 1 : 0));
+}
+
+// A bus that executes whole transactions: the targets themselves, or a layer between them and a controller.
+// Not thread-safe unless the implementation states otherwise.
+class Bus {
+ public:
+  virtual ~Bus() = default;
+  virtual TransferResult Execute(const Transfer& transfer) = 0;
 };
 
 }  // namespace sideband::smbus

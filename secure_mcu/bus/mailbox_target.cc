@@ -5,7 +5,7 @@
 
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::mcu {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
-#include "proto/base/hex.h"
-#include "proto/smbus/pec.h"
+#include "proto/base/bytes.h"
+#include "proto/smbus/transfer.h"
 #include "secure_mcu/bus/virtual_bus.h"
 
 namespace sideband::mcu {

@@ -9,7 +9,7 @@
 
 #include <map>
 
-#include "proto/smbus/bus.h"
+#include "proto/smbus/transfer.h"
 #include "secure_mcu/bus/bus_target.h"
 
 namespace sideband::mcu {

@@ -2,8 +2,8 @@
 #include "secure_mcu/chip_file/chip_file_memory.h"
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/text.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
 
 namespace sideband::mcu {

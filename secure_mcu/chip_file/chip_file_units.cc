@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "secure_mcu/chip_file/chip_file_domains.h"

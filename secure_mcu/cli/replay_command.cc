@@ -10,7 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "proto/base/command_line.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 #include "secure_mcu/cli/commands.h"
 #include "secure_mcu/replay/replay.h"
 

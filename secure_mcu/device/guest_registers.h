@@ -21,7 +21,7 @@
 #include <optional>
 #include <tuple>
 
-#include "proto/registers/page_access.h"
+#include "proto/registers/guest_port.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/pipeline/hpc_page.h"
 

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "proto/clocks/instant.h"
+#include "proto/clocks/clock_limits.h"
 #include "proto/mailbox/counting.h"
 
 namespace sideband::mcu {

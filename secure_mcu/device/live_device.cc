@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "secure_mcu/chip_file/pace.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/text.h"
 #include "secure_mcu/chip_file/unit_plan.h"
 #include "secure_mcu/device/unit_wiring.h"
 #include "secure_mcu/device/wiring.h"

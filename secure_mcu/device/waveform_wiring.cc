@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/text.h"
 #include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/chip_file/pace.h"
 #include "secure_mcu/chip_file/resident_cycles.h"

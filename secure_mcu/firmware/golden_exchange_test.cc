@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/escaping.h"
-#include "proto/base/hex.h"
+#include "proto/base/bytes.h"
 #include "proto/smbus/transfer.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"

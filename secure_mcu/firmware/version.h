@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/build_version.h"
+#include "proto/base/version.h"
 
 namespace sideband::mcu {
 

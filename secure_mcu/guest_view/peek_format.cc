@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "proto/base/boot_id.h"
+#include "proto/base/text.h"
 #include "secure_mcu/guest_view/peek.h"
 
 namespace sideband::mcu {

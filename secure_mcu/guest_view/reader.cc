@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/text.h"
 
 namespace sideband::mcu {
 namespace {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 #include "proto/mailbox/snapshot.h"
 #include "secure_mcu/guest_view/layout.h"
 

@@ -20,7 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 
 namespace sideband::mcu {
 

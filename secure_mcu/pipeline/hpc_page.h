@@ -8,7 +8,7 @@
 
 #include <optional>
 
-#include "proto/registers/page_access.h"
+#include "proto/registers/guest_port.h"
 #include "secure_mcu/pipeline/guest_gate.h"
 #include "secure_mcu/pipeline/hpc_client.h"
 

@@ -13,11 +13,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/event_name.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/mailbox/catalog.h"
-#include "proto/rotation_file/event_names.h"
+#include "proto/rotation_file/rotation_file.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/counter_needs.h"
 #include "secure_mcu/chip/player.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/base/certificates.h"
+#include "proto/base/openssl.h"
 #include "proto/envelope/counts.h"
 #include "proto/envelope/keys.h"
 #include "proto/envelope/open.h"

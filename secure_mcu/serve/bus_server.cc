@@ -14,8 +14,6 @@
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_frame.h"
-#include "proto/smbus/bus_socket.h"
-#include "proto/smbus/monitor_frame.h"
 
 namespace sideband::mcu {
 BusMonitors::~BusMonitors() {

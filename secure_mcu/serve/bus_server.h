@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Serves a virtual bus on a Unix socket (proto/smbus/bus_frame.h): to several controllers, one transaction at a time,
-// and read-only to monitors (monitor_frame.h).
+// and read-only to monitors.
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto server, BusServer::Listen("/run/sideband/gpu0.sock", bus, elapsed));
 //   while (!stop) server->ServeFor(absl::Milliseconds(10));
 #ifndef SIDEBAND_SECURE_MCU_SERVE_BUS_SERVER_H_
@@ -19,13 +19,13 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
-#include "proto/smbus/bus.h"
-#include "proto/smbus/monitor_frame.h"
+#include "proto/smbus/bus_frame.h"
+#include "proto/smbus/transfer.h"
 #include "secure_mcu/serve/unix_listener.h"
 
 namespace sideband::mcu {
 
-// The monitors of a virtual bus (proto/smbus/monitor_frame.h). Each monitor receives every transaction, through a
+// The monitors of a virtual bus (proto/smbus/bus_frame.h). Each monitor receives every transaction, through a
 // bounded queue of its own. The bus never waits for a monitor. Not thread-safe.
 class BusMonitors {
  public:

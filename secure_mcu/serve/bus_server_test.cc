@@ -15,7 +15,6 @@
 #include <fstream>
 
 #include "proto/smbus/bus_frame.h"
-#include "proto/smbus/monitor_frame.h"
 #include "secure_mcu/bus/virtual_bus.h"
 
 namespace sideband::mcu {

@@ -10,7 +10,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/word.h"
 #include "proto/smbus/bus_name.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 #include "secure_mcu/chip_file/chip_file.h"
 
 namespace sideband::mcu {

@@ -26,7 +26,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 #include "proto/mailbox/catalog.h"
 #include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/serve/unix_listener.h"

@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/text.h"
 #include "proto/exchange/identity.h"
 #include "proto/exchange/sealing_file.h"
 #include "secure_mcu/board/board_faults.h"

@@ -16,7 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 
 namespace sideband::mcu {
 

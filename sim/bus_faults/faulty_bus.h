@@ -17,7 +17,6 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "proto/smbus/bus.h"
 #include "proto/smbus/transfer.h"
 #include "sim/bus_faults/board_fault.h"
 #include "sim/bus_faults/fault_plan.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "proto/mailbox/word.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::sim {
 namespace {

@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "proto/smbus/bus_socket.h"
+#include "proto/smbus/bus_frame.h"
 
 namespace sideband::i2cdev {
 namespace {

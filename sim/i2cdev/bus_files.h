@@ -20,8 +20,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "proto/base/descriptor.h"
-#include "proto/smbus/i2cdev_buses.h"
+#include "proto/base/file.h"
+#include "proto/smbus/bus_name.h"
 #include "sim/i2cdev/virtual_adapter.h"
 
 namespace sideband::i2cdev {

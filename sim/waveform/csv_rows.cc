@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 

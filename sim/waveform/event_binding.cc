@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
-#include "proto/base/visible.h"
 #include "sim/waveform/tagged_probe.h"
 #include "sim/waveform/var_name.h"
 

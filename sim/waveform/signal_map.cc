@@ -10,6 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"

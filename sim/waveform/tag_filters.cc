@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/text.h"
 
 namespace sideband::sim {
 namespace {

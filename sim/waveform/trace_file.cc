@@ -23,7 +23,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "proto/base/descriptor.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 

@@ -7,8 +7,8 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/text.h"
 #include "sim/waveform/vcd_digits.h"
 
 namespace sideband::sim {

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "proto/smbus/bit_times.h"
-#include "proto/smbus/bus.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::tests {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "daemon/transport/transport.h"
-#include "proto/smbus/bus.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::tests {
 

@@ -15,7 +15,7 @@
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/word.h"
-#include "proto/smbus/monitor_frame.h"
+#include "proto/smbus/bus_frame.h"
 
 namespace sideband::client {
 namespace {

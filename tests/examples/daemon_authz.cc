@@ -9,7 +9,7 @@
 #include "daemon/authz/policy_holder.h"
 #include "daemon/identity/identity.h"
 #include "daemon/identity/key_set.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 #include "proto/base/uuid.h"
 #include "proto/base/yaml.h"
 

@@ -7,14 +7,11 @@
 #include "absl/time/time.h"
 #include "daemon/base/body.h"
 #include "daemon/base/clock.h"
-#include "daemon/base/clock_watch.h"
-#include "daemon/base/periodic_thread.h"
 #include "daemon/base/replace_file.h"
 #include "daemon/base/retry_after.h"
 #include "daemon/base/socket_folder.h"
 #include "daemon/config/listener_config.h"
 #include "daemon/exposition/text_buffer.h"
-#include "daemon/http/http_server.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -24,12 +21,8 @@ void UseBody(const std::string& ages, const std::shared_ptr<const TextBuffer>& t
   //@ daemon/base/body.h
 }
 
-void UseClockWatch(const Clock& clock) {
-  //@ daemon/base/clock_watch.h
-}
-
-void UsePeriodicThread(const std::unique_ptr<HttpServer>& http) {
-  //@ daemon/base/periodic_thread.h
+void UseClock(const Clock& clock) {
+  //@ daemon/base/clock.h
 }
 
 absl::Status UseReplaceFile(const std::string& text) {

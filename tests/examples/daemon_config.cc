@@ -15,7 +15,7 @@
 #include "daemon/config/listener_config.h"
 #include "daemon/config/sections.h"
 #include "daemon/config/tls_files.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/yaml.h"
 

@@ -14,7 +14,7 @@
 #include "daemon/identity/identity.h"
 #include "daemon/identity/key_set.h"
 #include "daemon/identity/token_verifier.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/yaml.h"
 

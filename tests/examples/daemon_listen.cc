@@ -28,7 +28,7 @@
 #include "daemon/listen/token_bucket.h"
 #include "daemon/listen/work_queue.h"
 #include "daemon/metrics/serving_metrics.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {

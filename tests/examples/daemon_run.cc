@@ -28,9 +28,8 @@
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/reader.h"
 #include "proto/base/command_line.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/text.h"
 
 namespace sideband::daemon {
 namespace {

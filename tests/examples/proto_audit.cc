@@ -4,7 +4,6 @@
 #include "absl/status/status.h"
 #include "proto/audit/chain.h"
 #include "proto/audit/entry.h"
-#include "proto/audit/verify_files.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband {
@@ -19,11 +18,6 @@ absl::Status UseChainVerifier(const std::string& head_noted_elsewhere, std::stri
 
 absl::Status UseAuditLine(const AuditEntry& entry, std::string head) {
   //@ proto/audit/entry.h
-  return absl::OkStatus();
-}
-
-absl::Status VerifyFiles() {
-  //@ proto/audit/verify_files.h
   return absl::OkStatus();
 }
 

@@ -14,25 +14,21 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "proto/base/build_version.h"
-#include "proto/base/byte_size.h"
 #include "proto/base/bytes.h"
-#include "proto/base/certificates.h"
 #include "proto/base/command_line.h"
-#include "proto/base/descriptor.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 #include "proto/base/file.h"
-#include "proto/base/hex.h"
-#include "proto/base/openssl_handle.h"
-#include "proto/base/program.h"
+#include "proto/base/openssl.h"
 #include "proto/base/secret_memory.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
+#include "proto/base/text.h"
 #include "proto/base/throwaway_ca.h"
 #include "proto/base/unix_socket.h"
 #include "proto/base/uuid.h"
@@ -42,15 +38,6 @@
 
 namespace sideband {
 namespace {
-
-void UseBuildVersion() {
-  //@ proto/base/build_version.h
-}
-
-absl::Status UseByteSize() {
-  //@ proto/base/byte_size.h
-  return absl::OkStatus();
-}
 
 absl::Status UseBytes() {
   //@ proto/base/bytes.h
@@ -62,11 +49,6 @@ absl::Status UseCommandLine(CLI::App& app, int argc, char** argv) {
   return absl::OkStatus();
 }
 
-absl::Status UseDescriptor(const char* path) {
-  //@ proto/base/descriptor.h
-  return absl::OkStatus();
-}
-
 struct Device {
   std::string name;
   absl::Duration interval;
@@ -74,8 +56,8 @@ struct Device {
 constexpr absl::Duration kMin = absl::Milliseconds(100);
 constexpr absl::Duration kMax = absl::Hours(1);
 
-absl::Status UseErrorList(const YamlMap& map, Device& device) {
-  //@ proto/base/error_list.h
+int UseErrors(const YamlMap& map, Device& device) {
+  //@ proto/base/errors.h
 }
 
 absl::Status UseFile(const std::string& path) {
@@ -83,19 +65,12 @@ absl::Status UseFile(const std::string& path) {
   return absl::OkStatus();
 }
 
-void UseHex() {
-  //@ proto/base/hex.h
-}
-
 void Use(const X509& certificate);
 
-void UseOpensslHandles(absl::string_view pem) {
-  //@ proto/base/openssl_handle.h
+absl::Status UseOpenssl(absl::string_view pem, const CertificateChain& chain) {
+  //@ proto/base/openssl.h
+  return absl::OkStatus();
 }
-
-int Main(int argc, char** argv);
-
-//@ proto/base/program.h
 
 void UseSecretMemory() {
   //@ proto/base/secret_memory.h
@@ -122,6 +97,11 @@ class SteadyWaiter {
   bool stopping_ = false;
 };
 
+absl::Status UseText(bool known, const std::string& word, const std::vector<std::string>& events) {
+  //@ proto/base/text.h
+  return absl::OkStatus();
+}
+
 absl::Status UseThrowawayCa(const std::string& folder) {
   //@ proto/base/throwaway_ca.h
   return absl::OkStatus();
@@ -147,11 +127,6 @@ void UseWaitUntil(const absl::Notification& done, const std::vector<int>& store,
 
 absl::Status UseYaml() {
   //@ proto/base/yaml.h
-  return absl::OkStatus();
-}
-
-absl::Status UseCertificates(const CertificateChain& chain) {
-  //@ proto/base/certificates.h
   return absl::OkStatus();
 }
 

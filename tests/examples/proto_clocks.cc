@@ -7,12 +7,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/status_macros.h"
+#include "proto/clocks/affine_strip.h"
 #include "proto/clocks/clock_limits.h"
 #include "proto/clocks/clock_strip.h"
 #include "proto/clocks/counts_within.h"
-#include "proto/clocks/instant.h"
 #include "proto/clocks/mailbox_clocks.h"
-#include "proto/clocks/outward.h"
 #include "proto/clocks/test_clock.h"
 
 namespace sideband::clocks {
@@ -22,17 +21,13 @@ void RestartNumbers();
 void Publish(Instant middle, Ticks half_width);
 void Publish(uint64_t lower, uint64_t upper);
 
-void UseInstant() {
-  //@ proto/clocks/instant.h
-}
-
 absl::Status UseClockLimits() {
   //@ proto/clocks/clock_limits.h
   return absl::OkStatus();
 }
 
-void UseOutward() {
-  //@ proto/clocks/outward.h
+void UseAffineStrip(const std::vector<StripBar>& bars) {
+  //@ proto/clocks/affine_strip.h
 }
 
 absl::Status UseClockStrip(const ClockLimits& limits, const ClockPacket& packet) {

@@ -5,7 +5,7 @@
 
 #include "absl/time/clock.h"
 #include "proto/attestation/evidence.h"
-#include "proto/base/certificates.h"
+#include "proto/base/openssl.h"
 #include "proto/base/status_macros.h"
 #include "proto/envelope/counts.h"
 #include "proto/envelope/keys.h"

@@ -7,7 +7,6 @@
 #include "proto/base/status_macros.h"
 #include "proto/registers/event_list.h"
 #include "proto/registers/guest_port.h"
-#include "proto/registers/page_access.h"
 
 namespace sideband {
 namespace {
@@ -20,10 +19,6 @@ absl::Status UseEventList() {
 absl::Status UseGuestPort() {
   //@ proto/registers/guest_port.h
   return absl::OkStatus();
-}
-
-void UsePageAccess() {
-  //@ proto/registers/page_access.h
 }
 
 }  // namespace

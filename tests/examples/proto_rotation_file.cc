@@ -5,24 +5,11 @@
 
 #include "absl/status/status.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/yaml.h"
-#include "proto/rotation_file/event_names.h"
-#include "proto/rotation_file/relation_file.h"
 #include "proto/rotation_file/rotation_file.h"
 #include "proto/rotation_file/rotation_terms.h"
 
 namespace sideband {
 namespace {
-
-absl::Status UseEventNames(const YamlNode& list, const std::vector<std::string>& names, const std::string& path) {
-  //@ proto/rotation_file/event_names.h
-  return absl::OkStatus();
-}
-
-absl::Status UseRelationFile(const YamlNode& list, const EventNumbers& numbers) {
-  //@ proto/rotation_file/relation_file.h
-  return absl::OkStatus();
-}
 
 absl::Status UseRotationFile(const std::vector<std::string>& names, uint64_t clock_hz) {
   //@ proto/rotation_file/rotation_file.h

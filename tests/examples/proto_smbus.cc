@@ -11,13 +11,9 @@
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
-#include "proto/smbus/bit_times.h"
 #include "proto/smbus/bus_frame.h"
-#include "proto/smbus/bus_socket.h"
+#include "proto/smbus/bus_name.h"
 #include "proto/smbus/capture_file.h"
-#include "proto/smbus/frame_body.h"
-#include "proto/smbus/i2cdev_buses.h"
-#include "proto/smbus/monitor_frame.h"
 #include "proto/smbus/transfer.h"
 
 namespace sideband::smbus {
@@ -26,17 +22,9 @@ namespace {
 absl::Status Send(int fd, ByteSpan frame);
 absl::StatusOr<Bytes> Receive(int fd, size_t size);
 
-void UseBitTimes(const Transfer& transfer, const TransferResult& result) {
-  //@ proto/smbus/bit_times.h
-}
-
-absl::Status UseBusFrame(int fd, const Transfer& transfer) {
+absl::Status UseBusFrame(int fd, const Transfer& transfer, ByteSpan first_body, ByteSpan next_body) {
   //@ proto/smbus/bus_frame.h
   return absl::OkStatus();
-}
-
-void UseBusSocket(const Transfer& transfer) {
-  //@ proto/smbus/bus_socket.h
 }
 
 absl::Status UseCaptureFile(uint64_t now, const BusRecord& record) {
@@ -44,21 +32,12 @@ absl::Status UseCaptureFile(uint64_t now, const BusRecord& record) {
   return absl::OkStatus();
 }
 
-absl::Status UseFrameBody(uint64_t transactions, ByteSpan body) {
-  //@ proto/smbus/frame_body.h
-}
-
-absl::Status UseI2cDevBuses(const std::string& text) {
-  //@ proto/smbus/i2cdev_buses.h
+absl::Status UseBusName(const std::string& text) {
+  //@ proto/smbus/bus_name.h
   return absl::OkStatus();
 }
 
-absl::Status UseMonitorFrame(int fd, ByteSpan first_body, ByteSpan next_body) {
-  //@ proto/smbus/monitor_frame.h
-  return absl::OkStatus();
-}
-
-void UseTransfer() {
+void UseTransfer(Bus& bus) {
   //@ proto/smbus/transfer.h
 }
 

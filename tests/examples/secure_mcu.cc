@@ -25,7 +25,7 @@
 #include "proto/mailbox/counting.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/word.h"
-#include "proto/smbus/monitor_frame.h"
+#include "proto/smbus/bus_frame.h"
 #include "proto/smbus/transfer.h"
 #include "secure_mcu/board/board_faults.h"
 #include "secure_mcu/board/power_limits.h"

@@ -11,7 +11,6 @@
 #include "client/bus/trace_run.h"
 #include "proto/smbus/bus_frame.h"
 #include "proto/smbus/capture_file.h"
-#include "proto/smbus/monitor_frame.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/memory_file.h"
 

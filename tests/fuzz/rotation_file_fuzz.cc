@@ -10,8 +10,6 @@
 #include "daemon/view/rotation_queries.h"
 #include "proto/base/yaml.h"
 #include "proto/mailbox/catalog.h"
-#include "proto/rotation_file/event_names.h"
-#include "proto/rotation_file/relation_file.h"
 #include "proto/rotation_file/rotation_file.h"
 #include "tests/fuzz/fuzz_target.h"
 

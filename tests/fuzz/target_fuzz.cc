@@ -6,7 +6,7 @@
 //   byte is read.
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/fake_device.h"

@@ -41,7 +41,7 @@ class MetricsTest(unittest.TestCase):
         sources = [os.path.join(folder, name) for folder in ("daemon/exposition", "daemon/metrics", "daemon/sensors")
                    for name in os.listdir(os.path.join(root, folder))
                    if name.endswith(".cc") and not name.endswith("_test.cc")]
-        sources.append("proto/exposition/row_families.h")
+        sources.append("proto/exposition/family_names.h")
         cls.names = {name for path in sources for name in _NAME.findall(read(path))}
         words = dict(_WORD.findall(read(_WORDS)))
         cls.words = {(words[metric], _UNITS[table]) for table, rows in _METRIC_TABLE.findall(read(_BOARD_METRICS))

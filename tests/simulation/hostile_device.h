@@ -14,7 +14,7 @@
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/snapshot.h"
-#include "proto/smbus/bus.h"
+#include "proto/smbus/transfer.h"
 #include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"

@@ -10,7 +10,7 @@
 #include "daemon/mailbox/register_port.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/snapshot_stream.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 #include "tests/conformance/in_process_bus.h"
 #include "tests/simulation/hostile_device.h"
 #include "tests/simulation/memory_meter.h"

@@ -7,8 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
-#include "proto/smbus/bit_times.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::tests {
 namespace {

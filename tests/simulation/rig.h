@@ -25,7 +25,7 @@
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/snapshot.h"
-#include "proto/smbus/bus.h"
+#include "proto/smbus/transfer.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/device.h"

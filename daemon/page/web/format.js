@@ -72,7 +72,7 @@ export function bootText(decimal) {
 }
 
 // Characters that order the text around them, or are not shown: `\u202e` in a VM's name would turn what
-// follows it. proto/base/visible.h has the same for terminals.
+// follows it. proto/base/text.h has the same for terminals.
 const kUnseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 export function visible(text) {

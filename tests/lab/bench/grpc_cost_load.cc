@@ -29,9 +29,9 @@
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
+#include "proto/base/errors.h"
 #include "proto/base/file.h"
 #include "proto/base/steady_time.h"
-#include "proto/base/text.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::bench {

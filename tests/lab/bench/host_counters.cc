@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/descriptor.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "tests/lab/bench/benchmarks.h"

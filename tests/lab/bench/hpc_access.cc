@@ -14,7 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "client/guest/counters.h"
 #include "client/guest/register_page.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
 #include "proto/registers/guest_port.h"

@@ -7,7 +7,7 @@
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
 #include "proto/smbus/bus_name.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 #include "tests/lab/bench/benchmarks.h"
 #include "tests/lab/bench/stopwatch.h"
 

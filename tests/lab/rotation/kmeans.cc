@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/base/text.h"
+#include "proto/base/errors.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "sim/workload/steady_workload.h"

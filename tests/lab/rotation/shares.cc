@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
-#include "proto/base/text.h"
+#include "proto/base/errors.h"
 #include "tests/lab/laws/rotation_widths.h"
 #include "tests/lab/rotation/plot_data.h"
 
