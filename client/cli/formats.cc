@@ -18,7 +18,6 @@
 #include "absl/time/time.h"
 #include "client/cli/render.h"
 #include "proto/base/text.h"
-#include "proto/base/visible.h"
 
 namespace sideband::client {
 namespace {

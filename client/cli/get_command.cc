@@ -21,9 +21,8 @@
 #include "client/cli/selection.h"
 #include "client/cli/table.h"
 #include "client/lib/rpc_status.h"
-#include "proto/base/boot_id.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client {

@@ -18,7 +18,7 @@
 #include "client/cli/formats.h"
 #include "client/cli/render.h"
 #include "client/cli/table.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/lib/rpc_status.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 #include "sideband/client.h"
 
 namespace sideband::library {

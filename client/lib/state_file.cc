@@ -16,7 +16,6 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/bytes.h"
 #include "proto/base/file.h"
-#include "proto/base/hex.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {

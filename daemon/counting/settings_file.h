@@ -18,7 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "daemon/counting/settings.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 #include "proto/base/uuid.h"
 
 namespace sideband::daemon {

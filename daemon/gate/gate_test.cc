@@ -20,7 +20,7 @@
 #include "daemon/gate/fake_frames.h"
 #include "daemon/gate/gate_connection.h"
 #include "daemon/identity/identity.h"
-#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
 
 namespace sideband::daemon {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "daemon/config/fake_certificates.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 
 namespace sideband::daemon {
 namespace {

@@ -20,7 +20,7 @@
 #include "absl/time/time.h"
 #include "daemon/config/config.h"
 #include "daemon/config/tls_files.h"
-#include "proto/base/error_list.h"
+#include "proto/base/errors.h"
 
 namespace sideband::daemon {
 

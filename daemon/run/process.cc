@@ -23,7 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 #include "proto/envelope/secret.h"
 
 namespace sideband::daemon {

@@ -16,6 +16,7 @@
 #include "daemon/config/device_config.h"
 #include "daemon/config/tls_files.h"
 #include "daemon/run/process.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/envelope/keys.h"

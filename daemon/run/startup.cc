@@ -16,10 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/audit/audit_log.h"
 #include "daemon/metrics/self_metrics.h"
-#include "proto/base/build_version.h"
-#include "proto/base/descriptor.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/version.h"
 
 namespace sideband::daemon {
 namespace {

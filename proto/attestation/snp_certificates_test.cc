@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "proto/base/bytes.h"
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 #include "proto/base/uuid.h"
 
 namespace sideband::attestation {

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <memory>
 
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 #include "proto/base/status_macros.h"
 #include "proto/envelope/primitives.h"
 #include "proto/envelope/secret_access.h"

@@ -10,7 +10,7 @@
 #include <limits>
 #include <memory>
 
-#include "proto/base/openssl_handle.h"
+#include "proto/base/openssl.h"
 #include "proto/base/status_macros.h"
 #include "proto/envelope/secret_access.h"
 
