@@ -39,7 +39,6 @@
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/pipeline/clock_packets.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
-#include "secure_mcu/pipeline/mmu.h"
 #include "secure_mcu/pipeline/trigger_block.h"
 #include "sim/wires/wire_source.h"
 

@@ -18,12 +18,12 @@
 #include <span>
 #include <vector>
 
-#include "secure_mcu/pipeline/channel_buffer.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/gated_wires.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
 #include "secure_mcu/pipeline/record.h"
+#include "secure_mcu/pipeline/reduction_channel.h"
 #include "sim/wires/wire_source.h"
 
 namespace sideband::mcu {

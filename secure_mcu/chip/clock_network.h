@@ -21,9 +21,8 @@
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/pipeline/clock_packets.h"
 #include "secure_mcu/pipeline/domain_monitor.h"
-#include "secure_mcu/pipeline/domain_router.h"
 #include "secure_mcu/pipeline/packet_ring.h"
-#include "secure_mcu/pipeline/scheduler.h"
+#include "secure_mcu/pipeline/trigger_block.h"
 
 namespace sideband::mcu {
 

@@ -115,28 +115,21 @@
 #include "secure_mcu/guest_view/layout.h"
 #include "secure_mcu/guest_view/reader.h"
 #include "secure_mcu/guest_view/view_file.h"
-#include "secure_mcu/pipeline/block_address.h"
-#include "secure_mcu/pipeline/channel_buffer.h"
 #include "secure_mcu/pipeline/clock_packets.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/domain_monitor.h"
-#include "secure_mcu/pipeline/domain_router.h"
 #include "secure_mcu/pipeline/event_estimate.h"
 #include "secure_mcu/pipeline/gated_wires.h"
 #include "secure_mcu/pipeline/guest_gate.h"
 #include "secure_mcu/pipeline/hpc_client.h"
 #include "secure_mcu/pipeline/hpc_interconnect.h"
-#include "secure_mcu/pipeline/hpc_manager.h"
-#include "secure_mcu/pipeline/hpc_page.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
-#include "secure_mcu/pipeline/mmu.h"
 #include "secure_mcu/pipeline/own_clock.h"
 #include "secure_mcu/pipeline/packet_ring.h"
 #include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/rotation_order.h"
-#include "secure_mcu/pipeline/scheduler.h"
 #include "secure_mcu/pipeline/trigger_block.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
 #include "secure_mcu/replay/event_plan.h"
@@ -600,24 +593,18 @@ void UseCounterCollectionUnit(UnitLevelCounter& ulc, uint64_t cycle, const sim::
   //@ secure_mcu/pipeline/counter_collection_unit.h
 }
 
-void UseMemoryBlocks(size_t events, const ReductionChannel& channel, uint64_t reference_time_ns) {
+void UseMemoryBlocks(size_t events, const ReductionChannel& channel, uint64_t reference_time_ns, BlockId vm,
+                     const Reduction& reduction, uint64_t time_ns) {
   //@ secure_mcu/pipeline/memory_blocks.h
 }
 
-void UseGuestGate(const GuestControls& controls) {
+void UseGuestGate(const GuestControls& controls, HpcClient& client, const hpc::PageAccess& access, uint64_t cycle,
+                  uint64_t& value) {
   //@ secure_mcu/pipeline/guest_gate.h
-}
-
-void UseBlockAddress() {
-  //@ secure_mcu/pipeline/block_address.h
 }
 
 void UsePageTables() {
   //@ secure_mcu/pipeline/page_tables.h
-}
-
-void UseMmu(MemoryBlocks& memory, BlockId vm, BlockId context, const Reduction& reduction, uint64_t time_ns) {
-  //@ secure_mcu/pipeline/mmu.h
 }
 
 void SwapBanks(uint32_t trigger_id);
@@ -628,19 +615,11 @@ void UseDomainMonitor(std::shared_ptr<const sim::DomainClock> clock, PacketRing&
   //@ secure_mcu/pipeline/domain_monitor.h
 }
 
-void UseDomainRouter(const ClockPacket& packet) {
-  //@ secure_mcu/pipeline/domain_router.h
-}
-
 void UsePacketRing(const Scheduler& scheduler, const ClockPacket& packet) {
   //@ secure_mcu/pipeline/packet_ring.h
 }
 
-void UseScheduler(size_t row, DomainMonitor& monitor, const DomainMonitor::Trigger& sent) {
-  //@ secure_mcu/pipeline/scheduler.h
-}
-
-void UseTriggerBlock(uint64_t cycle) {
+void UseTriggerBlock(uint64_t cycle, size_t row, DomainMonitor& monitor, const DomainMonitor::Trigger& sent) {
   //@ secure_mcu/pipeline/trigger_block.h
 }
 
@@ -660,16 +639,9 @@ void UseHpcClient(const HpcAnswer& answer, const std::function<void(const HpcReq
   //@ secure_mcu/pipeline/hpc_client.h
 }
 
-void UseHpcInterconnect(const HpcRequest& request, uint64_t now) {
+void UseHpcInterconnect(const HpcRequest& request, uint64_t now, HpcClient& client, const HpcGrant& grant,
+                        const HpcTiming& timing, const HpcLatch& latch) {
   //@ secure_mcu/pipeline/hpc_interconnect.h
-}
-
-void UseHpcManager(HpcClient& client, const HpcGrant& grant, const HpcTiming& timing, const HpcLatch& latch) {
-  //@ secure_mcu/pipeline/hpc_manager.h
-}
-
-void UseHpcPage(HpcClient& client, const hpc::PageAccess& access, uint64_t cycle, uint64_t& value) {
-  //@ secure_mcu/pipeline/hpc_page.h
 }
 
 // replay
