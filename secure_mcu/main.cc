@@ -5,7 +5,7 @@
 #include "proto/base/command_line.h"
 #include "proto/base/program.h"
 #include "proto/base/text.h"
-#include "secure_mcu/cli/command_line.h"
+#include "secure_mcu/command_line.h"
 
 namespace sideband::mcu {
 namespace {

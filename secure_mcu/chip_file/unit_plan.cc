@@ -18,8 +18,8 @@
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
 #include "secure_mcu/chip/selectable_events.h"
-#include "secure_mcu/chip_file/pace.h"
-#include "secure_mcu/chip_file/resident_cycles.h"
+#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/chip_file/event_table.h"
 
 namespace sideband::mcu {
 namespace {

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
-#include "secure_mcu/chip_file/pace.h"
-#include "secure_mcu/chip_file/resident_cycles.h"
+#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/chip_file/event_table.h"
 #include "secure_mcu/device/cycles.h"
 
 namespace sideband::mcu {

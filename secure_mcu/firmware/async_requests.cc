@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "secure_mcu/board/power_limits.h"
+#include "secure_mcu/board/board_state.h"
 #include "secure_mcu/firmware/board_clock.h"
 
 namespace sideband::mcu {

@@ -18,7 +18,6 @@
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/services.h"
 #include "secure_mcu/board/board_state.h"
-#include "secure_mcu/board/driver_messages.h"
 #include "secure_mcu/firmware/reply.h"
 
 namespace sideband::mcu {

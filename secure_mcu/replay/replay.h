@@ -4,6 +4,8 @@
 //   SIDEBAND_ASSIGN_OR_RETURN(const ReplayResult result, Replay({"S.json", "T.vcd.gz", "C.csv"}, {}));
 //   std::fputs(FormatJson(result).c_str(), stdout);
 // With a file of a rotation, events that share counters take turns, and estimates are beside their counts.
+//
+//   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Peek> peeks, LoadPeeks("P.csv"));
 #ifndef SIDEBAND_SECURE_MCU_REPLAY_REPLAY_H_
 #define SIDEBAND_SECURE_MCU_REPLAY_REPLAY_H_
 
@@ -22,13 +24,29 @@
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/replay/event_plan.h"
-#include "secure_mcu/replay/peek_list.h"
 #include "secure_mcu/replay/rotation_result.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/trace_reader.h"
 
 namespace sideband::mcu {
+
+// What `sideband-mcu replay --peek` reads while the trace runs: a CSV file of live counts.
+// - cycle,vm,context,event
+// - 512,vm1,ctx0,issue_cycles
+// The live count of an event in a block, of the cycles below `cycle`.
+struct Peek {
+  uint64_t cycle = 0;
+  std::string vm;       // "vm0": the hypervisor's block
+  std::string context;  // empty: the VM's own block
+  std::string event;
+  size_t line = 0;  // in the file, for messages
+};
+
+// The rows in the file's order, with ascending cycles. Every error is "FILE:LINE: description".
+absl::StatusOr<std::vector<Peek>> LoadPeeks(const std::string& path);
+// `path` is for messages only.
+absl::StatusOr<std::vector<Peek>> ParsePeeks(const std::string& text, const std::string& path);
 
 // Warnings about counts that are 0 or unexpectedly low although the files are valid.
 // One line each: clocks without a rising edge, events that can only count 0, a trace that ends within a line, a

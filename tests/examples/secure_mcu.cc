@@ -28,11 +28,9 @@
 #include "proto/smbus/monitor_frame.h"
 #include "proto/smbus/transfer.h"
 #include "secure_mcu/board/board_faults.h"
-#include "secure_mcu/board/power_limits.h"
-#include "secure_mcu/bus/bus_target.h"
+#include "secure_mcu/board/board_state.h"
 #include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/presence_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/chip_channels.h"
@@ -64,22 +62,14 @@
 #include "secure_mcu/chip/turn_policy.h"
 #include "secure_mcu/chip/turn_shares.h"
 #include "secure_mcu/chip_file/chip_file.h"
-#include "secure_mcu/chip_file/chip_file_counting.h"
-#include "secure_mcu/chip_file/chip_file_domains.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
-#include "secure_mcu/chip_file/chip_file_gates.h"
-#include "secure_mcu/chip_file/chip_file_memory.h"
 #include "secure_mcu/chip_file/chip_file_sections.h"
-#include "secure_mcu/chip_file/chip_file_tenants.h"
-#include "secure_mcu/chip_file/chip_file_units.h"
 #include "secure_mcu/chip_file/chip_spec.h"
-#include "secure_mcu/chip_file/resident_cycles.h"
+#include "secure_mcu/chip_file/event_table.h"
 #include "secure_mcu/chip_file/unit_plan.h"
-#include "secure_mcu/cli/command_line.h"
-#include "secure_mcu/cli/commands.h"
+#include "secure_mcu/command_line.h"
 #include "secure_mcu/describe/describe.h"
 #include "secure_mcu/describe/description.h"
-#include "secure_mcu/describe/format.h"
 #include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/device/live_controls.h"
 #include "secure_mcu/device/live_device.h"
@@ -114,7 +104,6 @@
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/guest_view/layout.h"
 #include "secure_mcu/guest_view/reader.h"
-#include "secure_mcu/guest_view/view_file.h"
 #include "secure_mcu/pipeline/clock_packets.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
@@ -133,14 +122,12 @@
 #include "secure_mcu/pipeline/trigger_block.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
 #include "secure_mcu/replay/event_plan.h"
-#include "secure_mcu/replay/peek_list.h"
 #include "secure_mcu/replay/replay.h"
-#include "secure_mcu/replay/report_rotation.h"
 #include "secure_mcu/replay/rotation_result.h"
 #include "secure_mcu/sealing/device_sealer.h"
 #include "secure_mcu/serve/bus_server.h"
-#include "secure_mcu/serve/devices.h"
 #include "secure_mcu/serve/guest_ports.h"
+#include "secure_mcu/serve/serve.h"
 #include "secure_mcu/serve/served_device.h"
 #include "secure_mcu/serve/unix_listener.h"
 #include "sim/waveform/schedule.h"
@@ -169,10 +156,6 @@ void UseBoardFaults(const sim::BoardFault& fault, const BoardSpec& spec, uint32_
 
 void UseMailboxTarget(CommandHandler& firmware, VirtualBus& bus) {
   //@ secure_mcu/bus/mailbox_target.h
-}
-
-void UsePresenceTarget(VirtualBus& bus) {
-  //@ secure_mcu/bus/presence_target.h
 }
 
 void UseVirtualBus(BusTarget& mailbox, const smbus::Transfer& transfer) {
@@ -325,38 +308,8 @@ absl::Status UseChipFileFields(const YamlMap& root) {
   return absl::OkStatus();
 }
 
-absl::Status UseChipFileCounting(const YamlMap& root, const YamlMap& map, ChipFile& file, VmFileSpec& vm) {
-  //@ secure_mcu/chip_file/chip_file_counting.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFileDomains(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_domains.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFileGates(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_gates.h
-  return absl::OkStatus();
-}
-
 absl::Status UseChipFileSelections(const YamlMap& root, ChipFile& file) {
   //@ secure_mcu/chip_file/chip_file_sections.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFileMemory(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_memory.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFileTenants(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_tenants.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFileUnits(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_units.h
   return absl::OkStatus();
 }
 
@@ -368,12 +321,7 @@ absl::Status UseUnitPlan(const ChipFile& file, PipelineConfig& config) {
 // cli
 
 int UseCommandLine(int argc, char** argv) {
-  //@ secure_mcu/cli/command_line.h
-  return 0;
-}
-
-int UseCommands(int argc, char** argv) {
-  //@ secure_mcu/cli/commands.h
+  //@ secure_mcu/command_line.h
   return 0;
 }
 
@@ -382,10 +330,6 @@ int UseCommands(int argc, char** argv) {
 absl::Status UseDescribe() {
   //@ secure_mcu/describe/describe.h
   return absl::OkStatus();
-}
-
-void UseFormat(const Description& description) {
-  //@ secure_mcu/describe/format.h
 }
 
 // device
@@ -458,17 +402,9 @@ void UseBoardSpec() {
   //@ secure_mcu/board/board_spec.h
 }
 
-void UseBoardState(const BoardSpec& spec, uint32_t now) {
-  //@ secure_mcu/board/board_state.h
-}
-
-void UseDriverMessages(uint32_t now) {
+void UseBoardState(const BoardSpec& spec, uint32_t now, uint32_t module_mw) {
   const auto Show = [](const mailbox::DriverEvent&) {};
-  //@ secure_mcu/board/driver_messages.h
-}
-
-void UsePowerLimits(const BoardSpec& spec, const BoardState& state, uint32_t module_mw) {
-  //@ secure_mcu/board/power_limits.h
+  //@ secure_mcu/board/board_state.h
 }
 
 void UseBundles(ScratchMemory& scratch, BaseCommands& base) {
@@ -507,7 +443,7 @@ void UseFakeGpu() {
 }
 
 absl::Status UseResidentCycles(const ChipFile& file, uint32_t slices, UnitPlan& plan) {
-  //@ secure_mcu/chip_file/resident_cycles.h
+  //@ secure_mcu/chip_file/event_table.h
   return absl::OkStatus();
 }
 
@@ -566,11 +502,6 @@ void UseLayout(uint64_t boot_id, const mailbox::Catalog& catalog, uint16_t vm, c
 
 absl::Status UseReader() {
   //@ secure_mcu/guest_view/reader.h
-  return absl::OkStatus();
-}
-
-absl::Status UseViewFile(const std::string& path, ByteSpan directory, size_t live_words, uint64_t value) {
-  //@ secure_mcu/guest_view/view_file.h
   return absl::OkStatus();
 }
 
@@ -651,21 +582,11 @@ absl::Status UseEventPlan(const sim::SignalMap& map, const std::unique_ptr<sim::
   return absl::OkStatus();
 }
 
-absl::Status UsePeekList() {
-  //@ secure_mcu/replay/peek_list.h
-  return absl::OkStatus();
-}
-
 bool NextChunk();
 
 absl::Status UseReplay() {
   //@ secure_mcu/replay/replay.h
   return absl::OkStatus();
-}
-
-void UseReportRotation(const ReplayResult& result, const ReplayBlock& block, nlohmann::ordered_json& json,
-                       std::string& text) {
-  //@ secure_mcu/replay/report_rotation.h
 }
 
 void UseRotationResult(const std::unique_ptr<Chip>& chip, const std::vector<std::string>& names, BlockId block_id,
@@ -677,12 +598,6 @@ void UseRotationResult(const std::unique_ptr<Chip>& chip, const std::vector<std:
 
 absl::Status UseBusServer(VirtualBus& bus, const BusServer::Elapsed& elapsed, const std::atomic<bool>& stop) {
   //@ secure_mcu/serve/bus_server.h
-  return absl::OkStatus();
-}
-
-absl::Status UseDevices(VirtualBus& bus, uint64_t id, const LiveDevice::Elapsed& elapsed,
-                        const std::atomic<bool>& stop) {
-  //@ secure_mcu/serve/devices.h
   return absl::OkStatus();
 }
 
