@@ -18,7 +18,6 @@
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/event_set.h"
 #include "proto/mailbox/rotation.h"
-#include "secure_mcu/chip/counter_needs.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/selectable_events.h"
 

@@ -13,8 +13,6 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/rotation_file/event_names.h"
-#include "secure_mcu/chip/counter_needs.h"
-#include "secure_mcu/chip/relation_rules.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
 #include "secure_mcu/chip/selectable_events.h"

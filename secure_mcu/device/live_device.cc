@@ -12,7 +12,7 @@
 #include "proto/base/text.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/chip_file/event_table.h"
-#include "secure_mcu/device/cycles.h"
+#include "secure_mcu/device/wiring.h"
 
 namespace sideband::mcu {
 ContextLives::ContextLives(const ChipFile& file) {

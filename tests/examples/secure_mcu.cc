@@ -39,28 +39,22 @@
 #include "secure_mcu/chip/chip_units.h"
 #include "secure_mcu/chip/clock_network.h"
 #include "secure_mcu/chip/clocked_chip.h"
-#include "secure_mcu/chip/counter_needs.h"
 #include "secure_mcu/chip/domain_rules.h"
 #include "secure_mcu/chip/guest_access.h"
-#include "secure_mcu/chip/host_plan.h"
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/live_counts.h"
-#include "secure_mcu/chip/own_periods.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
-#include "secure_mcu/chip/relation_rules.h"
 #include "secure_mcu/chip/rotation_life.h"
 #include "secure_mcu/chip/rotation_periods.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
 #include "secure_mcu/chip/rotation_table.h"
 #include "secure_mcu/chip/rotation_turns.h"
-#include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/chip/selections.h"
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/chip/turn_policy.h"
-#include "secure_mcu/chip/turn_shares.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_file_sections.h"
@@ -75,9 +69,7 @@
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/program_device.h"
 #include "secure_mcu/device/slice_program.h"
-#include "secure_mcu/device/tenant_slices.h"
 #include "secure_mcu/device/trigger_line.h"
-#include "secure_mcu/device/unit_wiring.h"
 #include "secure_mcu/device/viewed_device.h"
 #include "secure_mcu/device/wiring.h"
 #include "secure_mcu/firmware/async_requests.h"
@@ -209,20 +201,13 @@ absl::Status UseDomainRules(const PipelineConfig& config, std::vector<DomainMoni
   return absl::OkStatus();
 }
 
-void UseHostPlan() {
-  //@ secure_mcu/chip/host_plan.h
-}
-
 void UseHpcReadPath(const HpcReadPath::Latch& latch, uint64_t cycle) {
   //@ secure_mcu/chip/hpc_read_path.h
 }
 
-void UsePlayer(const std::unique_ptr<Chip>& chip, Timeline& timeline, const std::vector<sim::WireSource*>& sources) {
+void UsePlayer(const std::unique_ptr<Chip>& chip, const std::vector<sim::WireSource*>& sources,
+               const std::vector<sim::Residency>& residencies, const std::vector<Tenant>& tenants) {
   //@ secure_mcu/chip/player.h
-}
-
-void UseScheduleTimeline(const std::vector<sim::Residency>& residencies, const std::vector<Tenant>& tenants) {
-  //@ secure_mcu/chip/schedule_timeline.h
 }
 
 void UseRotationPeriods(const std::vector<IndicatorSample>& run) {
@@ -241,14 +226,6 @@ void UseRotationTurns(const PipelineConfig& config, const RotationSeed& seed, co
   //@ secure_mcu/chip/rotation_turns.h
 }
 
-void UseOwnPeriods() {
-  //@ secure_mcu/chip/own_periods.h
-}
-
-void UseTurnShares() {
-  //@ secure_mcu/chip/turn_shares.h
-}
-
 void UseTurnPolicy(const mailbox::RotationSettings& settings, const RotationOrder& order, bool closes,
                    const std::vector<double>& needs, const std::function<void(size_t, uint64_t)>& Count) {
   //@ secure_mcu/chip/turn_policy.h
@@ -261,21 +238,14 @@ void UseRotationLife(const std::shared_ptr<const RotationTable>& table, const Ro
   //@ secure_mcu/chip/rotation_life.h
 }
 
-absl::Status UseSelectableEvents(const PipelineConfig& config, const std::vector<mailbox::EventSet>& selections) {
+absl::Status UseSelectableEvents(const PipelineConfig& config, const std::vector<mailbox::EventSet>& selections,
+                                 size_t event) {
   //@ secure_mcu/chip/selectable_events.h
   return absl::OkStatus();
 }
 
-void UseCounterNeeds(const PipelineConfig& config, size_t event) {
-  //@ secure_mcu/chip/counter_needs.h
-}
-
-absl::Status UseRelationRules(const PipelineConfig& config, const mailbox::Relation& relation) {
-  //@ secure_mcu/chip/relation_rules.h
-  return absl::OkStatus();
-}
-
-absl::Status UseRotationRules(const PipelineConfig& config, const mailbox::RotationSettings& settings) {
+absl::Status UseRotationRules(const PipelineConfig& config, const mailbox::RotationSettings& settings,
+                              const mailbox::Relation& relation) {
   //@ secure_mcu/chip/rotation_rules.h
   return absl::OkStatus();
 }
@@ -356,18 +326,9 @@ absl::Status UseSliceProgram(const ProgramFileSpec& spec, const riscv::Program& 
   return absl::OkStatus();
 }
 
-Wiring UseUnitWiring(const ChipFile& file, UnitPlan plan, std::vector<std::shared_ptr<sim::WireSource>> slices,
-                     std::shared_ptr<sim::WireSource> device) {
-  //@ secure_mcu/device/unit_wiring.h
-}
-
 absl::Status UseWiring(const ChipFile& file) {
   //@ secure_mcu/device/wiring.h
   return absl::OkStatus();
-}
-
-void UseTenantSlices(const ChipFile& file, Wiring& wiring) {
-  //@ secure_mcu/device/tenant_slices.h
 }
 
 void Open(const Tenant& tenant);

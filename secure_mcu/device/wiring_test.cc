@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/device/unit_wiring.h"
+#include "secure_mcu/device/wiring.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,24 @@
 
 namespace sideband::mcu {
 namespace {
+
+ChipFile File() {
+  ChipFile file;
+  file.vms = {{.name = "a", .contexts = {{.name = "x", .slice = 0}, {.name = "y", .slice = 63}}},
+              {.name = "b", .contexts = {}}};
+  return file;
+}
+
+TEST(TenantSlicesTest, AVmIsWhereItsContextsAre) {
+  const SliceSet last = SliceSet{1} << 63;
+  EXPECT_EQ(SlicesOfContexts(File()), (std::vector<SliceSet>{1 | last, 1, last, 0}));
+}
+
+TEST(TenantSlicesTest, AScheduleKnowsBetterThanTheFile) {
+  const std::vector<sim::Residency> schedule = {
+      {.vm = "a", .context = "x", .slice = 1}, {.vm = "b", .slice = 0}, {.vm = "a", .context = "x", .slice = 2}};
+  EXPECT_EQ(SlicesOfSchedule(File(), schedule), (std::vector<SliceSet>{0b110, 0b110, 0, 0b001}));
+}
 
 std::string First(RoundRobinTimeline& timeline, int count) {
   std::string text;
