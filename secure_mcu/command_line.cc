@@ -23,7 +23,6 @@
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/describe/describe.h"
 #include "secure_mcu/firmware/system_info.h"
-#include "secure_mcu/firmware/version.h"
 #include "secure_mcu/guest_view/peek.h"
 #include "secure_mcu/replay/replay.h"
 #include "secure_mcu/serve/serve.h"

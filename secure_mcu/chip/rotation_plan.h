@@ -43,7 +43,7 @@ struct Derivation {
 };
 
 // The turning events take turns, in sets that have `room`; those that are neither turning nor absent are always
-// counted. Relations are valid (relation_rules.h). The event that needs the most counters is derived first, of equal
+// counted. Relations are valid (rotation_rules.h). The event that needs the most counters is derived first, of equal
 // ones that of the first relation, and there the whole, then the last member. Nothing is derived that would make a
 // bundle too large for `room`.
 Derivation Derive(std::span<const mailbox::Relation> relations, const CounterNeeds& needs, const Room& room,

@@ -17,11 +17,11 @@
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/rotation.h"
+#include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/links.h"
 #include "secure_mcu/firmware/metric_sources.h"
-#include "secure_mcu/firmware/reply.h"
 
 namespace sideband::mcu {
 

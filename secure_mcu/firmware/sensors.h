@@ -10,10 +10,10 @@
 #include <optional>
 
 #include "proto/mailbox/board_items.h"
+#include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
-#include "secure_mcu/firmware/reply.h"
 
 namespace sideband::mcu {
 

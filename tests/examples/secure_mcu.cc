@@ -75,10 +75,8 @@
 #include "secure_mcu/firmware/async_requests.h"
 #include "secure_mcu/firmware/base_commands.h"
 #include "secure_mcu/firmware/block_sealer.h"
-#include "secure_mcu/firmware/board_clock.h"
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/bundles.h"
-#include "secure_mcu/firmware/capabilities.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/copy_engine.h"
 #include "secure_mcu/firmware/device.h"
@@ -89,7 +87,6 @@
 #include "secure_mcu/firmware/memory_errors.h"
 #include "secure_mcu/firmware/metric_sources.h"
 #include "secure_mcu/firmware/performance_monitor.h"
-#include "secure_mcu/firmware/reply.h"
 #include "secure_mcu/firmware/scratch_memory.h"
 #include "secure_mcu/firmware/sensors.h"
 #include "secure_mcu/firmware/system_info.h"
@@ -372,21 +369,14 @@ void UseBundles(ScratchMemory& scratch, BaseCommands& base) {
   //@ secure_mcu/firmware/bundles.h
 }
 
-void UseClockRange(const Device& device) {
-  //@ secure_mcu/firmware/board_clock.h
-}
-
 void UseBoardUnit(Device& device, const PowerModel& power, const ChipFile& file) {
   //@ secure_mcu/firmware/board_unit.h
 }
 
-void UseBaseCommands(Device& device, BoardUnit& board) {
-  //@ secure_mcu/firmware/base_commands.h
-}
-
-void UseCapabilities(const IdentityItems& items, const BoardUnit& board, const mailbox::CommandWord& command) {
+void UseBaseCommands(Device& device, BoardUnit& board, const IdentityItems& items,
+                     const mailbox::CommandWord& command) {
   const auto Check = [](mailbox::Capability) {};
-  //@ secure_mcu/firmware/capabilities.h
+  //@ secure_mcu/firmware/base_commands.h
 }
 
 mailbox::MailboxStatus UseComplement(const ComplementPolicy& policy, Device& device) {
@@ -421,7 +411,7 @@ void UsePerformanceMonitor(Device& device) {
 }
 
 Reply UseReply(uint8_t arg2) {
-  //@ secure_mcu/firmware/reply.h
+  //@ secure_mcu/bus/command_handler.h
   return {};
 }
 
