@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has happened to a board since its start: errors of its memories and links, its driver's messages and events.
+// The state of a board since its start: errors of its memories and links, its driver's messages and events.
 // Faults add to it (board_faults.h), the firmware's commands read it. Both sets of registers show the same board.
 //   BoardState state(spec);
 //   state.dram.uncorrected += 1;
@@ -131,7 +131,7 @@ inline std::optional<PowerLimits> ModuleLimits(const BoardSpec& spec) {
                      .default_mw = with_overhead(spec.power_limit->default_mw)};
 }
 
-// What a controller has asked for, or the default.
+// The limit that a controller has asked for, or the default.
 inline uint32_t InForceMw(const PowerLimits& limits, const PowerLimitState& state) {
   return state.asked_mw.value_or(limits.default_mw);
 }

@@ -200,7 +200,7 @@ class Chip {
   void ServeBookmarks();
   void ServeAtSwitchOut(const std::optional<Binding>& from);
 
-  // What a trigger means to the clock domains: the newest of `count` numbers taken now.
+  // Tells the clock domains of a trigger: the newest of `count` numbers taken now.
   void SendTrigger(uint32_t count, std::optional<TriggerCause> cause);
   void AddReturn(const Record& record);
 

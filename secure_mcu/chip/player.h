@@ -26,8 +26,8 @@
 
 namespace sideband::mcu {
 
-// When the hypervisor runs on the slices: from each multiple of `every` on for `time`. Whoever is resident then makes
-// an exit, and at the end an entry; a context switch in between ends the exit.
+// The time of the hypervisor on the slices: from each multiple of `every` on for `time`. A resident then makes an exit,
+// and at the end an entry; a context switch in between ends the exit.
 // Cycles of the reference clock. `time` is above 0 and below `every`; with `every` 0 the hypervisor never runs.
 struct HostPlan {
   uint64_t every = 0;

@@ -92,7 +92,8 @@ class RotationPasses {
 
   // Keeps the periods of a life that ended; ignored if its generation was not to be learnt.
   void Keep(BlockId block, uint8_t channel, uint32_t generation, const OwnPeriods& periods);
-  // Of a life that begins under a plan of `sets` sets. A generation's lives on other channels have the same sets.
+  // The scope of a life that begins under a plan of `sets` sets. A generation's lives on other channels have the same
+  // sets.
   TurnScope ScopeOf(const RotationRun& run, uint8_t channel, uint16_t plan, size_t sets,
                     const mailbox::RotationSettings& settings);
 
@@ -165,8 +166,8 @@ class RotationTurns {
   const std::vector<uint16_t>& events() const { return events_; }
   bool is_of_device(uint16_t event) const { return of_device_[event]; }
 
-  // By number: the chip's own, that of device-scope events if any turns, and those added. Of those that nobody has
-  // chosen any more, the oldest make room for new ones.
+  // By number: the chip's own, that of device-scope events if any turns, and those added. Plans that no life
+  // has chosen any more make room for new ones, the oldest first.
   const std::vector<TurnPlan>& plans() const { return plans_; }
   // Bit g: events of gate group g take turns in the plan, rather than being in all of its sets.
   uint64_t GroupsInTurns(uint16_t number) const;

@@ -25,7 +25,7 @@ absl::Status ReadBoard(const YamlMap& root, ChipFile& file);
 // loaded; LiveDevice::Create checks them.
 absl::Status CheckEnergies(const ChipFile& file, const EventTable& events);
 
-// What a chip's base commands tell of its confidential VMs: the key `complement` of a chip file.
+// The rules for what base commands tell of confidential VMs: the key `complement` of a chip file.
 // A class that the file does not name keeps its default.
 absl::Status ReadComplement(const YamlMap& root, ChipFile& file);
 
@@ -50,7 +50,7 @@ absl::Status ReadRotationKeys(const YamlMap& root, ChipFile& file);
 // file's folder. The sealing file itself is read when the device is switched on.
 absl::Status ReadSealing(const YamlMap& root, ChipFile& file);
 
-// What VMs may choose to count: `selections` of a chip file (virtual-counters.md).
+// The choices of events that VMs have: `selections` of a chip file (virtual-counters.md).
 // Checks each selection by itself; PlanUnits checks them against the units.
 absl::Status ReadSelections(const YamlMap& root, ChipFile& file);
 

@@ -27,7 +27,7 @@ namespace sideband::mcu {
 
 enum class GateRegister { kVector, kControl, kSelection, kIds, kContext, kContextVector, kContextControl };
 
-// What the registers show and change.
+// The values that the registers show and change.
 struct GuestControls {
   GateValue& value;                       // of the slice; a change is to be applied by the caller
   VmControl& vm;                          // of the VM

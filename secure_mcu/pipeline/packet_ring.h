@@ -45,8 +45,8 @@ class DomainRouter {
 
   // In any order. Of several clocks of one trigger, that of the lowest unit counts.
   void Add(const ReturnPacket& packet);
-  // What was merged since the last call, ascending in the triggers' numbers. Packets of these triggers that come later
-  // are merged for themselves.
+  // The packets merged since the last call, ascending in the triggers' numbers. Packets of these triggers that come
+  // later are merged for themselves.
   std::vector<AggregatePacket> Take();
 
  private:

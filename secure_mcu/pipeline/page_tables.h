@@ -26,7 +26,7 @@ using VirtualPage = uint32_t;
 // Page 0 is the VM's own block, page 1 + c that of its context c. `context` is as in a block's header.
 constexpr VirtualPage PageOf(uint16_t context) { return context == mailbox::kNoContext ? 0 : 1u + context; }
 
-// What a reduction channel holds: where its commits go, and in whose space these pages are meant.
+// The content of a reduction channel's register: where its commits go, and in whose space these pages are meant.
 struct CommitTarget {
   uint16_t space = 0;  // the number of the VM
   VirtualPage vm = 0;
@@ -36,7 +36,7 @@ struct CommitTarget {
 
 // The number of a block in memory.
 using BlockId = uint32_t;
-// What a root register holds: which table.
+// The content of a root register: which table.
 using TableId = uint32_t;
 
 inline constexpr size_t kPageEntryBytes = 8;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the blocks pass on: records, which carry counts from a counter collection unit to the reduction channels, and
-// reductions, the sums that these commit. Also the dimensions of the units, and saturating addition of 64-bit counters.
+// Values that the blocks pass on: records, which carry counts from a counter collection unit to the reduction channels,
+// and reductions, the sums that these commit. Also the dimensions of the units, and saturating addition of 64-bit
+// counters.
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_RECORD_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_RECORD_H_
 

@@ -104,7 +104,7 @@ class Scheduler {
   uint64_t selected() const { return selected_; }
   bool IsSelected(TriggerCause cause, size_t row) const { return !IsNarrowed(cause) || (selected_ >> row & 1) != 0; }
 
-  // Of every packet from now on.
+  // Sets the bookmark of every packet from now on.
   void SetBookmark(std::optional<uint32_t> bookmark) { bookmark_ = bookmark; }
 
   // The packet of a trigger: `sent`, with what the scheduler adds.

@@ -48,7 +48,7 @@ struct EventPlan {
   // always count, for the hypervisor. An event with a requester counts on the slice of each request;
   // unattributed requests are an event of the device's scope, so that none is lost.
   std::vector<CcuSpec> ccus;
-  // Of the events that have a mode: those of the guest, those of the host; none if no event has one.
+  // The groups of the events that have a mode: the guest's, then the host's; none if no event has one.
   std::vector<GateGroup> gate_groups;
 };
 

@@ -31,10 +31,10 @@
 
 namespace sideband::mcu {
 
-// What `sideband-mcu replay --peek` reads while the trace runs: a CSV file of live counts.
+// The live count of an event in a block, of the cycles below `cycle`. `sideband-mcu replay --peek` reads such rows from
+// a CSV file, for example
 // - cycle,vm,context,event
 // - 512,vm1,ctx0,issue_cycles
-// The live count of an event in a block, of the cycles below `cycle`.
 struct Peek {
   uint64_t cycle = 0;
   std::string vm;       // "vm0": the hypervisor's block
@@ -87,7 +87,7 @@ absl::StatusOr<RotationFile> LoadReplayRotation(const std::string& path);
 // Whether the configuration has a unit whose events take turns.
 bool HasTurns(const PipelineConfig& config);
 
-// Of a configuration that has such a unit: adds the relations and the rotation, whose seed is `seed`, else the file's,
+// Adds to a configuration that has such a unit the relations and the rotation, whose seed is `seed`, else the file's,
 // else 0, and makes the periods of these units as short as the slots need. Fixed events of units with a counter for
 // each of theirs are fixed anyway. INVALID_ARGUMENT "FILE:LINE: …" for unknown events, and as RelationRules::Check,
 // CheckRotation and PlanCounters.
