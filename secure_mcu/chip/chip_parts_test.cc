@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bookmarks of a chip (clocks.md, "Bookmarks"; law 9).
+// The parts of a chip, among them its bookmarks (clocks.md, "Bookmarks"; law 9).
 #include "secure_mcu/chip/chip_parts.h"
 
 #include <gtest/gtest.h>

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a chip shows of events that take turns where something is wrong: relations that the wires break, and counters
-// that saturate (docs/design/counter-rotation.md, "Limits").
-//
-// Generations of a context on a chip: a first run, then passes with what it has taught.
-//
-// Slices and the device turn at the same time, each in cycles of its own and by relations of its own.
+// Multiplexed events on a chip: relations that the wires break and counters that saturate
+// (docs/design/counter-rotation.md, "Limits"); generations of a context, a first run and then passes with what it has
+// taught; slices and the device that turn at the same time, each in cycles of its own and by relations of its own.
 #include <gtest/gtest.h>
 
 #include <algorithm>

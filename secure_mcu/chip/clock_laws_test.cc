@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Laws of reference and return packets, on drawn clocks, wires and commands (clocks.md, laws 1 and 2).
-//
 // A chip whose clocks are stepped as they run: every edge is counted once, and packets stay within their bars.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

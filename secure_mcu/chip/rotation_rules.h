@@ -78,7 +78,7 @@ absl::Status CheckFixed(const PipelineConfig& config, const EventNamer& name = E
 
 // OK without config.rotation. INVALID_ARGUMENT for the above, for selections beside a rotation, for an event with
 // inputs of both switched units and others, for fixed events that are not of switched units, for those that leave no
-// counter of a unit, and for an event of instructions that takes turns.
+// counter of a unit, and for an event of instructions that is multiplexed.
 absl::Status CheckRotation(const PipelineConfig& config, const EventNamer& name = EventNumber);
 
 }  // namespace sideband::mcu

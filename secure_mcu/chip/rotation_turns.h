@@ -169,7 +169,7 @@ class RotationTurns {
   // By number: the chip's own, that of device-scope events if any turns, and those added. Plans that no life
   // has chosen any more make room for new ones, the oldest first.
   const std::vector<TurnPlan>& plans() const { return plans_; }
-  // Bit g: events of gate group g take turns in the plan, rather than being in all of its sets.
+  // Bit g: events of gate group g are multiplexed in the plan, rather than being in all of its sets.
   uint64_t GroupsInTurns(uint16_t number) const;
   // Whether a plan can be chosen: it has not been given up.
   bool IsInForce(uint16_t number) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plans that are added to a chip, and the turns of its channels, without the chip's pipeline.
+// The turns of a chip's channels, and plans that are added to it, without the chip's pipeline.
 #include "secure_mcu/chip/rotation_turns.h"
 
 #include <gtest/gtest.h>

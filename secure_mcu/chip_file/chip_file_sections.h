@@ -40,7 +40,7 @@ absl::Status ReadPipeline(const YamlMap& root, const YamlMap& device, ChipFile& 
 // units to file.units, in the order of the machine's wires. The words are not read yet.
 absl::Status ReadPrograms(const YamlMap& root, ChipFile& file);
 
-// How events take turns: `relations` and `rotation` of a chip file (counter-rotation.md).
+// How events are multiplexed: `relations` and `rotation` of a chip file (counter-rotation.md).
 // Checks each value by itself; PlanUnits checks them against the units.
 absl::Status ReadRotationKeys(const YamlMap& root, ChipFile& file);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `domains`, `scheduler` and `units[].domain` of chip files.
+// The sections of chip files, with their mistakes; clock domains, too.
 #include "secure_mcu/chip_file/chip_file_sections.h"
 
 #include <gmock/gmock.h>

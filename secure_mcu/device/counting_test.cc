@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who is counted on an emulated device: gate groups, exits and entries (virtual-counters.md, laws V3, V4, V5, V12). The
-// truth is the plan of exits, and devices without any.
-//
-// The registers of a page by which a VM's supervisor chooses what is counted (registers.md, "What is counted"), on a
-// device with exits.
+// truth is the plan of exits, and devices without any. Also the registers of a page by which
+// a VM's supervisor chooses what is counted (registers.md, "What is counted").
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the hypervisor's work goes while nobody is resident on a slice (virtual-counters.md, "Host blocks", laws V3,
-// V4, V7, V12). The truth is the plan of turns and exits, and a slice that nobody ever has.
-//
+// Where the hypervisor's work goes while no context is resident on a slice (virtual-counters.md, "Host blocks", laws
+// V3, V4, V7, V12). The truth is the plan of turns and exits, and a slice that never has a resident. Private VMs, too:
 // V15 of virtual-counters.md on a device as its bus shows it: whatever a private VM does, the device's block, the live
 // counts, the sensors and the metrics of the device are those of the other VMs.
 #include <gtest/gtest.h>

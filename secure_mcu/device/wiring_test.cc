@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every chip file of deploy/examples can be served.
+// Wirings by what a chip file has. Every chip file of deploy/examples can be served.
 #include "secure_mcu/device/wiring.h"
 
 #include <gtest/gtest.h>

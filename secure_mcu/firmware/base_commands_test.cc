@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every capability bit that is set has a command that succeeds, and every command that succeeds has its bit. Generated
-// from the table below and from all arguments of all opcodes.
+// The rows of the base commands and their capabilities. Every capability bit that is set has a command that succeeds,
+// and every command that succeeds has its bit. Generated from the table below and from all arguments of all opcodes.
 #include "secure_mcu/firmware/base_commands.h"
 
 #include <gtest/gtest.h>

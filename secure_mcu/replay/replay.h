@@ -3,7 +3,7 @@
 // `sideband-mcu replay`: a waveform runs through the pipeline to its end.
 //   SIDEBAND_ASSIGN_OR_RETURN(const ReplayResult result, Replay({"S.json", "T.vcd.gz", "C.csv"}, {}));
 //   std::fputs(FormatJson(result).c_str(), stdout);
-// With a file of a rotation, events that share counters take turns, and estimates are beside their counts.
+// With a file of a rotation, events that share counters are multiplexed, and estimates are beside their counts.
 //
 //   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Peek> peeks, LoadPeeks("P.csv"));
 #ifndef SIDEBAND_SECURE_MCU_REPLAY_REPLAY_H_
@@ -84,7 +84,7 @@ std::vector<Tenant> CreateBlocks(const std::vector<ScheduledVm>& vms, MemoryBloc
 // INVALID_ARGUMENT "FILE:LINE: …" also for a file without `counters`.
 absl::StatusOr<RotationFile> LoadReplayRotation(const std::string& path);
 
-// Whether the configuration has a unit whose events take turns.
+// Whether the configuration has a unit whose events are multiplexed.
 bool HasTurns(const PipelineConfig& config);
 
 // Adds to a configuration that has such a unit the relations and the rotation, whose seed is `seed`, else the file's,
@@ -154,7 +154,7 @@ struct ReplayResult {
   std::vector<ReplayPeek> peeks;
   // Reasons, one line each, why counts may be 0 or unexpectedly low although the files are valid.
   std::vector<std::string> warnings;
-  std::optional<ReplayRotation> rotation;  // none: nothing takes turns
+  std::optional<ReplayRotation> rotation;  // none: nothing is multiplexed
 };
 
 // A step of a context switch. `from` and `to` are the previous and the next resident, "VM/CONTEXT" or "VM"; empty: no
