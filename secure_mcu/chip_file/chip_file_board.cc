@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/mailbox/board_items.h"
@@ -16,8 +13,6 @@
 #include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_file_sections.h"
 #include "secure_mcu/chip_file/chip_spec.h"
-#include "secure_mcu/firmware/complement.h"
-#include "sim/riscv/event.h"
 
 namespace sideband::mcu {
 namespace {

@@ -2,7 +2,6 @@
 #include "secure_mcu/chip_file/chip_file_sections.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -12,9 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
-#include "proto/mailbox/board_items.h"
 #include "proto/mailbox/catalog.h"
-#include "proto/mailbox/memory_links.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/firmware/complement.h"
