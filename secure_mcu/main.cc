@@ -4,7 +4,7 @@
 #include "absl/status/status.h"
 #include "proto/base/command_line.h"
 #include "proto/base/errors.h"
-#include "secure_mcu/cli/command_line.h"
+#include "secure_mcu/command_line.h"
 
 namespace sideband::mcu {
 namespace {

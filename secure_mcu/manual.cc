@@ -5,7 +5,7 @@
 
 #include "proto/base/version.h"
 #include "proto/manual/man_page.h"
-#include "secure_mcu/cli/command_line.h"
+#include "secure_mcu/command_line.h"
 
 namespace sideband::mcu {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the faults of a plan (sim/bus_faults) do to a board: they add to its state, which only a new start clears.
+// The effects of a plan's faults (sim/bus_faults) on a board. They add to its state, which only a new start clears.
 //   BoardState state(spec);
 //   if (IsPossible(fault, spec)) Apply(fault, state, now_s);
 #ifndef SIDEBAND_SECURE_MCU_BOARD_BOARD_FAULTS_H_

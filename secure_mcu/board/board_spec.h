@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a board has besides its chip: sensors, limits, links, and memory that can fail. Every part is absent unless the
-// chip file names it, and then SMBPBI announces it (chip_file/README.md, key `board`).
+// The parts of a board besides its chip: sensors, limits, links, and memory that can fail. Every part is absent unless
+// the chip file names it, and then SMBPBI announces it (chip_file/README.md, key `board`).
 //   BoardSpec spec{.name = "Example", .thermal = ThermalLimits{}, .nvlink = NvlinkSpec{.count = 4}};
 #ifndef SIDEBAND_SECURE_MCU_BOARD_BOARD_SPEC_H_
 #define SIDEBAND_SECURE_MCU_BOARD_BOARD_SPEC_H_

@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What has happened to a board since its start: errors of its memories and links, its driver's messages and events.
+// The state of a board since its start: errors of its memories and links, its driver's messages and events.
 // Faults add to it (board_faults.h), the firmware's commands read it. Both sets of registers show the same board.
 //   BoardState state(spec);
 //   state.dram.uncorrected += 1;
 //   state.driver.Append({.xid = 63, .time_s = now, .text = "Row remapping pending"});
 //   state.Raise(mailbox::BoardEvent::kNewDriverEvent);
+//
+//   DriverMessages messages;
+//   messages.Append({.xid = 79, .time_s = now, .text = "GPU has fallen off the bus"});
+//   while (const auto event = messages.TakeOldest()) Show(*event);
+//
+//   const auto limits = ModuleLimits(spec);
+//   if (limits && module_mw > InForceMw(*limits, state.module_limit)) LowerClock();
 #ifndef SIDEBAND_SECURE_MCU_BOARD_BOARD_STATE_H_
 #define SIDEBAND_SECURE_MCU_BOARD_BOARD_STATE_H_
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <set>
 #include <vector>
@@ -22,9 +33,29 @@
 #include "proto/mailbox/memory_links.h"
 #include "proto/mailbox/services.h"
 #include "secure_mcu/board/board_spec.h"
-#include "secure_mcu/board/driver_messages.h"
 
 namespace sideband::mcu {
+
+// The driver's messages in order, bounded: a full queue loses the newest ones, and says so in the record before them.
+// Not thread-safe.
+class DriverMessages {
+ public:
+  static constexpr size_t kKept = 32;
+
+  // Gives the message its sequence number, from 1 on. Numbers of lost messages are used up.
+  void Append(mailbox::DriverEvent event);
+
+  bool empty() const { return events_.empty(); }
+  // Removes it.
+  std::optional<mailbox::DriverEvent> TakeOldest();
+  // The first one with this sequence number or a later one; with this time or a later one. They stay.
+  std::optional<mailbox::DriverEvent> FindFrom(uint32_t sequence) const;
+  std::optional<mailbox::DriverEvent> FindSince(uint32_t time_s) const;
+
+ private:
+  uint32_t last_ = 0;
+  std::deque<mailbox::DriverEvent> events_;
+};
 
 struct EccErrors {
   uint32_t corrected = 0, uncorrected = 0;
@@ -84,6 +115,26 @@ struct BoardState {
   DriverMessages driver;
   std::array<uint32_t, std::size(mailbox::kBoardEvents)> raised = {};  // how often, by BoardEvent
 };
+
+// The limits of a board's power and of its module's, and which of them is in force.
+
+// The board's, plus the module's power beyond the board's; nullopt if one of the two is not configured. Saturates below
+// mailbox::kNoLimit, which is no limit.
+inline std::optional<PowerLimits> ModuleLimits(const BoardSpec& spec) {
+  if (!spec.power_limit || !spec.module_overhead_mw) return std::nullopt;
+  const auto with_overhead = [&](uint32_t mw) {
+    constexpr double kMost = std::numeric_limits<uint32_t>::max() - 1;
+    return static_cast<uint32_t>(std::clamp(std::round(mw + *spec.module_overhead_mw), 0.0, kMost));
+  };
+  return PowerLimits{.least_mw = with_overhead(spec.power_limit->least_mw),
+                     .most_mw = with_overhead(spec.power_limit->most_mw),
+                     .default_mw = with_overhead(spec.power_limit->default_mw)};
+}
+
+// The limit that a controller has asked for, or the default.
+inline uint32_t InForceMw(const PowerLimits& limits, const PowerLimitState& state) {
+  return state.asked_mw.value_or(limits.default_mw);
+}
 
 }  // namespace sideband::mcu
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The interface between the mailbox and the firmware that executes its commands.
+//
+//   if (arg2 != 0) return Fail(mailbox::MailboxStatus::kErrArg2);
 #ifndef SIDEBAND_SECURE_MCU_BUS_COMMAND_HANDLER_H_
 #define SIDEBAND_SECURE_MCU_BUS_COMMAND_HANDLER_H_
 
@@ -34,6 +36,10 @@ class CommandHandler {
   // Whether an event that the controller has enabled is pending: bit 30 of every status word.
   virtual bool EventPending() const { return false; }
 };
+
+// The reply of a command, and its short form for errors.
+using Reply = CommandHandler::Reply;
+inline Reply Fail(mailbox::MailboxStatus status) { return {.status = status}; }
 
 }  // namespace sideband::mcu
 

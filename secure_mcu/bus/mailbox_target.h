@@ -16,8 +16,8 @@
 
 #include "proto/base/bytes.h"
 #include "proto/mailbox/word.h"
-#include "secure_mcu/bus/bus_target.h"
 #include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/bus/virtual_bus.h"
 
 namespace sideband::mcu {
 

@@ -39,7 +39,6 @@
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/pipeline/clock_packets.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
-#include "secure_mcu/pipeline/mmu.h"
 #include "secure_mcu/pipeline/trigger_block.h"
 #include "sim/wires/wire_source.h"
 
@@ -201,7 +200,7 @@ class Chip {
   void ServeBookmarks();
   void ServeAtSwitchOut(const std::optional<Binding>& from);
 
-  // What a trigger means to the clock domains: the newest of `count` numbers taken now.
+  // Tells the clock domains of a trigger: the newest of `count` numbers taken now.
   void SendTrigger(uint32_t count, std::optional<TriggerCause> cause);
   void AddReturn(const Record& record);
 

@@ -18,9 +18,7 @@
 
 #include "secure_mcu/chip/chip_parts.h"
 #include "secure_mcu/chip/pipeline_config.h"
-#include "secure_mcu/pipeline/arbiter.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
-#include "secure_mcu/pipeline/mmu.h"
 #include "secure_mcu/pipeline/record.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 

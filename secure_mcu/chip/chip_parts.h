@@ -18,12 +18,12 @@
 #include <span>
 #include <vector>
 
-#include "secure_mcu/pipeline/channel_buffer.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/gated_wires.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
 #include "secure_mcu/pipeline/record.h"
+#include "secure_mcu/pipeline/reduction_channel.h"
 #include "sim/wires/wire_source.h"
 
 namespace sideband::mcu {
@@ -111,7 +111,7 @@ class PrivateSlices {
 };
 
 // Who is on each slice: its resident, or its host block while it counts without one; else it is paused. Slices are 0 to
-// 63; a channel is a slice, or kDeviceChannel, which nobody is on. Not thread-safe.
+// 63; a channel is a slice, or kDeviceChannel, which has no resident. Not thread-safe.
 class Residents {
  public:
   explicit Residents(uint32_t slices) : bound_(slices) {}
@@ -122,12 +122,12 @@ class Residents {
   BlockId host_block(uint8_t slice) const { return hosts_.of(slice); }
   uint32_t slices() const { return static_cast<uint32_t>(bound_.size()); }
 
-  // As PrivateSlices::Bind.
+  // Binds the slice, as PrivateSlices::Bind does.
   void Bind(uint8_t slice, const std::optional<Binding>& to, bool is_private) {
     bound_[slice] = to;
     private_.Bind(slice, is_private);
   }
-  // The resident, or the host block with HostTime::kWhileBound; nullopt: nobody.
+  // The resident, or the host block with HostTime::kWhileBound; nullopt: none.
   const std::optional<Binding>& of(uint8_t slice) const { return bound_[slice]; }
   // Where the slice's counts go; nullopt: nowhere.
   std::optional<Binding> DestinationOf(uint8_t slice) const { return hosts_.DestinationOf(slice, bound_[slice]); }

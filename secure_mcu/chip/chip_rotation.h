@@ -50,8 +50,8 @@ class ChipRotation {
   // Checks the settings of a plan that is asked for; INVALID_ARGUMENT as CheckRequestedSettings (rotation_rules.h).
   absl::Status CheckSettings(const mailbox::RotationSettings& settings) const;
   // Makes a plan, and returns its number, which must be chosen at once. INVALID_ARGUMENT as PlanCounters,
-  // and where events of a gate group of `pinned` would take turns; RESOURCE_EXHAUSTED beyond `sets_max` or the limits
-  // of a device. Then it has no effect.
+  // and where events of a gate group of `pinned` would be multiplexed; RESOURCE_EXHAUSTED beyond `sets_max` or the
+  // limits of a device. Then it has no effect.
   absl::StatusOr<uint16_t> Plan(const PlanWishes& wishes, const mailbox::RotationSettings& settings,
                                 size_t sets_max = mailbox::kRotationSetsMax, uint64_t pinned = 0);
   // The identity by which the order of the VM's turns is drawn; nil until then. To be called before it is resident.
@@ -64,10 +64,10 @@ class ChipRotation {
   bool CanLearn(BlockId vm) const;
   // The numbers of a block at the last latch, or at the last RotationTurns::ShowEnded.
   mailbox::BlockRotation NumbersOf(BlockId block) const;
-  // Whether events of a resident of the block take turns now.
+  // Whether events of a resident of the block are multiplexed now.
   bool TakesTurns(BlockId block) const;
 
-  // Whether events take turns on the channel now.
+  // Whether events are multiplexed on the channel now.
   bool Turns(uint8_t channel) const { return turns_.is_on(channel); }
   // After Residents::Bind, or the creation of the chip for kDeviceChannel. Without effect on a slice whose counts go
   // nowhere.

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "secure_mcu/chip/all_ones.h"
+#include "secure_mcu/chip/clocked_chip.h"
 
 namespace sideband::mcu {
 namespace {

@@ -21,9 +21,8 @@
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/pipeline/clock_packets.h"
 #include "secure_mcu/pipeline/domain_monitor.h"
-#include "secure_mcu/pipeline/domain_router.h"
 #include "secure_mcu/pipeline/packet_ring.h"
-#include "secure_mcu/pipeline/scheduler.h"
+#include "secure_mcu/pipeline/trigger_block.h"
 
 namespace sideband::mcu {
 
@@ -53,7 +52,7 @@ class ClockNetwork {
   // By row.
   const std::vector<DomainInfo>& domains() const { return domains_; }
   std::optional<size_t> FindRow(uint8_t channel, uint32_t domain) const;
-  // Of a collection unit, whose units are in one domain; nullopt: they count by the reference clock.
+  // The row of a collection unit, whose units are in one domain; nullopt: they count by the reference clock.
   std::optional<size_t> RowOf(size_t ccu) const { return ccu_rows_[ccu]; }
   // Its selection is of rows.
   Scheduler& scheduler() { return scheduler_; }

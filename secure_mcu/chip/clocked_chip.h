@@ -23,6 +23,14 @@
 
 namespace sideband::mcu {
 
+// For tests: every wire is always 1.
+class AllOnes final : public sim::WireSource {
+ public:
+  void AddCounts(sim::CycleRange range, std::span<const sim::WireId>, std::span<uint64_t> sums) const override {
+    for (uint64_t& sum : sums) sum += range.size();
+  }
+};
+
 // Wires that are 1 in every local cycle that is a multiple of their number.
 class MultiplesSource final : public sim::WireSource {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What guests, and the hypervisor for them, choose of what is counted: control blocks of VMs and contexts, the gates of
-// the slices, exits and entries, and the registers of a guest's supervisor (registers.md, "What is counted";
+// The choice of what is counted, by guests and by the hypervisor for them: control blocks of VMs and contexts, the
+// gates of the slices, exits and entries, and the registers of a guest's supervisor (registers.md, "What is counted";
 // counter_gate.h).
 //   guests.vm_control(vm).allowed = 0b01;    // what the operator allows
 //   guests.Exit(0, cycle);                   // the hypervisor runs on slice 0
@@ -48,7 +48,7 @@ class GuestAccess {
   // of users may read by registers while the VM is resident, is_private and selection take effect at the next switch.
   VmControl& vm_control(BlockId vm) { return vm_controls_[vm]; }
   ContextControl& context_control(BlockId context) { return context_controls_[context]; }
-  // The VM's, or that of one that nobody has set.
+  // The VM's control block; the initial one if none was set.
   VmControl ControlOf(const std::optional<Binding>& binding) const;
 
   bool has_gates() const { return !gates_.empty(); }
@@ -71,8 +71,8 @@ class GuestAccess {
 
   // The slice has a resident, and is not in host mode.
   bool RunsGuest(uint8_t slice) const;
-  // What the supervisor of the slice's resident VM reads and writes now to choose what is counted of its VM; the whole
-  // register. To be called while the VM runs in guest mode. A write acts from the next cycle on: at once if the VM's
+  // The register by which the supervisor of the slice's resident VM chooses what is counted of its VM, as a whole. To
+  // be called while the VM runs in guest mode. A write acts from the next cycle on: at once if the VM's
   // control block has guest_access, else by an exit and an entry, between which the firmware does it. Without groups
   // the registers are absent.
   uint64_t ReadGate(uint8_t slice, GateRegister which);

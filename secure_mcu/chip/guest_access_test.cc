@@ -5,8 +5,8 @@
 
 #include <random>
 
-#include "secure_mcu/chip/all_ones.h"
 #include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/clocked_chip.h"
 
 namespace sideband::mcu {
 namespace {

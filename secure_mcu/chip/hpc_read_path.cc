@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "secure_mcu/pipeline/hpc_manager.h"
+#include "secure_mcu/pipeline/hpc_interconnect.h"
 
 namespace sideband::mcu {
 

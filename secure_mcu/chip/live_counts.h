@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a latch would leave in a block, read at any cycle: what is committed, and what is on its way in the pipeline of
-// every slice that is bound to the block. Nothing is moved, and nothing that follows depends on a read.
+// The counts that a latch would leave in a block, read at any cycle: those committed, and those on their way in the
+// pipeline of every slice that is bound to the block. Nothing is moved, and nothing that follows depends on a read.
 //   live.Add(context, events, sums);                        // at once
 //   live.RequestBlock(context);                             // as the firmware reads, by the registers of the read path
 //   chip.AdvanceTo(live.hpc().NextStop());

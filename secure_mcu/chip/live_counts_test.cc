@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/mailbox/catalog.h"
-#include "secure_mcu/chip/all_ones.h"
 #include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/clocked_chip.h"
 #include "sim/workload/synthetic_slice.h"
 
 namespace sideband::mcu {

@@ -9,7 +9,6 @@
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
 #include "secure_mcu/chip/domain_rules.h"
-#include "secure_mcu/chip/relation_rules.h"
 #include "secure_mcu/chip/rotation_rules.h"
 #include "secure_mcu/chip/selectable_events.h"
 

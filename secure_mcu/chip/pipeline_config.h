@@ -123,7 +123,8 @@ struct PipelineConfig {
   // The events that residents may choose (VmControl::selection), at most kSelectionsMax. Without selections and
   // rotation every input has a counter.
   std::vector<mailbox::EventSet> selections;
-  // Relations that are always true of events, and how those of switched units take turns. Without it, none rotates.
+  // Relations that are always true of events, and how those of switched units are multiplexed. Without it, none
+  // rotates.
   std::vector<mailbox::Relation> relations;
   std::optional<RotationSpec> rotation;
   // Domains 1 and up. Without them, the domains of units are those of a waveform, and triggers leave no packets.

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "secure_mcu/chip/schedule_timeline.h"
-
 namespace sideband::mcu {
 namespace {
 

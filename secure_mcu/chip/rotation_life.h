@@ -134,7 +134,7 @@ class RotationLife {
   // The periods that the slots so far have shown of the context.
   OwnPeriods Learn() const { return policy_.Learn(); }
 
-  // Of the table's event i, in 2^-16: A, which what is shown is the running maximum of, cut to bounds.
+  // The sum A of the table's event i, in 2^-16: what is shown is its running maximum, cut to bounds.
   absl::uint128 Sum(size_t i) const { return estimates_[i].Sum(EpochOf(i), ClosedOf(i)); }
   // With an open slot, or with empty lengths.
   LeafNumbers Show(const SlotLengths& open, std::span<const uint64_t> counts) const;
@@ -159,7 +159,7 @@ class RotationLife {
   };
   void AddSlot(const SlotLengths& lengths, Times& times) const;
   void AddLost(const SlotLengths& lengths, Times& times) const;
-  // Of the table's event i.
+  // The running time of the table's event i.
   uint64_t RunningOf(size_t i, const Times& times, size_t line) const;
   SlotTimes EpochOf(size_t i) const;
   ClosedTimes ClosedOf(size_t i) const;

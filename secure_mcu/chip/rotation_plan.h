@@ -18,7 +18,6 @@
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/event_set.h"
 #include "proto/mailbox/rotation.h"
-#include "secure_mcu/chip/counter_needs.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/selectable_events.h"
 
@@ -43,15 +42,15 @@ struct Derivation {
   std::vector<Bundle> bundles;       // of the turning events, each of which is in one; ascending by the first event
 };
 
-// The turning events take turns, in sets that have `room`; those that are neither turning nor absent are always
-// counted. Relations are valid (relation_rules.h). The event that needs the most counters is derived first, of equal
+// The turning events are multiplexed, in sets that have `room`; those that are neither turning nor absent are always
+// counted. Relations are valid (rotation_rules.h). The event that needs the most counters is derived first, of equal
 // ones that of the first relation, and there the whole, then the last member. Nothing is derived that would make a
 // bundle too large for `room`.
 Derivation Derive(std::span<const mailbox::Relation> relations, const CounterNeeds& needs, const Room& room,
                   const mailbox::EventSet& turning, const mailbox::EventSet& absent);
 
 struct PlanWishes {
-  // That take turns; no words: all of switched units. The configuration's fixed events are counted in any case.
+  // The multiplexed events; no words: all of switched units. The configuration's fixed events are counted in any case.
   mailbox::EventSet events;
   mailbox::EventSet always;  // of these, in every set, beside the configuration's fixed ones
   // Lets a unit that needs fewer sets than another count its events in several sets. The reference text's profile does

@@ -6,8 +6,6 @@
 
 #include <string>
 
-#include "secure_mcu/chip/relation_rules.h"
-
 namespace sideband::mcu {
 namespace {
 

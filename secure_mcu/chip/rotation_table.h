@@ -89,7 +89,7 @@ struct RotationTable {
 
 // The events of a chip that turn in its plans, ascending: those of switched units that are not fixed.
 std::vector<uint16_t> TurningEvents(const PipelineConfig& config);
-// Bit g: events of gate group g take turns in the plan, rather than being in all of its sets.
+// Bit g: events of gate group g are multiplexed in the plan, rather than being in all of its sets.
 uint64_t GroupsInTurns(const PipelineConfig& config, const CounterPlan& plan);
 // Whether an event is of device-scope units.
 std::vector<bool> DeviceEvents(const PipelineConfig& config);

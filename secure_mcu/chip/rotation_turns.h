@@ -29,8 +29,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/mailbox/rotation.h"
-#include "secure_mcu/chip/own_periods.h"
 #include "secure_mcu/chip/rotation_life.h"
+#include "secure_mcu/chip/rotation_periods.h"
 #include "secure_mcu/chip/rotation_table.h"
 #include "secure_mcu/chip/selections.h"
 #include "secure_mcu/chip/turn_policy.h"
@@ -92,7 +92,8 @@ class RotationPasses {
 
   // Keeps the periods of a life that ended; ignored if its generation was not to be learnt.
   void Keep(BlockId block, uint8_t channel, uint32_t generation, const OwnPeriods& periods);
-  // Of a life that begins under a plan of `sets` sets. A generation's lives on other channels have the same sets.
+  // The scope of a life that begins under a plan of `sets` sets. A generation's lives on other channels have the same
+  // sets.
   TurnScope ScopeOf(const RotationRun& run, uint8_t channel, uint16_t plan, size_t sets,
                     const mailbox::RotationSettings& settings);
 
@@ -165,10 +166,10 @@ class RotationTurns {
   const std::vector<uint16_t>& events() const { return events_; }
   bool is_of_device(uint16_t event) const { return of_device_[event]; }
 
-  // By number: the chip's own, that of device-scope events if any turns, and those added. Of those that nobody has
-  // chosen any more, the oldest make room for new ones.
+  // By number: the chip's own, that of device-scope events if any turns, and those added. Plans that no life
+  // has chosen any more make room for new ones, the oldest first.
   const std::vector<TurnPlan>& plans() const { return plans_; }
-  // Bit g: events of gate group g take turns in the plan, rather than being in all of its sets.
+  // Bit g: events of gate group g are multiplexed in the plan, rather than being in all of its sets.
   uint64_t GroupsInTurns(uint16_t number) const;
   // Whether a plan can be chosen: it has not been given up.
   bool IsInForce(uint16_t number) const;

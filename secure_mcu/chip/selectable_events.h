@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The events that the selections of a chip choose among: those of its switched units (UlcSpec::is_switched), which have
-// more sources than counters (virtual-counters.md, "Mechanism", 6).
+// more sources than counters (virtual-counters.md, "Mechanism", 6); and how many counters each event needs.
 //   const SelectableEvents selectable(config);
 //   SIDEBAND_RETURN_IF_ERROR(selectable.Check(selections));
 //   selectable.OpenGroups(selections[1]);    // the gate groups that the selection leaves open
+//
+//   const CounterNeeds needs(config);
+//   Room room = needs.AllCounters();
+//   if (Fits(needs.Of(event), room)) Take(needs.Of(event), room);
 #ifndef SIDEBAND_SECURE_MCU_CHIP_SELECTABLE_EVENTS_H_
 #define SIDEBAND_SECURE_MCU_CHIP_SELECTABLE_EVENTS_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "proto/mailbox/counting.h"
+#include "proto/mailbox/event_set.h"
 #include "secure_mcu/chip/pipeline_config.h"
 
 namespace sideband::mcu {
@@ -66,6 +72,33 @@ class SelectableEvents {
   mailbox::EventSet events_;                 // those that are selectable
   std::vector<SwitchedKind> kinds_;          // of all collection units
   std::vector<std::vector<size_t>> groups_;  // per gate group, its selectable events
+};
+
+using Need = std::map<size_t, uint32_t>;  // counters by the number of the kind; never 0
+using Room = std::vector<uint32_t>;       // free counters of each kind
+
+void Add(const Need& need, Need& sum);
+bool Fits(const Need& need, const Room& room);
+// The need must fit.
+void Take(const Need& need, Room& room);
+
+// How many counters of which switched units each event needs. Units that are alike are one kind (SwitchedKind); those
+// of slices and those of the device's scope are all listed.
+// Immutable, and so thread-safe.
+class CounterNeeds {
+ public:
+  explicit CounterNeeds(const PipelineConfig& config);
+
+  const std::vector<SwitchedKind>& kinds() const { return kinds_; }
+  Room AllCounters() const;
+  // Empty for an event that is not of a switched unit, and for one beyond the configuration's.
+  const Need& Of(size_t event) const;
+  bool Has(size_t event) const { return !Of(event).empty(); }
+  Need Of(const mailbox::EventSet& events) const;
+
+ private:
+  std::vector<SwitchedKind> kinds_;
+  std::vector<Need> needs_;  // per event
 };
 
 }  // namespace sideband::mcu

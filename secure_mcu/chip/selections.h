@@ -42,13 +42,14 @@ class Selections {
   absl::Status Check(std::span<const mailbox::EventSet> sets) const { return selectable_.Check(sets); }
   // The sets have passed Check. Until the units are connected again, nothing may be counted.
   void Set(std::vector<mailbox::EventSet> sets);
-  // What selects from kTurnSelectFirst on connect (rotation_turns.h), which fits the units.
+  // Sets the connections of selects from kTurnSelectFirst on (rotation_turns.h); they fit the units.
   void SetTurns(const std::vector<mailbox::EventSet>& turns);
 
   // Whether a collection unit has switched units.
   bool IsSwitched(size_t ccu) const { return is_switched_[ccu]; }
-  // Of all selects below kSelectionsMax, and of turns. One beyond the sets selects nothing. Of a collection unit's
-  // counters, and of one of its unit-level counters if that is switched. References are valid until the next Set.
+  // The connections of each select below kSelectionsMax, and of turns; one beyond the sets selects nothing. They are a
+  // collection unit's, and one of its unit-level counters' if that is switched. References are valid until the next
+  // Set.
   const CounterCollectionUnit::Mapping& MappingOf(uint8_t select, size_t ccu) const {
     return RowOf(select).choices[ccu].mapping;
   }

@@ -27,11 +27,22 @@
 #include <vector>
 
 #include "proto/mailbox/rotation.h"
-#include "secure_mcu/chip/own_periods.h"
 #include "secure_mcu/chip/rotation_periods.h"
 #include "secure_mcu/pipeline/rotation_order.h"
 
 namespace sideband::mcu {
+
+// How many turns each set gets in a round, by how uncertain its events are (counter-rotation.md, "Adaptive turns").
+// The variance of a sum of relative errors, Σ need²/turns, is least where turns are proportional to needs (Neyman).
+// At most this many turns per set and round, on average.
+inline constexpr size_t kTurnsPerSetMax = 3;
+// Unequal turns must promise a variance below this part of that with equal ones: they give up the Latin square, and
+// needs are estimates.
+inline constexpr double kGainMin = 0.9;
+
+// Turns of each set in a round: at least 1, together at most kTurnsPerSetMax times the sets, without a common divisor.
+// All 1 if no set needs any, or if unequal ones promise too little. `needs` are finite, and not negative.
+std::vector<uint32_t> SharesOf(std::span<const double> needs);
 
 // A life counts the sets [first, first + sets) of the plan's.
 struct TurnScope {

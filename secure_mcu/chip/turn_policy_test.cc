@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "rapidcheck/gtest.h"
-#include "secure_mcu/chip/turn_shares.h"
 
 namespace sideband::mcu {
 namespace {

@@ -9,14 +9,8 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/yaml.h"
 #include "secure_mcu/chip/domain_rules.h"
-#include "secure_mcu/chip_file/chip_file_counting.h"
-#include "secure_mcu/chip_file/chip_file_domains.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
-#include "secure_mcu/chip_file/chip_file_gates.h"
-#include "secure_mcu/chip_file/chip_file_memory.h"
 #include "secure_mcu/chip_file/chip_file_sections.h"
-#include "secure_mcu/chip_file/chip_file_tenants.h"
-#include "secure_mcu/chip_file/chip_file_units.h"
 #include "secure_mcu/chip_file/unit_plan.h"
 
 namespace sideband::mcu {

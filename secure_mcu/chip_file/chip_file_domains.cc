@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/chip_file/chip_file_domains.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -12,6 +10,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
+#include "secure_mcu/chip_file/chip_file_sections.h"
 #include "sim/clocks/domain_clock.h"
 
 namespace sideband::mcu {

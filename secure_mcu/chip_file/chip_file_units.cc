@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/chip_file/chip_file_units.h"
-
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -11,8 +9,8 @@
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
-#include "secure_mcu/chip_file/chip_file_domains.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
+#include "secure_mcu/chip_file/chip_file_sections.h"
 
 namespace sideband::mcu {
 namespace {

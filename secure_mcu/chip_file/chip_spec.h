@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "proto/base/uuid.h"
 #include "proto/mailbox/extension.h"
@@ -207,6 +208,16 @@ struct ChipFile {
   BoardSpec board;
   size_t board_line = 0;
 };
+
+// The highest rate, per second, of a periodic trigger, of a commit and of readouts at a threshold, which the emulator
+// must process in real time.
+inline constexpr uint64_t kPerSecondMax = 100'000;
+
+// The shortest period within kPerSecondMax.
+constexpr uint64_t CyclesBetweenMin(uint64_t clock_hz) { return (clock_hz + kPerSecondMax - 1) / kPerSecondMax; }
+
+// INVALID_ARGUMENT if a counter of the collection unit could reach its threshold more often than kPerSecondMax.
+absl::Status CheckThresholdPace(const CcuSpec& ccu, uint64_t clock_hz);
 
 }  // namespace sideband::mcu
 

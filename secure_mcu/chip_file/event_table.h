@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The events of an emulated device, each with one counter in every memory block.
+//
+//   if (HasResidentCycles(file)) SIDEBAND_RETURN_IF_ERROR(AddResidentCycles(slices, plan.events, plan.ccus));
 #ifndef SIDEBAND_SECURE_MCU_CHIP_FILE_EVENT_TABLE_H_
 #define SIDEBAND_SECURE_MCU_CHIP_FILE_EVENT_TABLE_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/mailbox/catalog.h"
+#include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/chip_file/chip_spec.h"
 
 namespace sideband::mcu {
 
@@ -38,6 +44,23 @@ class EventTable {
   std::vector<mailbox::EventInfo> events_;
   std::map<std::string, uint16_t> index_;
 };
+
+// The event that every device of the extension's version 2 has: the time of a slice, attributed like any other count.
+// (mailbox.md, "Always counted".) And for each gate group the part of that time in which its gate was open: events
+// group_NAME_running_cycles (virtual-counters.md, "Coverage").
+bool HasResidentCycles(const ChipFile& file);
+
+// Appends the event, and for each slice a collection unit that counts sim::ClockedSource::kClockWire. INVALID_ARGUMENT
+// if the chip has an event of this name, or too many events.
+absl::Status AddResidentCycles(uint32_t slices, EventTable& events, std::vector<CcuSpec>& ccus);
+
+// "group_NAME_running_cycles".
+std::string RunningCyclesEvent(const std::string& group);
+
+// Appends an event for each group, and for each slice collection units that count the clock behind the groups' gates.
+// Errors as above.
+absl::Status AddRunningCycles(const std::vector<GateGroupFileSpec>& groups, uint32_t slices, EventTable& events,
+                              std::vector<CcuSpec>& ccus);
 
 }  // namespace sideband::mcu
 

@@ -14,13 +14,11 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/rotation_file/rotation_file.h"
-#include "secure_mcu/chip/counter_needs.h"
-#include "secure_mcu/chip/relation_rules.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
 #include "secure_mcu/chip/selectable_events.h"
-#include "secure_mcu/chip_file/pace.h"
-#include "secure_mcu/chip_file/resident_cycles.h"
+#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/chip_file/event_table.h"
 
 namespace sideband::mcu {
 namespace {

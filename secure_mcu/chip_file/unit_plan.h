@@ -41,9 +41,9 @@ absl::StatusOr<std::vector<mailbox::EventSet>> PlanSelections(const ChipFile& fi
 
 struct UnitPlan {
   EventTable events;
-  // Those of each slice, then those of the device. Units that name a collection unit share it within their slice; the
-  // others are packed in the file's order, 48 unit-level counters each. The counters that shared units have for a slice
-  // are on collection units of the slice, apart from those of its own units: sliceN.shared/NAME.
+  // The units of each slice, then those of the device. Units that name a collection unit share it within their slice;
+  // the others are packed in the file's order, 48 unit-level counters each. The counters that shared units have for a
+  // slice are on collection units of the slice, apart from those of its own units: sliceN.shared/NAME.
   std::vector<CcuSpec> ccus;
   std::vector<mailbox::EventSet> selections;  // those of the file
   EventTurns turns;                           // the same

@@ -18,7 +18,6 @@
 #include "proto/mailbox/snapshot_cost.h"
 #include "proto/registers/hpc_registers.h"
 #include "secure_mcu/chip/clock_network.h"
-#include "secure_mcu/chip/counter_needs.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_table.h"

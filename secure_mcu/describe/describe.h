@@ -4,7 +4,7 @@
 // instead.
 //   SIDEBAND_ASSIGN_OR_RETURN(const ChipFile file, LoadChipFile("chip.yaml"));
 //   SIDEBAND_ASSIGN_OR_RETURN(const Description description, Describe(file));
-//   std::fputs(FormatTree(description).c_str(), stdout);   // format.h
+//   std::fputs(FormatTree(description).c_str(), stdout);
 #ifndef SIDEBAND_SECURE_MCU_DESCRIBE_DESCRIBE_H_
 #define SIDEBAND_SECURE_MCU_DESCRIBE_DESCRIBE_H_
 
@@ -50,6 +50,16 @@ FlatDesign CountFlat(const PipelineConfig& config, std::span<const double> switc
 
 // Errors are those of the chip file's parts, and of the waveform's files, which are read for their wires.
 absl::StatusOr<Description> Describe(const ChipFile& file);
+
+// Formats a description as a tree for terminals and as JSON for programs; both contain the same numbers.
+
+// The bus clocks for which the time of a snapshot read is shown.
+inline constexpr uint64_t kBusClocksHz[] = {100'000, 400'000};
+
+// Lines in UTF-8, each ending in a line break.
+std::string FormatTree(const Description& description);
+// One object and a line break.
+std::string FormatJson(const Description& description);
 
 }  // namespace sideband::mcu
 

@@ -109,7 +109,7 @@ struct DerivedName {
   std::string formula;
 };
 
-// Equal units whose events take turns, by the name of the first.
+// Equal units whose events are multiplexed, by the name of the first.
 struct TurningUnit {
   std::string name;
   size_t counters = 0;
@@ -118,7 +118,7 @@ struct TurningUnit {
   std::vector<std::vector<std::string>> sets;  // the others of each set, with those that are derived
 };
 
-// How events take turns; no sets: they do not.
+// How events are multiplexed; no sets: they are not.
 struct RotationDescription {
   std::string profile;
   size_t events = 0;  // of units with more events than counters

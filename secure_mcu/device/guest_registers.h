@@ -23,7 +23,7 @@
 
 #include "proto/registers/guest_port.h"
 #include "secure_mcu/device/live_device.h"
-#include "secure_mcu/pipeline/hpc_page.h"
+#include "secure_mcu/pipeline/guest_gate.h"
 
 namespace sideband::mcu {
 

@@ -144,7 +144,8 @@ class RotationControls {
   absl::Status Apply(const mailbox::RotationRequest& request);
   absl::Status Learn(uint16_t vm, uint16_t context);
   absl::Status SetPass(uint16_t vm, uint16_t context, uint32_t pass);
-  // Of the blocks' present state. Flags a block as estimated if an event of it was not counted in all of its cycles.
+  // Adds the numbers of the blocks' present state. Flags a block as estimated if an event of it was not counted in all
+  // of its cycles.
   void AddNumbers(mailbox::Snapshot& snapshot) const;
   // Whether the same holds for a block's live counts: a turn that is open counts, too.
   bool IsEstimated(BlockId block) const;

@@ -11,9 +11,9 @@
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
-#include "secure_mcu/chip_file/pace.h"
-#include "secure_mcu/chip_file/resident_cycles.h"
-#include "secure_mcu/device/cycles.h"
+#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/chip_file/event_table.h"
+#include "secure_mcu/device/wiring.h"
 
 namespace sideband::mcu {
 ContextLives::ContextLives(const ChipFile& file) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An emulated board of today under load: what its base commands tell hangs together (telemetry.md).
+// An emulated SMBPBI-only board under load: what its base commands tell hangs together (telemetry.md).
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "secure_mcu/board/power_limits.h"
-#include "secure_mcu/firmware/board_clock.h"
+#include "secure_mcu/board/board_state.h"
+#include "secure_mcu/firmware/system_info.h"
 
 namespace sideband::mcu {
 namespace {

@@ -16,10 +16,10 @@
 #include "proto/mailbox/services.h"
 #include "secure_mcu/board/board_spec.h"
 #include "secure_mcu/board/board_state.h"
+#include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/performance_monitor.h"
-#include "secure_mcu/firmware/reply.h"
 #include "secure_mcu/firmware/scratch_memory.h"
 #include "secure_mcu/firmware/sensors.h"
 
@@ -49,7 +49,7 @@ class LimitRequests {
   //   kInvalidOffset for parameters that exceed the page; each of them changes nothing.
   // * kFanCount: 0, a passive board.
   // * kViolations: milliseconds since the start. The mask is a parameter, too: bits without a Violation are ignored,
-  //   and what it does not name is 0. kNotReady where the clock is hidden (board_clock.h).
+  //   and what it does not name is 0. kNotReady where the clock is hidden (system_info.h).
   // * kGetClockLimit: nothing is asked for; in force are the least and most level.
   // kNotSupported for the types of other classes.
   AsyncResult CarryOut(mailbox::AsyncType type, uint8_t dword);

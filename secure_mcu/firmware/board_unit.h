@@ -106,11 +106,11 @@ class BoardPhysics {
   uint64_t controlled_ns_ = 0;  // reference time of the last decision on the clock
 };
 
-// The counts of the whole device that are known not to be of a confidential VM; of events that take turns, estimates.
+// The counts of the whole device that are known not to be of a confidential VM; of multiplexed events, estimates.
 // Counts up to now; they are as old as the last commits. `uses` selects events by number: nullopt if one of them takes
 // turns and has not had any while others had. Beside such a VM that is not private, these are the sums over the other
-// VMs and the slices' hosts. Events of the device's scope are 0 once there has been a confidential VM, since nobody
-// knows whose they are.
+// VMs and the slices' hosts. Events of the device's scope are 0 once there has been a confidential VM, since it is
+// unknown whose they are.
 std::optional<std::vector<uint64_t>> OpenCounts(Device& device, absl::FunctionRef<bool(size_t)> uses);
 
 // The same of what the chip has counted, private VMs included.

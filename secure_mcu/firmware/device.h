@@ -35,7 +35,7 @@ struct DeviceIdentity {
 using SliceSet = uint64_t;
 inline constexpr SliceSet kEverySlice = ~SliceSet{0};
 
-// The count of a block's event that takes turns, as of the ends of its last turns.
+// The count of a block's multiplexed event, as of the ends of its last turns.
 struct RotatedCount {
   uint16_t event = 0;
   uint64_t estimate = 0;       // may be behind the counter, which is at its newest commit
@@ -58,7 +58,7 @@ struct BlockView {
     const auto found = std::ranges::lower_bound(rotated, event, {}, &RotatedCount::event);
     return found != rotated.end() && found->event == event ? &*found : nullptr;
   }
-  // The estimate of an event that takes turns, and the count of any other.
+  // The estimate of a multiplexed event, and the count of any other.
   uint64_t CountOf(uint16_t event) const {
     const RotatedCount* const own = FindRotated(event);
     return own == nullptr ? counters[event] : std::max(counters[event], own->estimate);
@@ -125,7 +125,7 @@ class DeviceCounting {
   virtual void ApplyConfig(const mailbox::CountingConfig& config) = 0;
 };
 
-// Plans by which events take turns (counter-rotation.md).
+// Plans by which events are multiplexed (counter-rotation.md).
 class DeviceRotation {
  public:
   virtual ~DeviceRotation() = default;

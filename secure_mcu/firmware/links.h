@@ -17,7 +17,7 @@
 #include "proto/mailbox/memory_links.h"
 #include "secure_mcu/board/board_spec.h"
 #include "secure_mcu/board/board_state.h"
-#include "secure_mcu/firmware/reply.h"
+#include "secure_mcu/bus/command_handler.h"
 
 namespace sideband::mcu {
 

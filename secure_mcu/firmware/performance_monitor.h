@@ -17,17 +17,17 @@
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/rotation.h"
+#include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/links.h"
 #include "secure_mcu/firmware/metric_sources.h"
-#include "secure_mcu/firmware/reply.h"
 
 namespace sideband::mcu {
 
 // The count of one event.
 struct MetricCount {
-  uint64_t count = 0;                // its estimate if it takes turns
+  uint64_t count = 0;                // its estimate if it is multiplexed
   mailbox::RotationTime turns = {};  // the cycles in which it took turns, and had them; 0 if it takes none
   uint64_t running = 0;              // the cycles in which it was counted, if it is in a gate group
 
@@ -93,10 +93,10 @@ class MetricSampler {
   std::map<MetricScope, MetricSample> TakeAll(bool with_every_vm);
 
   // 0 to 100: the counts between the samples as a share of the cycles of all wires that could have counted the metric
-  // in this scope; of an event in a gate group, of the cycles in which the group was counted. Of an event that takes
-  // turns, the gain is its estimate's. nullopt if no time passed between the samples, if their identities differ, if
+  // in this scope; of an event in a gate group, of the cycles in which the group was counted. The gain of a
+  // multiplexed event is its estimate's. nullopt if no time passed between the samples, if their identities differ, if
   // the scope has no wire for the metric, if a group was not counted, or on slices whose wires differ, and if an event
-  // that takes turns had none while others had.
+  // that is multiplexed had no turn while others had.
   std::optional<double> Percent(const MetricSource& source, const MetricSample& begin, const MetricSample& end) const;
   // The gain per cycle of a metric's events on these slices; see Device::GainPerCycle.
   double Gain(const MetricSource& source, SliceSet slices) const;

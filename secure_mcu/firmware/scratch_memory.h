@@ -18,8 +18,7 @@
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/services.h"
 #include "secure_mcu/board/board_state.h"
-#include "secure_mcu/board/driver_messages.h"
-#include "secure_mcu/firmware/reply.h"
+#include "secure_mcu/bus/command_handler.h"
 
 namespace sideband::mcu {
 

@@ -10,15 +10,15 @@
 #include <optional>
 
 #include "proto/mailbox/board_items.h"
+#include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
-#include "secure_mcu/firmware/reply.h"
 
 namespace sideband::mcu {
 
 // A sensor that the board lacks (BoardSpec) is ERR_NOT_SUPPORTED, one that SMBPBI does not define ERR_ARG1. Of events
-// that take turns, estimates are used; while one that uses energy has not had any turn, the sensors are
+// that are multiplexed, estimates are used; while one that uses energy has not had any turn, the sensors are
 // ERR_NOT_AVAILABLE, and so is what the policy withholds. Not thread-safe.
 class Sensors {
  public:

@@ -11,8 +11,6 @@
 #include "proto/base/text.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/word.h"
-#include "secure_mcu/firmware/board_clock.h"
-#include "secure_mcu/firmware/version.h"
 
 namespace sideband::mcu {
 namespace {

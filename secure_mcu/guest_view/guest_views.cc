@@ -1,23 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/guest_view/guest_views.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/bytes.h"
+#include "proto/base/descriptor.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/envelope/record.h"
 #include "secure_mcu/guest_view/layout.h"
 
 namespace sideband::mcu {
+
+// A file that only its writer, which keeps it mapped, can write. It appears under its name complete and read-only, and
+// replaces an earlier file of that name.
+// Not thread-safe; other processes may read the file at any time.
+class ViewFile {
+ public:
+  // Creates a file of `head`, whose size must be a multiple of eight, and `words` zero words, under a temporary name
+  // beside `path`. Errors are those of the file system, with the path; RESOURCE_EXHAUSTED if it is full.
+  static absl::StatusOr<std::unique_ptr<ViewFile>> Create(const std::string& path, ByteSpan head, size_t words);
+  // Removes the file.
+  ~ViewFile();
+  ViewFile(const ViewFile&) = delete;
+  ViewFile& operator=(const ViewFile&) = delete;
+
+  // Gives the file its name and read permission for all users.
+  absl::Status Show();
+  // Removes the name, unless it refers to another file by now. Readers with the file open can continue to read.
+  void Remove();
+  // Stores a word of the live part. Readers that see it also see all earlier stores.
+  void StoreRelease(size_t word, uint64_t value);
+
+ private:
+  struct Mapping {
+    void* start;
+    size_t size;
+  };
+
+  ViewFile(std::string path, Descriptor fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+
+  absl::Status Fill(ByteSpan head, size_t words);
+
+  const std::string path_;
+  std::string name_now_;  // the temporary one until Show
+  Descriptor fd_;
+  ino_t inode_ = 0;
+  Mapping mapping_{nullptr, 0};
+  uint64_t* live_ = nullptr;
+};
+
 namespace {
+
+static_assert(std::atomic_ref<uint64_t>::is_always_lock_free, "shared with other processes");
+
+// What a writer that was killed left behind is in the way.
+Descriptor CreateAnew(const std::string& name) {
+  unlink(name.c_str());
+  return Descriptor(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+}
 
 constexpr uint64_t kSuperseded = 1;
 
@@ -33,7 +95,67 @@ absl::StatusOr<mailbox::Catalog> PlainCatalogOfVm(const mailbox::Catalog& catalo
   return own;
 }
 
+std::vector<ByteSpan> RecordsOf(const mailbox::Snapshot& snapshot, uint16_t vm) {
+  std::vector<ByteSpan> records;
+  for (const mailbox::SealedBlocks& sealed : snapshot.sealed) {
+    if (sealed.vm == vm) records.emplace_back(sealed.record);
+  }
+  return records;
+}
+
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<ViewFile>> ViewFile::Create(const std::string& path, ByteSpan head, size_t words) {
+  const std::string temporary = absl::StrCat(path, ".new");
+  Descriptor fd = CreateAnew(temporary);
+  if (!fd.is_open()) return ErrnoStatus(errno, temporary);
+  std::unique_ptr<ViewFile> file(new ViewFile(path, std::move(fd)));
+  file->name_now_ = temporary;
+  SIDEBAND_RETURN_IF_ERROR(file->Fill(head, words));
+  return file;
+}
+
+absl::Status ViewFile::Fill(ByteSpan head, size_t words) {
+  const size_t size = head.size() + words * sizeof(uint64_t);
+  // Reserved, not only sized: a store into a hole of a full file system would be a signal.
+  if (const int error = posix_fallocate(fd_.get(), 0, static_cast<off_t>(size)); error != 0) {
+    return ErrnoStatus(error, path_);
+  }
+  struct stat status {};
+  if (fstat(fd_.get(), &status) != 0) return ErrnoStatus(errno, path_);
+  inode_ = status.st_ino;
+  void* const start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
+  if (start == MAP_FAILED) return ErrnoStatus(errno, path_);
+  mapping_ = {start, size};
+  std::memcpy(start, head.data(), head.size());
+  live_ = reinterpret_cast<uint64_t*>(static_cast<uint8_t*>(start) + head.size());
+  return absl::OkStatus();
+}
+
+absl::Status ViewFile::Show() {
+  // The mode before the name: whatever has the name is complete and read-only.
+  if (fchmod(fd_.get(), S_IRUSR | S_IRGRP | S_IROTH) != 0 || rename(name_now_.c_str(), path_.c_str()) != 0) {
+    return ErrnoStatus(errno, path_);
+  }
+  name_now_ = path_;
+  return absl::OkStatus();
+}
+
+void ViewFile::StoreRelease(size_t word, uint64_t value) {
+  std::atomic_ref<uint64_t>(live_[word]).store(LittleEndianWord(value), std::memory_order_release);
+}
+
+void ViewFile::Remove() {
+  struct stat status {};
+  // A successor may have replaced the file under this name.
+  const bool is_ours = stat(name_now_.c_str(), &status) == 0 && status.st_ino == inode_;
+  if (is_ours) unlink(name_now_.c_str());
+}
+
+ViewFile::~ViewFile() {
+  Remove();
+  if (mapping_.start != nullptr) munmap(mapping_.start, mapping_.size);
+}
 
 absl::StatusOr<std::unique_ptr<GuestViewWriter>> GuestViewWriter::Create(const std::string& dir,
                                                                          const mailbox::Catalog& catalog, uint16_t vm,
@@ -146,17 +268,9 @@ void GuestViewWriter::Store(View& view, const mailbox::Snapshot& snapshot) {
   file.StoreRelease(layout.TailWord(), view.sequence);
 }
 
-namespace {
+GuestViews::GuestViews(std::string dir, uint64_t boot_id) : dir_(std::move(dir)), boot_id_(boot_id) {}
 
-std::vector<ByteSpan> RecordsOf(const mailbox::Snapshot& snapshot, uint16_t vm) {
-  std::vector<ByteSpan> records;
-  for (const mailbox::SealedBlocks& sealed : snapshot.sealed) {
-    if (sealed.vm == vm) records.emplace_back(sealed.record);
-  }
-  return records;
-}
-
-}  // namespace
+GuestViews::~GuestViews() = default;
 
 absl::StatusOr<std::unique_ptr<GuestViews>> GuestViews::Create(const std::string& dir, uint64_t boot_id) {
   struct stat status {};

@@ -22,9 +22,10 @@
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
 #include "secure_mcu/guest_view/layout.h"
-#include "secure_mcu/guest_view/view_file.h"
 
 namespace sideband::mcu {
+
+class ViewFile;
 
 // Publishes a VM's own memory blocks in a read-only shared-memory file, which the guest reads in microseconds. The
 // format is in README.md.
@@ -89,6 +90,9 @@ class GuestViews {
  public:
   // `dir` must exist: NOT_FOUND, or INVALID_ARGUMENT if it is not a folder. No other process may write views in it.
   static absl::StatusOr<std::unique_ptr<GuestViews>> Create(const std::string& dir, uint64_t boot_id);
+  ~GuestViews();
+  GuestViews(const GuestViews&) = delete;
+  GuestViews& operator=(const GuestViews&) = delete;
 
   // Publishes to each VM that is not confidential its own blocks of the snapshot, and to each other its records. A view
   // that cannot be written does not affect the other views; the first error is returned.
@@ -97,7 +101,7 @@ class GuestViews {
  private:
   using VmKey = std::pair<std::string, uint16_t>;  // the VM's name, which names the file, and its id
 
-  GuestViews(std::string dir, uint64_t boot_id) : dir_(std::move(dir)), boot_id_(boot_id) {}
+  GuestViews(std::string dir, uint64_t boot_id);
 
   absl::Status Follow(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot);
   absl::Status Add(const mailbox::Catalog& catalog, const mailbox::VmInfo& vm, const mailbox::Snapshot& snapshot);

@@ -17,7 +17,7 @@ enum class TriggerCause : uint8_t { kOnce, kGrid, kLatch, kExternal };
 
 constexpr bool IsNarrowed(TriggerCause cause) { return cause == TriggerCause::kOnce || cause == TriggerCause::kGrid; }
 
-// Of the scheduler: when it sent a trigger.
+// The scheduler's packet: when it sent a trigger.
 struct ReferencePacket {
   uint32_t number = 0;  // of the trigger
   TriggerCause cause = TriggerCause::kOnce;

@@ -35,13 +35,13 @@ using mailbox::kGateIdsMax;
 using mailbox::kGateValueBits;
 using mailbox::VmControl;
 
-// Who has the slice. nullptr: nobody, or a VM without a context. Both must outlive the binding.
+// The resident of a slice. nullptr: none, or a VM without a context. Both must outlive the binding.
 struct GateBinding {
   VmControl* vm = nullptr;
   ContextControl* context = nullptr;
 };
 
-// The gate of one slice. Initially in host mode and bound to nobody. Not thread-safe.
+// The gate of one slice. Initially in host mode and not bound. Not thread-safe.
 class CounterGate {
  public:
   // At most kGateGroupsMax groups.
@@ -51,7 +51,7 @@ class CounterGate {
   // mode already, they have no effect.
   void Enter();
   void Exit();
-  // Step 9 of a context switch, in host mode. A switch to another VM, or to nobody, gives the slice the host's value,
+  // Step 9 of a context switch, in host mode. A switch to another VM, or to none, gives the slice the host's value,
   // so that no vector passes from one VM to the next; the old context's value is stored and the new one's loaded, as
   // their indicators say.
   void Bind(const GateBinding& to);

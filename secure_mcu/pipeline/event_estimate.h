@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an event's count would be if it had been counted in every slot, from the slots in which it was: the estimate of
-// each epoch by the ratio of enabled to running cycles, their sum, and its variance (counter-rotation.md, "Numbers").
+// The count of an event as if it had been counted in every slot, from the slots in which it was: the estimate of each
+// epoch by the ratio of enabled to running cycles, their sum, and its variance (counter-rotation.md, "Numbers").
 //   EventEstimate estimate;
 //   estimate.AddSlot(/*count=*/120, /*running=*/1000);
 //   const SlotTimes epoch{.enabled = 4000, .running = 1000, .slots = 1, .squares = 1e6};
@@ -17,7 +17,7 @@
 
 namespace sideband::mcu {
 
-// Of an event's slots within an epoch, in cycles.
+// The times of an event's slots within an epoch, in cycles.
 struct SlotTimes {
   uint64_t enabled = 0;  // of all slots
   uint64_t running = 0;  // of those in which the event was counted

@@ -26,7 +26,7 @@ namespace sideband::mcu {
 // Wires of a source that may be gated: numbers below this one.
 inline constexpr sim::WireId kGatedWiresMax = sim::WireId{1} << 25;
 
-// Of a sim::ClockedSource: its clock, where a wire below kGatedWiresMax is asked for. As that, it is counted alone.
+// The clock of a sim::ClockedSource, where a wire below kGatedWiresMax is asked for. It is counted alone, too.
 inline constexpr sim::WireId kGatedClockWire = kGatedWiresMax - 1;
 
 // The wire, behind the gate of a group. Consecutive wires of one group have consecutive numbers.
@@ -59,7 +59,7 @@ class GatedWires final : public sim::WireSource {
     uint64_t cycle;
     State state;
   };
-  // What is open in all of a range's cycles of a mode, if that is always the same: then the range is counted at once.
+  // The groups that are open in each mode, if that is the same in all of a range's cycles: it is counted at once.
   struct Modes {
     sim::CycleRange range{0, 0};
     uint64_t version = 0;  // of the changes

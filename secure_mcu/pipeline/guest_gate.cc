@@ -2,6 +2,7 @@
 #include "secure_mcu/pipeline/guest_gate.h"
 
 #include <algorithm>
+#include <span>
 
 #include "secure_mcu/pipeline/hpc.h"
 
@@ -74,6 +75,35 @@ bool MaySelect(uint64_t to, const GuestControls& controls) {
   return from >= selections.size() || (controls.vm.pinned & selections[from] & ~selections[to]) == 0;
 }
 
+constexpr uint16_t kRegisterBytes = 8;
+
+template <typename Register>
+struct Offset {
+  uint32_t offset;
+  Register which;
+};
+
+constexpr Offset<HpcRegister> kHpcOffsets[] = {{hpc::kHpccOffset, HpcRegister::kHpcc},
+                                               {hpc::kHpcmOffset, HpcRegister::kHpcm},
+                                               {hpc::kHpcrOffset, HpcRegister::kHpcr}};
+
+constexpr Offset<GateRegister> kGateOffsets[] = {{hpc::kGateVectorOffset, GateRegister::kVector},
+                                                 {hpc::kGateControlOffset, GateRegister::kControl},
+                                                 {hpc::kGateSelectionOffset, GateRegister::kSelection},
+                                                 {hpc::kGateIdsOffset, GateRegister::kIds},
+                                                 {hpc::kGateContextOffset, GateRegister::kContext},
+                                                 {hpc::kGateContextVectorOffset, GateRegister::kContextVector},
+                                                 {hpc::kGateContextControlOffset, GateRegister::kContextControl}};
+
+template <typename Place, typename Register>
+std::optional<Place> PlaceOf(const hpc::PageAccess& access, std::span<const Offset<Register>> offsets) {
+  const uint32_t within = access.offset % kRegisterBytes;
+  const auto found = std::ranges::find(offsets, access.offset - within, &Offset<Register>::offset);
+  if (found == offsets.end()) return std::nullopt;
+  if (access.size == kRegisterBytes) return Place{found->which, HpcHalf::kWhole};
+  return Place{found->which, within == 0 ? HpcHalf::kLow : HpcHalf::kHigh};
+}
+
 }  // namespace
 
 uint64_t GuestGate::Read(GateRegister which, const GuestControls& controls) const {
@@ -119,6 +149,14 @@ void GuestGate::Write(GateRegister which, uint64_t word, const GuestControls& co
       if (controls.context != nullptr) SetContextControl(word, *controls.context);
       return;
   }
+}
+
+std::optional<HpcPlace> HpcPlaceOf(const hpc::PageAccess& access) {
+  return PlaceOf<HpcPlace, HpcRegister>(access, kHpcOffsets);
+}
+
+std::optional<GatePlace> GatePlaceOf(const hpc::PageAccess& access) {
+  return PlaceOf<GatePlace, GateRegister>(access, kGateOffsets);
 }
 
 }  // namespace sideband::mcu

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way from HPC clients to managers: per manager an arbiter with rotating priority (registers.md, "A request, step
-// by step"; published text on distributed HPC, section 4.1).
+// The way from HPC clients to managers, per manager an arbiter with rotating priority, and the managers' answers
+// (registers.md, "A request, step by step"; published text on distributed HPC, section 4.1).
 //
 //   HpcInterconnect interconnect(HpcTiming{}, /*clients=*/4);
 //   interconnect.Send(/*client=*/0, request, /*cycle=*/11);
 //   while (interconnect.NextGrant() <= now) {
 //     const HpcGrant grant = interconnect.Grant();  // the manager latches in grant.cycle
 //   }
+//
+//   client.Deliver(AnswerOf(grant.request, grant.cycle, timing, latch));
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_HPC_INTERCONNECT_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_HPC_INTERCONNECT_H_
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "secure_mcu/pipeline/hpc.h"
@@ -67,6 +71,13 @@ class HpcInterconnect {
   uint64_t next_grant_ = kNoCycle;
   HpcManagerId next_manager_;
 };
+
+// Writes the live count of events[i] to counts[i], which is 0 before.
+using HpcLatch = std::function<void(std::span<const uint16_t> events, std::span<uint64_t> counts)>;
+
+// The answer of an HPC manager to a request that it was granted: all selected counts as of the cycle of the grant, sent
+// one by one. `latch` is called once, unless the request selects no counter.
+HpcAnswer AnswerOf(const HpcRequest& request, uint64_t grant_cycle, const HpcTiming& timing, const HpcLatch& latch);
 
 }  // namespace sideband::mcu
 

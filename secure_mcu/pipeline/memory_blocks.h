@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory blocks: the cumulative counters of the hypervisor (the whole device), of each VM and of each context, and the
-// page tables by which commits find them. (pipeline.md, "Memory blocks"; patent text, paragraphs 67-78.)
+// page tables and the MMU by which commits find them. (pipeline.md, "Memory blocks"; patent text, paragraphs 67-78.)
 //
 //   MemoryBlocks memory(events);
 //   const BlockId context = memory.Create(1, 0);
 //   memory.AtomicAdd(context, channel.reduction(), reference_time_ns);
+//
+//   Mmu mmu(/*channels=*/2);
+//   const CommitTarget target = memory.TargetOf({.vm = vm, .context = context});
+//   mmu.SetRoot(0, memory.page_tables().RootOf(target.space));     // step 7 of a context switch
+//   if (const auto blocks = mmu.Translate(0, target, memory)) memory.AtomicAdd(blocks->vm, reduction, time_ns);
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_MEMORY_BLOCKS_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_MEMORY_BLOCKS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,7 +22,7 @@
 
 #include "proto/mailbox/snapshot.h"
 #include "secure_mcu/pipeline/page_tables.h"
-#include "secure_mcu/pipeline/reduction.h"
+#include "secure_mcu/pipeline/record.h"
 
 namespace sideband::mcu {
 
@@ -77,6 +83,36 @@ class MemoryBlocks {
   std::vector<mailbox::BlockHeader> headers_;
   std::vector<bool> released_;
   mailbox::CounterValues counters_;
+};
+
+// The block of a page in the space of a VM, by the table `root`; nullopt without a valid entry, and if what the entry
+// names is not of that page and space.
+std::optional<BlockId> FindBlock(TableId root, uint16_t space, VirtualPage page, const MemoryBlocks& memory);
+
+// The MMU through which the commits of slices reach memory blocks: a root register for each channel, and the check that
+// what is found there is what was meant (pipeline.md, "Address spaces"; patent text, paragraph 73).
+// Not thread-safe.
+class Mmu {
+ public:
+  // No channel has a table at first.
+  explicit Mmu(size_t channels) : roots_(channels), selected_(channels) {}
+
+  // The selection that the channel's records must carry, else they fault; initially 0.
+  void BindSelection(size_t channel, uint8_t select) { selected_[channel] = select; }
+  uint8_t selection(size_t channel) const { return selected_[channel]; }
+
+  void SetRoot(size_t channel, std::optional<TableId> root) { roots_[channel] = root; }
+
+  // The blocks to which a commit of the channel goes; nullopt if it faults and goes nowhere, since for any of its pages
+  //   * the bound table has no valid entry, or no table is bound;
+  //   * the block found is not of that page in the target's space. Layouts are alike in all spaces: with another VM's
+  //     table the same page is that VM's block (docs/decisions/0025).
+  std::optional<Binding> Translate(size_t channel, const std::optional<CommitTarget>& target,
+                                   const MemoryBlocks& memory) const;
+
+ private:
+  std::vector<std::optional<TableId>> roots_;
+  std::vector<uint8_t> selected_;
 };
 
 }  // namespace sideband::mcu

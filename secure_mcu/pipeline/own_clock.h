@@ -25,7 +25,7 @@ class OwnClock {
 
   // From `cycle` on, at which its time is 0.
   void Start(uint64_t cycle) { changes_ = {{cycle, 0, true}}; }
-  // Nobody is resident.
+  // From now on there is no resident.
   void End() { changes_.clear(); }
   bool runs() const { return !changes_.empty() && changes_.back().runs; }
   // The calls ascend in their cycles; without effect while it has ended.
@@ -38,7 +38,7 @@ class OwnClock {
   uint64_t CycleOf(uint64_t own) const;
   // Nothing before `cycle` is asked for any more.
   void Forget(uint64_t cycle);
-  // Those that are kept: the ones after the last Forget, and one.
+  // The number of changes that are kept: those after the last Forget, and one.
   size_t changes() const { return changes_.size(); }
 
  private:

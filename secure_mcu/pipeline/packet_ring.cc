@@ -10,6 +10,27 @@ uint32_t NumberOf(const TriggerPackets& trigger) { return trigger.reference.numb
 
 }  // namespace
 
+void DomainRouter::Add(const ReturnPacket& packet) {
+  Merged& merged = merged_[packet.number];
+  for (const EventCount& count : packet.counts) {
+    if (count.count > 0) merged.counts[count.event] += count.count;
+  }
+  if (!packet.clock || (merged.clock && merged.clock_unit <= packet.unit)) return;
+  merged.clock = packet.clock;
+  merged.clock_unit = packet.unit;
+}
+
+std::vector<AggregatePacket> DomainRouter::Take() {
+  std::vector<AggregatePacket> packets;
+  for (const auto& [number, merged] : merged_) {
+    AggregatePacket packet{.channel = channel_, .domain = domain_, .number = number, .clock = merged.clock};
+    for (const auto& [event, count] : merged.counts) packet.counts.push_back({event, count});
+    packets.push_back(std::move(packet));
+  }
+  merged_.clear();
+  return packets;
+}
+
 // Numbers begin anew after 2^32: those of the ring ascend from its oldest. From 0 on, which no trigger has at first,
 // are all.
 std::deque<TriggerPackets>::iterator PacketRing::Find(uint32_t number) {

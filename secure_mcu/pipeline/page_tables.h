@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page tables of the memory blocks: for each VM a table from virtual pages to blocks (pipeline.md, "Address
-// spaces").
+// Where the hardware finds memory blocks: virtual pages of one block each, in an address space for each VM, and the
+// table of each space from pages to blocks (pipeline.md, "Address spaces"). Every space has the same layout.
 //
 //   PageTables tables;
 //   tables.Map(/*space=*/1, PageOf(4), /*block=*/9);
@@ -17,13 +17,26 @@
 #include <optional>
 #include <vector>
 
-#include "secure_mcu/pipeline/block_address.h"
+#include "proto/mailbox/catalog.h"
 
 namespace sideband::mcu {
 
+using VirtualPage = uint32_t;
+
+// Page 0 is the VM's own block, page 1 + c that of its context c. `context` is as in a block's header.
+constexpr VirtualPage PageOf(uint16_t context) { return context == mailbox::kNoContext ? 0 : 1u + context; }
+
+// The content of a reduction channel's register: where its commits go, and in whose space these pages are meant.
+struct CommitTarget {
+  uint16_t space = 0;  // the number of the VM
+  VirtualPage vm = 0;
+  std::optional<VirtualPage> context;  // absent while a VM is resident without a context
+  bool operator==(const CommitTarget&) const = default;
+};
+
 // The number of a block in memory.
 using BlockId = uint32_t;
-// What a root register holds: which table.
+// The content of a root register: which table.
 using TableId = uint32_t;
 
 inline constexpr size_t kPageEntryBytes = 8;

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records, which carry counts from a counter collection unit to the reduction channels, and the dimensions of the
-// pipeline's units.
+// Values that the blocks pass on: records, which carry counts from a counter collection unit to the reduction channels,
+// and reductions, the sums that these commit. Also the dimensions of the units, and saturating addition of 64-bit
+// counters.
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_RECORD_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_RECORD_H_
 
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "proto/mailbox/event_set.h"
 
 namespace sideband::mcu {
 
@@ -29,6 +34,8 @@ inline constexpr uint32_t kRecordCounters = 8;
 // a slice has the slice's number.
 inline constexpr uint8_t kDeviceChannel = 0xFF;
 
+// Records, which carry counts from a counter collection unit to the reduction channels, and the dimensions of the
+// pipeline's units.
 struct Record {
   uint16_t ccu = 0;
   uint8_t channel = 0;      // the unit's slice, or kDeviceChannel
@@ -40,6 +47,22 @@ struct Record {
   uint16_t size = 0;        // used elements of counts; 0 in an acknowledgement
   std::array<uint32_t, kRecordCounters> counts{};
 };
+
+// The sums that a reduction channel commits to the memory blocks, and saturating addition of 64-bit counters.
+// Sums per event since the channel's last commit.
+struct Reduction {
+  std::vector<uint64_t> counts;
+  mailbox::EventSet saturated;  // events of which counts are missing; empty if there is none
+  uint16_t flags = 0;           // mailbox::BlockFlag
+  uint32_t trigger_id = 0;      // the newest trigger whose counts are included
+};
+
+// Adds `value` to `counter`. If the sum would wrap, saturates at 2^64 - 1 and returns false.
+inline bool AddSaturating(uint64_t value, uint64_t& counter) {
+  if (!__builtin_add_overflow(counter, value, &counter)) return true;
+  counter = std::numeric_limits<uint64_t>::max();
+  return false;
+}
 
 }  // namespace sideband::mcu
 

@@ -8,6 +8,18 @@
 
 namespace sideband::mcu {
 
+void ChannelBuffer::Push(const Record& record) {
+  ring_[(head_ + size_) % ring_.size()] = record;
+  high_water_ = std::max(high_water_, ++size_);
+}
+
+Record ChannelBuffer::Pop() {
+  const Record record = ring_[head_];
+  head_ = (head_ + 1) % ring_.size();
+  --size_;
+  return record;
+}
+
 ReductionChannel::ReductionChannel(size_t events, std::shared_ptr<const EventMeanings> meanings)
     : meanings_(std::move(meanings)) {
   reduction_.counts.resize(events);

@@ -1,23 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reduction channel (RC): adds the records of all collection units of a slice (channel 0: of the whole device) to
-// 64-bit counters, one per event. A commit moves the sums to the memory blocks that the channel points to, and clears
-// it. (pipeline.md,
-// "Channel buffer, reduction channels, arbiter"; patent text, paragraphs 64-68.)
+// From the collection units to memory: the channel buffer, the reduction channels, and the arbiter of their commits.
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_REDUCTION_CHANNEL_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_REDUCTION_CHANNEL_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "secure_mcu/pipeline/block_address.h"
+#include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/record.h"
-#include "secure_mcu/pipeline/reduction.h"
 
 namespace sideband::mcu {
+
+// Channel buffer: the finite queue between the collection units and the reduction channels. It never drops a record: a
+// unit that finds the buffer full keeps its record and retries. (pipeline.md, "Channel buffer"; patent text, paragraph
+// 63.)
+// A first-in first-out ring. Not thread-safe.
+class ChannelBuffer {
+ public:
+  // Holds `depth` records, at least 1.
+  explicit ChannelBuffer(size_t depth) : ring_(depth) {}
+
+  bool full() const { return size_ == ring_.size(); }
+  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
+  // The highest size() so far.
+  size_t high_water() const { return high_water_; }
+
+  // The record that Pop would return after `index` others; `index` must be below size().
+  const Record& at(size_t index) const { return ring_[(head_ + index) % ring_.size()]; }
+
+  // Must not be full.
+  void Push(const Record& record);
+  // Must not be empty.
+  Record Pop();
+
+ private:
+  std::vector<Record> ring_;
+  size_t head_ = 0;
+  size_t size_ = 0;
+  size_t high_water_ = 0;
+};
 
 // The event to which a collection unit's counter contributes. `shift` is the position of the wire's bit in a number of
 // several bits; each count is worth 2^shift.
@@ -32,6 +60,9 @@ struct EventShare {
 using UnitMeanings = std::vector<std::vector<EventShare>>;
 using EventMeanings = std::vector<UnitMeanings>;
 
+// Reduction channel (RC): adds the records of all collection units of a slice (channel 0: of the whole device) to
+// 64-bit counters, one per event. A commit moves the sums to the memory blocks that the channel points to, and clears
+// it. (pipeline.md, "Channel buffer, reduction channels, arbiter"; patent text, paragraphs 64-68.)
 // Not thread-safe.
 class ReductionChannel {
  public:
@@ -59,6 +90,34 @@ class ReductionChannel {
   Reduction reduction_;
   bool has_data_ = false;
   std::optional<CommitTarget> target_;
+};
+
+// Reduction channel arbiter: serialises commits, since the memory accepts one at a time. (pipeline.md, "Channel buffer,
+// reduction channels, arbiter"; patent text, paragraph 67.)
+// Not thread-safe.
+class Arbiter {
+ public:
+  // Each commit occupies the memory port for `grant_cycles`.
+  explicit Arbiter(uint32_t grant_cycles) : grant_cycles_(grant_cycles) {}
+
+  // Requests the memory port at `cycle` and returns the cycle at which the commit is in memory. Requests are granted in
+  // call order.
+  uint64_t Grant(uint64_t cycle) {
+    const uint64_t start = std::max(cycle, free_at_);
+    wait_cycles_ += start - cycle;
+    ++grants_;
+    return free_at_ = start + grant_cycles_;
+  }
+
+  uint64_t grants() const { return grants_; }
+  // Total cycles that commits have waited for earlier commits.
+  uint64_t wait_cycles() const { return wait_cycles_; }
+
+ private:
+  const uint32_t grant_cycles_;
+  uint64_t free_at_ = 0;
+  uint64_t grants_ = 0;
+  uint64_t wait_cycles_ = 0;
 };
 
 }  // namespace sideband::mcu

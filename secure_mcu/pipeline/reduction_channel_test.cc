@@ -10,6 +10,29 @@
 namespace sideband::mcu {
 namespace {
 
+Record Numbered(uint32_t number) { return {.trigger_id = number}; }
+
+TEST(ChannelBufferTest, KeepsTheOrderAcrossItsEnd) {
+  ChannelBuffer buffer(3);
+  uint32_t pushed = 0, popped = 0;
+  for (int round = 0; round < 10; ++round) {
+    while (!buffer.full()) buffer.Push(Numbered(pushed++));
+    EXPECT_EQ(buffer.size(), 3u);
+    EXPECT_EQ(buffer.Pop().trigger_id, popped++);
+    EXPECT_EQ(buffer.Pop().trigger_id, popped++);
+  }
+  EXPECT_EQ(buffer.high_water(), 3u);
+}
+
+TEST(ChannelBufferTest, DepthOneHoldsOne) {
+  ChannelBuffer buffer(1);
+  EXPECT_TRUE(buffer.empty());
+  buffer.Push(Numbered(1));
+  EXPECT_TRUE(buffer.full());
+  EXPECT_EQ(buffer.Pop().trigger_id, 1u);
+  EXPECT_TRUE(buffer.empty());
+}
+
 std::shared_ptr<const EventMeanings> Meanings() {
   // Unit 0 counts event 0 and two bits of event 1; unit 1 counts event 0 again.
   return std::make_shared<const EventMeanings>(EventMeanings{{{{0, 0}, {1, 0}, {1, 31}}, {{0, 0}}}});
@@ -50,5 +73,15 @@ TEST(ReductionChannelTest, AddSaturatingStopsAtTheTop) {
   EXPECT_EQ(counter, std::numeric_limits<uint64_t>::max());
 }
 
+TEST(ArbiterTest, CommitsOfOneCycleQueueUp) {
+  Arbiter arbiter(4);
+  EXPECT_EQ(arbiter.Grant(100), 104u);
+  EXPECT_EQ(arbiter.Grant(100), 108u);
+  EXPECT_EQ(arbiter.Grant(200), 204u) << "the port has been free since 108";
+  EXPECT_EQ(arbiter.wait_cycles(), 4u);
+  EXPECT_EQ(arbiter.grants(), 3u);
+}
+
 }  // namespace
+
 }  // namespace sideband::mcu

@@ -30,10 +30,10 @@ namespace sideband::mcu {
 using RotationSeed = std::array<uint8_t, 32>;
 // A number's 8 bytes, least significant first, then zeros: for tests, and for replays that must be repeatable.
 RotationSeed SeedOf(uint64_t number);
-// Of the system's random number generator.
+// Draws from the system's random number generator.
 RotationSeed DrawSeed();
 
-// Whose turns they are.
+// The owner of the turns.
 struct RotationIdentity {
   Uuid uuid{};  // of the VM
   uint16_t vm = 0;
@@ -63,7 +63,7 @@ class RotationOrder {
 
   std::array<uint8_t, 32> key_;
   const size_t sets_;
-  // Those of early positions are wanted again in every residency: each in its own place.
+  // Each in its own place, since those of early positions are wanted again in every residency.
   std::vector<Permutation> columns_, rows_;
 };
 

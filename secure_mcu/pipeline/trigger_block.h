@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trigger block: numbers the triggers, schedules those of its grids, and collects flush acknowledgements. (pipeline.md,
-// "Context switch"; patent text, paragraphs 61, 71-74.)
+// Triggers: the block that numbers and schedules them, and the central scheduler that makes their reference packets.
 //
 //   TriggerBlock triggers(65'536);
 //   if (const auto id = triggers.FireDue(cycle)) SwapBanks(*id);
+//
+//   Scheduler scheduler({.id = 7, .reference_delay = 40});
+//   scheduler.SetBookmark(0xB00C);
+//   if (scheduler.IsSelected(TriggerCause::kGrid, row)) monitor.Receive(sent);
+//   const ReferencePacket packet = scheduler.Make({.number = 5, .cycle = 501'200, .time_ns = 501'200});
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_TRIGGER_BLOCK_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_TRIGGER_BLOCK_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <utility>
+
+#include "secure_mcu/pipeline/clock_packets.h"
+#include "sim/clocks/domain_clock.h"
 
 namespace sideband::mcu {
 
@@ -25,6 +35,8 @@ enum class TriggerKind : uint8_t {
   kThreshold,      // a counter of one unit reached its threshold; swaps that unit only
 };
 
+// Trigger block: numbers the triggers, schedules those of its grids, and collects flush acknowledgements. (pipeline.md,
+// "Context switch"; patent text, paragraphs 61, 71-74.)
 // The multiples of a period, in cycles; of period 0 there are none. Not thread-safe.
 class TriggerGrid {
  public:
@@ -73,6 +85,41 @@ class TriggerBlock {
   uint32_t last_id_ = 0;
   std::map<TriggerKind, uint64_t> fired_;
   std::set<uint16_t> awaited_;
+};
+
+// The central scheduler's packets: for each trigger that it sends, the reference time, and a bookmark that it holds
+// until another replaces it. The numbers and the grid are the trigger block's. (clocks.md, "Mechanism")
+// Not thread-safe.
+class Scheduler {
+ public:
+  struct Config {
+    uint16_t id = 0;                                // given from outside
+    uint64_t reference_delay = 0;                   // reference cycles between a trigger and its packet
+    std::shared_ptr<const sim::DomainClock> clock;  // in which it runs; null: the reference clock
+  };
+  explicit Scheduler(Config config) : config_(std::move(config)) {}
+
+  // Bit r: the monitor of row r answers to commanded triggers and to the grid's. Initially all do.
+  void Select(uint64_t rows) { selected_ = rows; }
+  uint64_t selected() const { return selected_; }
+  bool IsSelected(TriggerCause cause, size_t row) const { return !IsNarrowed(cause) || (selected_ >> row & 1) != 0; }
+
+  // Sets the bookmark of every packet from now on.
+  void SetBookmark(std::optional<uint32_t> bookmark) { bookmark_ = bookmark; }
+
+  // The packet of a trigger: `sent`, with what the scheduler adds.
+  ReferencePacket Make(ReferencePacket sent) const {
+    sent.scheduler = config_.id;
+    sent.bookmark = bookmark_;
+    sent.made = sent.cycle + config_.reference_delay;
+    if (config_.clock) sent.local_clock = config_.clock->EdgesBefore(sim::InstantAtCycle(sent.cycle) + 1);
+    return sent;
+  }
+
+ private:
+  const Config config_;
+  uint64_t selected_ = ~uint64_t{0};
+  std::optional<uint32_t> bookmark_;
 };
 
 }  // namespace sideband::mcu

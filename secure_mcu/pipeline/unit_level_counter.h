@@ -40,7 +40,7 @@ static_assert(kUlcHistoryCycles <= sim::kHistoryCycles, "what is held is counted
 // Not thread-safe.
 class UnitLevelCounter {
  public:
-  // What the counters count.
+  // The wires that the counters count.
   struct Sources {
     std::vector<sim::WireId> wires;  // in the order of the counters
     // Wires per counter. 0, the ordinary case: one wire, counted as it is. 1 to 5: the digits of a number that is

@@ -21,7 +21,7 @@
 
 namespace sideband::mcu {
 
-// Units with fewer counters than inputs, for a slice whose events take turns.
+// Units with fewer counters than inputs, for a slice whose events are multiplexed.
 // Divides `counters` among the clock domains by their inputs, at least one each, and those of a domain evenly among as
 // few unit-level counters as can have them. An event's inputs of a domain are of one unit; units have about as many
 // inputs as each other. A domain that needs no more counters than it gets has one for each input, as Pack makes them.
@@ -48,12 +48,12 @@ struct EventPlan {
   // always count, for the hypervisor. An event with a requester counts on the slice of each request;
   // unattributed requests are an event of the device's scope, so that none is lost.
   std::vector<CcuSpec> ccus;
-  // Of the events that have a mode: those of the guest, those of the host; none if no event has one.
+  // The groups of the events that have a mode: the guest's, then the host's; none if no event has one.
   std::vector<GateGroup> gate_groups;
 };
 
 // `wires` are those that the trace returned for `map` and for filters of `slices`. With `counters`, a slice has only so
-// many, of one bit each, for its events that name no unit-level counter: they take turns (UnitDealer). Errors are
+// many, of one bit each, for its events that name no unit-level counter: they are multiplexed (UnitDealer). Errors are
 // INVALID_ARGUMENT with the map's line:
 // - a named unit-level counter that needs more than 45 counters, or has events of two clocks or of both scopes;
 // - an event of the name of another's unattributed requests, or one for whose own that name would be too long;

@@ -15,18 +15,18 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/errors.h"
 #include "proto/base/event_name.h"
+#include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/rotation_file/rotation_file.h"
 #include "secure_mcu/chip/chip.h"
-#include "secure_mcu/chip/counter_needs.h"
 #include "secure_mcu/chip/player.h"
-#include "secure_mcu/chip/relation_rules.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
-#include "secure_mcu/chip/schedule_timeline.h"
+#include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/replay/event_plan.h"
+#include "sim/waveform/csv_rows.h"
 #include "sim/waveform/exits.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
@@ -35,6 +35,23 @@
 
 namespace sideband::mcu {
 namespace {
+
+enum Column { kCycle, kVm, kContext, kEvent };
+constexpr sim::CsvColumn kColumns[] = {{.name = "cycle"}, {.name = "vm"}, {.name = "context"}, {.name = "event"}};
+
+absl::Status AddPeek(const sim::CsvRow& row, std::vector<Peek>& peeks) {
+  Peek peek{.vm = std::string(row.field(kVm)),
+            .context = std::string(row.field(kContext)),
+            .event = std::string(row.field(kEvent)),
+            .line = row.line()};
+  SIDEBAND_ASSIGN_OR_RETURN(peek.cycle, row.Whole(kCycle, UINT64_MAX));
+  if (!peeks.empty() && peek.cycle < peeks.back().cycle) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cycle ", peek.cycle, " is below that of the row before, ", peeks.back().cycle));
+  }
+  peeks.push_back(std::move(peek));
+  return absl::OkStatus();
+}
 
 using Warnings = std::vector<std::string>;
 
@@ -107,76 +124,6 @@ void WarnOfGaps(const std::string& path, const std::vector<sim::Residency>& sche
   }
 }
 
-}  // namespace
-
-std::vector<std::string> ReplayWarnings(const std::string& schedule_path, const sim::SignalMap& map,
-                                        const std::vector<sim::Residency>& schedule, const sim::TraceReader& trace) {
-  Warnings warnings = trace.warnings();
-  WarnOfClocks(map, trace, warnings);
-  WarnOfSchedule(schedule_path, schedule, trace.cycles(), warnings);
-  WarnOfGaps(schedule_path, schedule, trace, warnings);
-  return warnings;
-}
-
-void WarnOfUnattributed(const std::string& trace_path, const std::vector<PlannedEvent>& events,
-                        const std::vector<uint64_t>& counters, std::vector<std::string>& warnings) {
-  for (size_t i = 0; i < events.size(); ++i) {
-    if (events[i].unattributed_of.empty() || counters[i] == 0) continue;
-    warnings.push_back(absl::StrCat(trace_path, ": event '", events[i].unattributed_of, "': ", counters[i],
-                                    " unattributed counts, which are '", events[i].name,
-                                    "' of vm0: tags name no slice, or no resident of it"));
-  }
-}
-
-std::vector<ScheduledVm> ScheduledVms(const std::vector<sim::Residency>& schedule) {
-  std::vector<ScheduledVm> vms;
-  std::map<std::string, size_t> index;  // into vms
-  std::set<std::pair<std::string, std::string>> contexts;
-  for (const sim::Residency& residency : schedule) {
-    if (residency.is_host()) continue;
-    const auto [vm, is_new] = index.try_emplace(residency.vm, vms.size());
-    if (is_new) vms.push_back({.name = residency.vm, .contexts = {}});
-    if (residency.context.empty() || !contexts.emplace(residency.vm, residency.context).second) continue;
-    vms[vm->second].contexts.push_back(residency.context);
-  }
-  return vms;
-}
-
-void NameHosts(std::vector<sim::Residency>& schedule) {
-  for (sim::Residency& residency : schedule) {
-    if (residency.is_host()) residency.context = absl::StrCat("slice", residency.slice);
-  }
-}
-
-std::vector<Tenant> CreateHosts(const std::vector<sim::Residency>& schedule, Chip& chip) {
-  std::map<uint32_t, std::string> names;  // by slice
-  for (const sim::Residency& residency : schedule) {
-    if (residency.is_host()) names.emplace(residency.slice, residency.context);
-  }
-  std::vector<Tenant> hosts;
-  if (!names.empty()) chip.CreateHostBlocks(HostTime::kWhileBound);
-  for (const auto& [slice, name] : names) {
-    hosts.push_back({sim::kHostVm, name, {.vm = chip.host_block(static_cast<uint8_t>(slice)), .context = {}}});
-  }
-  return hosts;
-}
-
-std::vector<Tenant> CreateBlocks(const std::vector<ScheduledVm>& vms, MemoryBlocks& memory) {
-  std::vector<Tenant> tenants;
-  uint16_t vm_id = 0;
-  for (const ScheduledVm& vm : vms) {
-    const BlockId block = memory.Create(++vm_id, mailbox::kNoContext);
-    tenants.push_back({.vm = vm.name, .binding = {.vm = block}});
-    uint16_t context_id = 0;
-    for (const std::string& context : vm.contexts) {
-      tenants.push_back({vm.name, context, {.vm = block, .context = memory.Create(vm_id, context_id++)}});
-    }
-  }
-  return tenants;
-}
-
-namespace {
-
 // Lets units send a frame of all their counters in a period that is short enough for the shortest slot.
 void ShortenPeriods(const mailbox::RotationSettings& settings, PipelineConfig& config) {
   const uint64_t slot = std::min(settings.stable_slot, settings.fluctuating_slot);
@@ -214,40 +161,6 @@ absl::StatusOr<mailbox::EventSet> FixedOf(const RotationFile& file, const EventN
   return fixed;
 }
 
-}  // namespace
-
-absl::StatusOr<RotationFile> LoadReplayRotation(const std::string& path) {
-  SIDEBAND_ASSIGN_OR_RETURN(RotationFile file, LoadRotationFile(path, RotationUse::kReplay));
-  if (file.counters) return file;
-  return LineError(path, file.line, "'counters' is missing: how many, of one bit each, a slice has for its events");
-}
-
-bool HasTurns(const PipelineConfig& config) {
-  return std::ranges::any_of(config.ccus,
-                             [](const CcuSpec& ccu) { return std::ranges::any_of(ccu.ulcs, &UlcSpec::is_switched); });
-}
-
-absl::Status AddRotation(const RotationFile& file, std::optional<uint64_t> seed, const std::vector<std::string>& names,
-                         PipelineConfig& config) {
-  const EventNumbers numbers(names, file.path);
-  const EventNamer name = [&names](size_t event) { return absl::StrCat("'", names[event], "'"); };
-  SIDEBAND_RETURN_IF_ERROR(AddRelations(file, numbers, name, config));
-  RotationSpec& spec = config.rotation.emplace();
-  SIDEBAND_ASSIGN_OR_RETURN(spec.settings, SettingsOf(file, numbers, config.clock_hz));
-  SIDEBAND_ASSIGN_OR_RETURN(spec.fixed, FixedOf(file, numbers, config));
-  if (file.instructions) {
-    SIDEBAND_ASSIGN_OR_RETURN(spec.instructions, numbers.Of(*file.instructions));
-  }
-  spec.dead_cycles = file.dead_cycles;
-  spec.seed = seed.value_or(file.seed.value_or(0));
-  ShortenPeriods(spec.settings, config);
-  SIDEBAND_RETURN_IF_ERROR(AtLine(CheckRotation(config, name), file.path, file.line));
-  const bool fill = spec.settings.profile == mailbox::RotationProfile::kFast;
-  return AtLine(PlanCounters(config, {.events = {}, .always = {}, .fill = fill}, name).status(), file.path, file.line);
-}
-
-namespace {
-
 constexpr char kHypervisor[] = "vm0";
 
 absl::StatusOr<BlockId> BlockOf(const Peek& peek, const std::vector<Tenant>& tenants) {
@@ -269,38 +182,6 @@ absl::StatusOr<uint16_t> EventOf(const Peek& peek, const std::vector<std::string
   return absl::InvalidArgumentError(
       absl::StrCat("the signal map has no event '", peek.event, "'", DidYouMean(peek.event, events)));
 }
-
-}  // namespace
-
-absl::StatusOr<Peeker> Peeker::Create(const std::vector<Peek>& peeks, const std::string& path,
-                                      const std::vector<std::string>& events, const std::vector<Tenant>& tenants) {
-  std::vector<Reading> readings;
-  for (const Peek& peek : peeks) {
-    const auto block = BlockOf(peek, tenants);
-    const auto event = EventOf(peek, events);
-    SIDEBAND_RETURN_IF_ERROR(AtLine(block.status(), path, peek.line));
-    SIDEBAND_RETURN_IF_ERROR(AtLine(event.status(), path, peek.line));
-    readings.push_back({peek.cycle, *block, *event});
-  }
-  return Peeker(std::move(readings));
-}
-
-void Peeker::PlayTo(uint64_t cycle, const Chip& chip, Player& player) {
-  while (counts_.size() < readings_.size() && readings_[counts_.size()].cycle <= cycle) {
-    const Reading& reading = readings_[counts_.size()];
-    player.PlayTo(reading.cycle);
-    uint64_t count = 0;
-    chip.live().Add(reading.block, {&reading.event, 1}, {&count, 1});
-    counts_.push_back(count);
-  }
-  player.PlayTo(cycle);
-}
-
-void Peeker::ReadNothing() {
-  while (counts_.size() < readings_.size() && readings_[counts_.size()].cycle == 0) counts_.push_back(0);
-}
-
-namespace {
 
 uint32_t SliceCount(const sim::SignalMap& map, const std::vector<sim::Residency>& schedule) {
   uint32_t slices = 1;
@@ -388,6 +269,142 @@ SwitchTracer NamedSwitches(const std::vector<Tenant>& tenants, const std::functi
 }
 
 }  // namespace
+
+absl::StatusOr<std::vector<Peek>> ParsePeeks(const std::string& text, const std::string& path) {
+  std::vector<Peek> peeks;
+  SIDEBAND_RETURN_IF_ERROR(
+      sim::ForEachCsvRow(text, path, kColumns, [&](const sim::CsvRow& row) { return AddPeek(row, peeks); }));
+  return peeks;
+}
+
+absl::StatusOr<std::vector<Peek>> LoadPeeks(const std::string& path) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  return ParsePeeks(text, path);
+}
+
+std::vector<std::string> ReplayWarnings(const std::string& schedule_path, const sim::SignalMap& map,
+                                        const std::vector<sim::Residency>& schedule, const sim::TraceReader& trace) {
+  Warnings warnings = trace.warnings();
+  WarnOfClocks(map, trace, warnings);
+  WarnOfSchedule(schedule_path, schedule, trace.cycles(), warnings);
+  WarnOfGaps(schedule_path, schedule, trace, warnings);
+  return warnings;
+}
+
+void WarnOfUnattributed(const std::string& trace_path, const std::vector<PlannedEvent>& events,
+                        const std::vector<uint64_t>& counters, std::vector<std::string>& warnings) {
+  for (size_t i = 0; i < events.size(); ++i) {
+    if (events[i].unattributed_of.empty() || counters[i] == 0) continue;
+    warnings.push_back(absl::StrCat(trace_path, ": event '", events[i].unattributed_of, "': ", counters[i],
+                                    " unattributed counts, which are '", events[i].name,
+                                    "' of vm0: tags name no slice, or no resident of it"));
+  }
+}
+
+std::vector<ScheduledVm> ScheduledVms(const std::vector<sim::Residency>& schedule) {
+  std::vector<ScheduledVm> vms;
+  std::map<std::string, size_t> index;  // into vms
+  std::set<std::pair<std::string, std::string>> contexts;
+  for (const sim::Residency& residency : schedule) {
+    if (residency.is_host()) continue;
+    const auto [vm, is_new] = index.try_emplace(residency.vm, vms.size());
+    if (is_new) vms.push_back({.name = residency.vm, .contexts = {}});
+    if (residency.context.empty() || !contexts.emplace(residency.vm, residency.context).second) continue;
+    vms[vm->second].contexts.push_back(residency.context);
+  }
+  return vms;
+}
+
+void NameHosts(std::vector<sim::Residency>& schedule) {
+  for (sim::Residency& residency : schedule) {
+    if (residency.is_host()) residency.context = absl::StrCat("slice", residency.slice);
+  }
+}
+
+std::vector<Tenant> CreateHosts(const std::vector<sim::Residency>& schedule, Chip& chip) {
+  std::map<uint32_t, std::string> names;  // by slice
+  for (const sim::Residency& residency : schedule) {
+    if (residency.is_host()) names.emplace(residency.slice, residency.context);
+  }
+  std::vector<Tenant> hosts;
+  if (!names.empty()) chip.CreateHostBlocks(HostTime::kWhileBound);
+  for (const auto& [slice, name] : names) {
+    hosts.push_back({sim::kHostVm, name, {.vm = chip.host_block(static_cast<uint8_t>(slice)), .context = {}}});
+  }
+  return hosts;
+}
+
+std::vector<Tenant> CreateBlocks(const std::vector<ScheduledVm>& vms, MemoryBlocks& memory) {
+  std::vector<Tenant> tenants;
+  uint16_t vm_id = 0;
+  for (const ScheduledVm& vm : vms) {
+    const BlockId block = memory.Create(++vm_id, mailbox::kNoContext);
+    tenants.push_back({.vm = vm.name, .binding = {.vm = block}});
+    uint16_t context_id = 0;
+    for (const std::string& context : vm.contexts) {
+      tenants.push_back({vm.name, context, {.vm = block, .context = memory.Create(vm_id, context_id++)}});
+    }
+  }
+  return tenants;
+}
+
+absl::StatusOr<RotationFile> LoadReplayRotation(const std::string& path) {
+  SIDEBAND_ASSIGN_OR_RETURN(RotationFile file, LoadRotationFile(path, RotationUse::kReplay));
+  if (file.counters) return file;
+  return LineError(path, file.line, "'counters' is missing: how many, of one bit each, a slice has for its events");
+}
+
+bool HasTurns(const PipelineConfig& config) {
+  return std::ranges::any_of(config.ccus,
+                             [](const CcuSpec& ccu) { return std::ranges::any_of(ccu.ulcs, &UlcSpec::is_switched); });
+}
+
+absl::Status AddRotation(const RotationFile& file, std::optional<uint64_t> seed, const std::vector<std::string>& names,
+                         PipelineConfig& config) {
+  const EventNumbers numbers(names, file.path);
+  const EventNamer name = [&names](size_t event) { return absl::StrCat("'", names[event], "'"); };
+  SIDEBAND_RETURN_IF_ERROR(AddRelations(file, numbers, name, config));
+  RotationSpec& spec = config.rotation.emplace();
+  SIDEBAND_ASSIGN_OR_RETURN(spec.settings, SettingsOf(file, numbers, config.clock_hz));
+  SIDEBAND_ASSIGN_OR_RETURN(spec.fixed, FixedOf(file, numbers, config));
+  if (file.instructions) {
+    SIDEBAND_ASSIGN_OR_RETURN(spec.instructions, numbers.Of(*file.instructions));
+  }
+  spec.dead_cycles = file.dead_cycles;
+  spec.seed = seed.value_or(file.seed.value_or(0));
+  ShortenPeriods(spec.settings, config);
+  SIDEBAND_RETURN_IF_ERROR(AtLine(CheckRotation(config, name), file.path, file.line));
+  const bool fill = spec.settings.profile == mailbox::RotationProfile::kFast;
+  return AtLine(PlanCounters(config, {.events = {}, .always = {}, .fill = fill}, name).status(), file.path, file.line);
+}
+
+absl::StatusOr<Peeker> Peeker::Create(const std::vector<Peek>& peeks, const std::string& path,
+                                      const std::vector<std::string>& events, const std::vector<Tenant>& tenants) {
+  std::vector<Reading> readings;
+  for (const Peek& peek : peeks) {
+    const auto block = BlockOf(peek, tenants);
+    const auto event = EventOf(peek, events);
+    SIDEBAND_RETURN_IF_ERROR(AtLine(block.status(), path, peek.line));
+    SIDEBAND_RETURN_IF_ERROR(AtLine(event.status(), path, peek.line));
+    readings.push_back({peek.cycle, *block, *event});
+  }
+  return Peeker(std::move(readings));
+}
+
+void Peeker::PlayTo(uint64_t cycle, const Chip& chip, Player& player) {
+  while (counts_.size() < readings_.size() && readings_[counts_.size()].cycle <= cycle) {
+    const Reading& reading = readings_[counts_.size()];
+    player.PlayTo(reading.cycle);
+    uint64_t count = 0;
+    chip.live().Add(reading.block, {&reading.event, 1}, {&count, 1});
+    counts_.push_back(count);
+  }
+  player.PlayTo(cycle);
+}
+
+void Peeker::ReadNothing() {
+  while (counts_.size() < readings_.size() && readings_[counts_.size()].cycle == 0) counts_.push_back(0);
+}
 
 absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObservers& observers) {
   SIDEBAND_ASSIGN_OR_RETURN(const sim::SignalMap map, sim::SignalMap::Load(inputs.signals));

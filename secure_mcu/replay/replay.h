@@ -3,7 +3,9 @@
 // `sideband-mcu replay`: a waveform runs through the pipeline to its end.
 //   SIDEBAND_ASSIGN_OR_RETURN(const ReplayResult result, Replay({"S.json", "T.vcd.gz", "C.csv"}, {}));
 //   std::fputs(FormatJson(result).c_str(), stdout);
-// With a file of a rotation, events that share counters take turns, and estimates are beside their counts.
+// With a file of a rotation, events that share counters are multiplexed, and estimates are beside their counts.
+//
+//   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Peek> peeks, LoadPeeks("P.csv"));
 #ifndef SIDEBAND_SECURE_MCU_REPLAY_REPLAY_H_
 #define SIDEBAND_SECURE_MCU_REPLAY_REPLAY_H_
 
@@ -22,13 +24,29 @@
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/replay/event_plan.h"
-#include "secure_mcu/replay/peek_list.h"
 #include "secure_mcu/replay/rotation_result.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/trace_reader.h"
 
 namespace sideband::mcu {
+
+// The live count of an event in a block, of the cycles below `cycle`. `sideband-mcu replay --peek` reads such rows from
+// a CSV file, for example
+// - cycle,vm,context,event
+// - 512,vm1,ctx0,issue_cycles
+struct Peek {
+  uint64_t cycle = 0;
+  std::string vm;       // "vm0": the hypervisor's block
+  std::string context;  // empty: the VM's own block
+  std::string event;
+  size_t line = 0;  // in the file, for messages
+};
+
+// The rows in the file's order, with ascending cycles. Every error is "FILE:LINE: description".
+absl::StatusOr<std::vector<Peek>> LoadPeeks(const std::string& path);
+// `path` is for messages only.
+absl::StatusOr<std::vector<Peek>> ParsePeeks(const std::string& text, const std::string& path);
 
 // Warnings about counts that are 0 or unexpectedly low although the files are valid.
 // One line each: clocks without a rising edge, events that can only count 0, a trace that ends within a line, a
@@ -66,10 +84,10 @@ std::vector<Tenant> CreateBlocks(const std::vector<ScheduledVm>& vms, MemoryBloc
 // INVALID_ARGUMENT "FILE:LINE: …" also for a file without `counters`.
 absl::StatusOr<RotationFile> LoadReplayRotation(const std::string& path);
 
-// Whether the configuration has a unit whose events take turns.
+// Whether the configuration has a unit whose events are multiplexed.
 bool HasTurns(const PipelineConfig& config);
 
-// Of a configuration that has such a unit: adds the relations and the rotation, whose seed is `seed`, else the file's,
+// Adds to a configuration that has such a unit the relations and the rotation, whose seed is `seed`, else the file's,
 // else 0, and makes the periods of these units as short as the slots need. Fixed events of units with a counter for
 // each of theirs are fixed anyway. INVALID_ARGUMENT "FILE:LINE: …" for unknown events, and as RelationRules::Check,
 // CheckRotation and PlanCounters.
@@ -136,7 +154,7 @@ struct ReplayResult {
   std::vector<ReplayPeek> peeks;
   // Reasons, one line each, why counts may be 0 or unexpectedly low although the files are valid.
   std::vector<std::string> warnings;
-  std::optional<ReplayRotation> rotation;  // none: nothing takes turns
+  std::optional<ReplayRotation> rotation;  // none: nothing is multiplexed
 };
 
 // A step of a context switch. `from` and `to` are the previous and the next resident, "VM/CONTEXT" or "VM"; empty: no

@@ -13,6 +13,30 @@
 namespace sideband::mcu {
 namespace {
 
+TEST(PeekListTest, ReadsRows) {
+  const auto peeks = ParsePeeks("event,cycle,context,vm\nbusy,7,ctx0,vm1\nbusy,7,,vm0\n", "P.csv");
+  ASSERT_TRUE(peeks.ok()) << peeks.status();
+  ASSERT_EQ(peeks->size(), 2u);
+  EXPECT_EQ(peeks->at(0).cycle, 7u);
+  EXPECT_EQ(peeks->at(0).vm, "vm1");
+  EXPECT_EQ(peeks->at(0).context, "ctx0");
+  EXPECT_EQ(peeks->at(0).event, "busy");
+  EXPECT_EQ(peeks->at(1).line, 3u);
+}
+
+TEST(PeekListTest, EveryMistakeHasItsLine) {
+  const auto error_of = [](const std::string& text) {
+    return std::string(ParsePeeks(text, "P.csv").status().message());
+  };
+  EXPECT_EQ(error_of(""), "P.csv:1: the header row is missing");
+  EXPECT_EQ(error_of("cycle,vm,contxt,event\n"), "P.csv:1: the header row has no column 'context' (is it 'contxt'?)");
+  EXPECT_EQ(error_of("cycle,vm,context,event\nx,vm1,,busy\n"),
+            "P.csv:2: cycle: expected a whole number up to 18446744073709551615, not 'x'");
+  EXPECT_EQ(error_of("cycle,vm,context,event\n5,vm1,,busy\n4,vm1,,busy\n"),
+            "P.csv:3: cycle 4 is below that of the row before, 5");
+  EXPECT_EQ(error_of("cycle,vm,context,event\n5,vm1,busy\n"), "P.csv:2: expected 4 fields as in the header row, not 3");
+}
+
 using sim::WriteTestFile;
 
 using Warnings = std::vector<std::string>;
@@ -262,6 +286,32 @@ TEST_P(ReferenceTest, EqualsTheExpectedBlocksBitForBit) {
 
 INSTANTIATE_TEST_SUITE_P(Waveforms, ReferenceTest, testing::Values("tinygpu-small", "tinygpu"),
                          [](const auto& info) { return info.param == "tinygpu" ? "Whole" : "Small"; });
+
+ReplayResult Example() {
+  return {.cycles = 10,
+          .events = {"busy", "stalled_cycles"},
+          .blocks = {{.vm = "vm0", .counters = {1, 18446744073709551615u}},
+                     {.vm = "vm1", .context = "c\"0", .counters = {0, 7}, .flags = {"overflow"}}}};
+}
+
+TEST(ReportTest, JsonIsTheContract) {
+  EXPECT_EQ(FormatJson(Example()),
+            "{\"cycles\":10,\"blocks\":["
+            "{\"vm\":\"vm0\",\"context\":null,\"counters\":{\"busy\":1,\"stalled_cycles\":18446744073709551615},"
+            "\"flags\":[]},"
+            "{\"vm\":\"vm1\",\"context\":\"c\\\"0\",\"counters\":{\"busy\":0,\"stalled_cycles\":7},"
+            "\"flags\":[\"overflow\"]}]}\n");
+}
+
+TEST(ReportTest, TableAlignsItsColumns) {
+  EXPECT_EQ(FormatTable(Example()),
+            "10 cycles\n"
+            "\n"
+            "event                            vm0  vm1/c\"0\n"
+            "busy                               1        0\n"
+            "stalled_cycles  18446744073709551615        7\n"
+            "vm1/c\"0 is flagged: overflow\n");
+}
 
 }  // namespace
 

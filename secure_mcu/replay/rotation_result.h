@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a replay shows of a rotation: its plan, and the numbers of each block beside its counters.
+// The results of a replay with a rotation: its plan, and the numbers of each block beside its counters.
 //   result.rotation = RotationOf(*chip, names);
 //   block.rotation = NumbersOf(*chip, block_id);
 #ifndef SIDEBAND_SECURE_MCU_REPLAY_ROTATION_RESULT_H_
@@ -22,7 +22,7 @@ struct ReplayRotation {
   std::vector<std::string> derived;  // of the sets, those that relations determine
 };
 
-// Of an event that takes turns.
+// The estimate of an event that is multiplexed.
 struct ReplayEstimate {
   size_t event = 0;                  // into ReplayResult::events
   std::optional<uint64_t> estimate;  // none: its sets never ran
@@ -39,7 +39,7 @@ struct ReplayNumbers {
   bool is_estimated() const;
 };
 
-// Of a chip with a rotation.
+// The plan and a block's numbers, of a chip with a rotation.
 ReplayRotation RotationOf(const Chip& chip, const std::vector<std::string>& names);
 ReplayNumbers NumbersOf(const Chip& chip, BlockId block);
 

@@ -18,7 +18,6 @@
 #include "secure_mcu/board/board_state.h"
 #include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/presence_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/device/guest_registers.h"

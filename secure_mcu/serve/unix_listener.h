@@ -44,7 +44,7 @@ class UnixListener {
   const Descriptor socket_;
 };
 
-// Of a call on a connection that has failed: whether it can be repeated later, by errno.
+// Whether a call on a connection that has failed can be repeated later, by errno.
 bool WouldBlock();
 
 }  // namespace sideband::mcu

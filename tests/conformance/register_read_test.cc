@@ -14,7 +14,7 @@
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/guest_registers.h"
-#include "secure_mcu/pipeline/hpc_page.h"
+#include "secure_mcu/pipeline/guest_gate.h"
 
 namespace sideband {
 namespace {

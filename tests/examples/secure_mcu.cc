@@ -28,11 +28,9 @@
 #include "proto/smbus/bus_frame.h"
 #include "proto/smbus/transfer.h"
 #include "secure_mcu/board/board_faults.h"
-#include "secure_mcu/board/power_limits.h"
-#include "secure_mcu/bus/bus_target.h"
+#include "secure_mcu/board/board_state.h"
 #include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/presence_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/chip_channels.h"
@@ -41,62 +39,44 @@
 #include "secure_mcu/chip/chip_units.h"
 #include "secure_mcu/chip/clock_network.h"
 #include "secure_mcu/chip/clocked_chip.h"
-#include "secure_mcu/chip/counter_needs.h"
 #include "secure_mcu/chip/domain_rules.h"
 #include "secure_mcu/chip/guest_access.h"
-#include "secure_mcu/chip/host_plan.h"
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/live_counts.h"
-#include "secure_mcu/chip/own_periods.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
-#include "secure_mcu/chip/relation_rules.h"
 #include "secure_mcu/chip/rotation_life.h"
 #include "secure_mcu/chip/rotation_periods.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
 #include "secure_mcu/chip/rotation_table.h"
 #include "secure_mcu/chip/rotation_turns.h"
-#include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/chip/selections.h"
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/chip/turn_policy.h"
-#include "secure_mcu/chip/turn_shares.h"
 #include "secure_mcu/chip_file/chip_file.h"
-#include "secure_mcu/chip_file/chip_file_counting.h"
-#include "secure_mcu/chip_file/chip_file_domains.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
-#include "secure_mcu/chip_file/chip_file_gates.h"
-#include "secure_mcu/chip_file/chip_file_memory.h"
 #include "secure_mcu/chip_file/chip_file_sections.h"
-#include "secure_mcu/chip_file/chip_file_tenants.h"
-#include "secure_mcu/chip_file/chip_file_units.h"
 #include "secure_mcu/chip_file/chip_spec.h"
-#include "secure_mcu/chip_file/resident_cycles.h"
+#include "secure_mcu/chip_file/event_table.h"
 #include "secure_mcu/chip_file/unit_plan.h"
-#include "secure_mcu/cli/command_line.h"
-#include "secure_mcu/cli/commands.h"
+#include "secure_mcu/command_line.h"
 #include "secure_mcu/describe/describe.h"
 #include "secure_mcu/describe/description.h"
-#include "secure_mcu/describe/format.h"
 #include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/device/live_controls.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/program_device.h"
 #include "secure_mcu/device/slice_program.h"
-#include "secure_mcu/device/tenant_slices.h"
 #include "secure_mcu/device/trigger_line.h"
-#include "secure_mcu/device/unit_wiring.h"
 #include "secure_mcu/device/viewed_device.h"
 #include "secure_mcu/device/wiring.h"
 #include "secure_mcu/firmware/async_requests.h"
 #include "secure_mcu/firmware/base_commands.h"
 #include "secure_mcu/firmware/block_sealer.h"
-#include "secure_mcu/firmware/board_clock.h"
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/bundles.h"
-#include "secure_mcu/firmware/capabilities.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/copy_engine.h"
 #include "secure_mcu/firmware/device.h"
@@ -107,47 +87,36 @@
 #include "secure_mcu/firmware/memory_errors.h"
 #include "secure_mcu/firmware/metric_sources.h"
 #include "secure_mcu/firmware/performance_monitor.h"
-#include "secure_mcu/firmware/reply.h"
 #include "secure_mcu/firmware/scratch_memory.h"
 #include "secure_mcu/firmware/sensors.h"
 #include "secure_mcu/firmware/system_info.h"
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/guest_view/layout.h"
 #include "secure_mcu/guest_view/reader.h"
-#include "secure_mcu/guest_view/view_file.h"
-#include "secure_mcu/pipeline/block_address.h"
-#include "secure_mcu/pipeline/channel_buffer.h"
 #include "secure_mcu/pipeline/clock_packets.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/domain_monitor.h"
-#include "secure_mcu/pipeline/domain_router.h"
 #include "secure_mcu/pipeline/event_estimate.h"
 #include "secure_mcu/pipeline/gated_wires.h"
 #include "secure_mcu/pipeline/guest_gate.h"
 #include "secure_mcu/pipeline/hpc_client.h"
 #include "secure_mcu/pipeline/hpc_interconnect.h"
-#include "secure_mcu/pipeline/hpc_manager.h"
-#include "secure_mcu/pipeline/hpc_page.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
-#include "secure_mcu/pipeline/mmu.h"
 #include "secure_mcu/pipeline/own_clock.h"
 #include "secure_mcu/pipeline/packet_ring.h"
 #include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/rotation_order.h"
-#include "secure_mcu/pipeline/scheduler.h"
 #include "secure_mcu/pipeline/trigger_block.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
 #include "secure_mcu/replay/event_plan.h"
-#include "secure_mcu/replay/peek_list.h"
 #include "secure_mcu/replay/replay.h"
-#include "secure_mcu/replay/report_rotation.h"
 #include "secure_mcu/replay/rotation_result.h"
 #include "secure_mcu/sealing/device_sealer.h"
 #include "secure_mcu/serve/bus_server.h"
-#include "secure_mcu/serve/devices.h"
 #include "secure_mcu/serve/guest_ports.h"
+#include "secure_mcu/serve/serve.h"
 #include "secure_mcu/serve/served_device.h"
 #include "secure_mcu/serve/unix_listener.h"
 #include "sim/waveform/schedule.h"
@@ -176,10 +145,6 @@ void UseBoardFaults(const sim::BoardFault& fault, const BoardSpec& spec, uint32_
 
 void UseMailboxTarget(CommandHandler& firmware, VirtualBus& bus) {
   //@ secure_mcu/bus/mailbox_target.h
-}
-
-void UsePresenceTarget(VirtualBus& bus) {
-  //@ secure_mcu/bus/presence_target.h
 }
 
 void UseVirtualBus(BusTarget& mailbox, const smbus::Transfer& transfer) {
@@ -233,20 +198,13 @@ absl::Status UseDomainRules(const PipelineConfig& config, std::vector<DomainMoni
   return absl::OkStatus();
 }
 
-void UseHostPlan() {
-  //@ secure_mcu/chip/host_plan.h
-}
-
 void UseHpcReadPath(const HpcReadPath::Latch& latch, uint64_t cycle) {
   //@ secure_mcu/chip/hpc_read_path.h
 }
 
-void UsePlayer(const std::unique_ptr<Chip>& chip, Timeline& timeline, const std::vector<sim::WireSource*>& sources) {
+void UsePlayer(const std::unique_ptr<Chip>& chip, const std::vector<sim::WireSource*>& sources,
+               const std::vector<sim::Residency>& residencies, const std::vector<Tenant>& tenants) {
   //@ secure_mcu/chip/player.h
-}
-
-void UseScheduleTimeline(const std::vector<sim::Residency>& residencies, const std::vector<Tenant>& tenants) {
-  //@ secure_mcu/chip/schedule_timeline.h
 }
 
 void UseRotationPeriods(const std::vector<IndicatorSample>& run) {
@@ -265,14 +223,6 @@ void UseRotationTurns(const PipelineConfig& config, const RotationSeed& seed, co
   //@ secure_mcu/chip/rotation_turns.h
 }
 
-void UseOwnPeriods() {
-  //@ secure_mcu/chip/own_periods.h
-}
-
-void UseTurnShares() {
-  //@ secure_mcu/chip/turn_shares.h
-}
-
 void UseTurnPolicy(const mailbox::RotationSettings& settings, const RotationOrder& order, bool closes,
                    const std::vector<double>& needs, const std::function<void(size_t, uint64_t)>& Count) {
   //@ secure_mcu/chip/turn_policy.h
@@ -285,21 +235,14 @@ void UseRotationLife(const std::shared_ptr<const RotationTable>& table, const Ro
   //@ secure_mcu/chip/rotation_life.h
 }
 
-absl::Status UseSelectableEvents(const PipelineConfig& config, const std::vector<mailbox::EventSet>& selections) {
+absl::Status UseSelectableEvents(const PipelineConfig& config, const std::vector<mailbox::EventSet>& selections,
+                                 size_t event) {
   //@ secure_mcu/chip/selectable_events.h
   return absl::OkStatus();
 }
 
-void UseCounterNeeds(const PipelineConfig& config, size_t event) {
-  //@ secure_mcu/chip/counter_needs.h
-}
-
-absl::Status UseRelationRules(const PipelineConfig& config, const mailbox::Relation& relation) {
-  //@ secure_mcu/chip/relation_rules.h
-  return absl::OkStatus();
-}
-
-absl::Status UseRotationRules(const PipelineConfig& config, const mailbox::RotationSettings& settings) {
+absl::Status UseRotationRules(const PipelineConfig& config, const mailbox::RotationSettings& settings,
+                              const mailbox::Relation& relation) {
   //@ secure_mcu/chip/rotation_rules.h
   return absl::OkStatus();
 }
@@ -332,38 +275,8 @@ absl::Status UseChipFileFields(const YamlMap& root) {
   return absl::OkStatus();
 }
 
-absl::Status UseChipFileCounting(const YamlMap& root, const YamlMap& map, ChipFile& file, VmFileSpec& vm) {
-  //@ secure_mcu/chip_file/chip_file_counting.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFileDomains(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_domains.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFileGates(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_gates.h
-  return absl::OkStatus();
-}
-
 absl::Status UseChipFileSelections(const YamlMap& root, ChipFile& file) {
   //@ secure_mcu/chip_file/chip_file_sections.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFileMemory(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_memory.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFileTenants(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_tenants.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFileUnits(const YamlMap& root, ChipFile& file) {
-  //@ secure_mcu/chip_file/chip_file_units.h
   return absl::OkStatus();
 }
 
@@ -375,12 +288,7 @@ absl::Status UseUnitPlan(const ChipFile& file, PipelineConfig& config) {
 // cli
 
 int UseCommandLine(int argc, char** argv) {
-  //@ secure_mcu/cli/command_line.h
-  return 0;
-}
-
-int UseCommands(int argc, char** argv) {
-  //@ secure_mcu/cli/commands.h
+  //@ secure_mcu/command_line.h
   return 0;
 }
 
@@ -389,10 +297,6 @@ int UseCommands(int argc, char** argv) {
 absl::Status UseDescribe() {
   //@ secure_mcu/describe/describe.h
   return absl::OkStatus();
-}
-
-void UseFormat(const Description& description) {
-  //@ secure_mcu/describe/format.h
 }
 
 // device
@@ -419,18 +323,9 @@ absl::Status UseSliceProgram(const ProgramFileSpec& spec, const riscv::Program& 
   return absl::OkStatus();
 }
 
-Wiring UseUnitWiring(const ChipFile& file, UnitPlan plan, std::vector<std::shared_ptr<sim::WireSource>> slices,
-                     std::shared_ptr<sim::WireSource> device) {
-  //@ secure_mcu/device/unit_wiring.h
-}
-
 absl::Status UseWiring(const ChipFile& file) {
   //@ secure_mcu/device/wiring.h
   return absl::OkStatus();
-}
-
-void UseTenantSlices(const ChipFile& file, Wiring& wiring) {
-  //@ secure_mcu/device/tenant_slices.h
 }
 
 void Open(const Tenant& tenant);
@@ -465,38 +360,23 @@ void UseBoardSpec() {
   //@ secure_mcu/board/board_spec.h
 }
 
-void UseBoardState(const BoardSpec& spec, uint32_t now) {
-  //@ secure_mcu/board/board_state.h
-}
-
-void UseDriverMessages(uint32_t now) {
+void UseBoardState(const BoardSpec& spec, uint32_t now, uint32_t module_mw) {
   const auto Show = [](const mailbox::DriverEvent&) {};
-  //@ secure_mcu/board/driver_messages.h
-}
-
-void UsePowerLimits(const BoardSpec& spec, const BoardState& state, uint32_t module_mw) {
-  //@ secure_mcu/board/power_limits.h
+  //@ secure_mcu/board/board_state.h
 }
 
 void UseBundles(ScratchMemory& scratch, BaseCommands& base) {
   //@ secure_mcu/firmware/bundles.h
 }
 
-void UseClockRange(const Device& device) {
-  //@ secure_mcu/firmware/board_clock.h
-}
-
 void UseBoardUnit(Device& device, const PowerModel& power, const ChipFile& file) {
   //@ secure_mcu/firmware/board_unit.h
 }
 
-void UseBaseCommands(Device& device, BoardUnit& board) {
-  //@ secure_mcu/firmware/base_commands.h
-}
-
-void UseCapabilities(const IdentityItems& items, const BoardUnit& board, const mailbox::CommandWord& command) {
+void UseBaseCommands(Device& device, BoardUnit& board, const IdentityItems& items,
+                     const mailbox::CommandWord& command) {
   const auto Check = [](mailbox::Capability) {};
-  //@ secure_mcu/firmware/capabilities.h
+  //@ secure_mcu/firmware/base_commands.h
 }
 
 mailbox::MailboxStatus UseComplement(const ComplementPolicy& policy, Device& device) {
@@ -514,7 +394,7 @@ void UseFakeGpu() {
 }
 
 absl::Status UseResidentCycles(const ChipFile& file, uint32_t slices, UnitPlan& plan) {
-  //@ secure_mcu/chip_file/resident_cycles.h
+  //@ secure_mcu/chip_file/event_table.h
   return absl::OkStatus();
 }
 
@@ -531,7 +411,7 @@ void UsePerformanceMonitor(Device& device) {
 }
 
 Reply UseReply(uint8_t arg2) {
-  //@ secure_mcu/firmware/reply.h
+  //@ secure_mcu/bus/command_handler.h
   return {};
 }
 
@@ -576,11 +456,6 @@ absl::Status UseReader() {
   return absl::OkStatus();
 }
 
-absl::Status UseViewFile(const std::string& path, ByteSpan directory, size_t live_words, uint64_t value) {
-  //@ secure_mcu/guest_view/view_file.h
-  return absl::OkStatus();
-}
-
 // pipeline
 
 void UseRotationOrder(const RotationSeed& seed) {
@@ -600,24 +475,18 @@ void UseCounterCollectionUnit(UnitLevelCounter& ulc, uint64_t cycle, const sim::
   //@ secure_mcu/pipeline/counter_collection_unit.h
 }
 
-void UseMemoryBlocks(size_t events, const ReductionChannel& channel, uint64_t reference_time_ns) {
+void UseMemoryBlocks(size_t events, const ReductionChannel& channel, uint64_t reference_time_ns, BlockId vm,
+                     const Reduction& reduction, uint64_t time_ns) {
   //@ secure_mcu/pipeline/memory_blocks.h
 }
 
-void UseGuestGate(const GuestControls& controls) {
+void UseGuestGate(const GuestControls& controls, HpcClient& client, const hpc::PageAccess& access, uint64_t cycle,
+                  uint64_t& value) {
   //@ secure_mcu/pipeline/guest_gate.h
-}
-
-void UseBlockAddress() {
-  //@ secure_mcu/pipeline/block_address.h
 }
 
 void UsePageTables() {
   //@ secure_mcu/pipeline/page_tables.h
-}
-
-void UseMmu(MemoryBlocks& memory, BlockId vm, BlockId context, const Reduction& reduction, uint64_t time_ns) {
-  //@ secure_mcu/pipeline/mmu.h
 }
 
 void SwapBanks(uint32_t trigger_id);
@@ -628,19 +497,11 @@ void UseDomainMonitor(std::shared_ptr<const sim::DomainClock> clock, PacketRing&
   //@ secure_mcu/pipeline/domain_monitor.h
 }
 
-void UseDomainRouter(const ClockPacket& packet) {
-  //@ secure_mcu/pipeline/domain_router.h
-}
-
 void UsePacketRing(const Scheduler& scheduler, const ClockPacket& packet) {
   //@ secure_mcu/pipeline/packet_ring.h
 }
 
-void UseScheduler(size_t row, DomainMonitor& monitor, const DomainMonitor::Trigger& sent) {
-  //@ secure_mcu/pipeline/scheduler.h
-}
-
-void UseTriggerBlock(uint64_t cycle) {
+void UseTriggerBlock(uint64_t cycle, size_t row, DomainMonitor& monitor, const DomainMonitor::Trigger& sent) {
   //@ secure_mcu/pipeline/trigger_block.h
 }
 
@@ -660,16 +521,9 @@ void UseHpcClient(const HpcAnswer& answer, const std::function<void(const HpcReq
   //@ secure_mcu/pipeline/hpc_client.h
 }
 
-void UseHpcInterconnect(const HpcRequest& request, uint64_t now) {
+void UseHpcInterconnect(const HpcRequest& request, uint64_t now, HpcClient& client, const HpcGrant& grant,
+                        const HpcTiming& timing, const HpcLatch& latch) {
   //@ secure_mcu/pipeline/hpc_interconnect.h
-}
-
-void UseHpcManager(HpcClient& client, const HpcGrant& grant, const HpcTiming& timing, const HpcLatch& latch) {
-  //@ secure_mcu/pipeline/hpc_manager.h
-}
-
-void UseHpcPage(HpcClient& client, const hpc::PageAccess& access, uint64_t cycle, uint64_t& value) {
-  //@ secure_mcu/pipeline/hpc_page.h
 }
 
 // replay
@@ -679,21 +533,11 @@ absl::Status UseEventPlan(const sim::SignalMap& map, const std::unique_ptr<sim::
   return absl::OkStatus();
 }
 
-absl::Status UsePeekList() {
-  //@ secure_mcu/replay/peek_list.h
-  return absl::OkStatus();
-}
-
 bool NextChunk();
 
 absl::Status UseReplay() {
   //@ secure_mcu/replay/replay.h
   return absl::OkStatus();
-}
-
-void UseReportRotation(const ReplayResult& result, const ReplayBlock& block, nlohmann::ordered_json& json,
-                       std::string& text) {
-  //@ secure_mcu/replay/report_rotation.h
 }
 
 void UseRotationResult(const std::unique_ptr<Chip>& chip, const std::vector<std::string>& names, BlockId block_id,
@@ -705,12 +549,6 @@ void UseRotationResult(const std::unique_ptr<Chip>& chip, const std::vector<std:
 
 absl::Status UseBusServer(VirtualBus& bus, const BusServer::Elapsed& elapsed, const std::atomic<bool>& stop) {
   //@ secure_mcu/serve/bus_server.h
-  return absl::OkStatus();
-}
-
-absl::Status UseDevices(VirtualBus& bus, uint64_t id, const LiveDevice::Elapsed& elapsed,
-                        const std::atomic<bool>& stop) {
-  //@ secure_mcu/serve/devices.h
   return absl::OkStatus();
 }
 

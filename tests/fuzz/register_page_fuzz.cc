@@ -9,7 +9,7 @@
 
 #include "proto/registers/guest_port.h"
 #include "secure_mcu/chip/hpc_read_path.h"
-#include "secure_mcu/pipeline/hpc_page.h"
+#include "secure_mcu/pipeline/guest_gate.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

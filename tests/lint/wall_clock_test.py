@@ -45,7 +45,7 @@ ALLOWED = {
     ("client/lib/key_exchange.cc", "absl::Now"): "a certificate ends at a time of the wall clock",
     ("client/cli/command.h", "absl::Now"): "what `--since 5m` is counted from: the daemon's snapshots have calendar times",
     ("daemon/metrics/self_metrics.cc", "CLOCK_REALTIME"): "the start of the process, since 1970, read once",
-    ("secure_mcu/cli/serve_command.cc", "absl::Now"): "a driver's messages have calendar times",
+    ("secure_mcu/command_line.cc", "absl::Now"): "a driver's messages have calendar times",
     ("client/bus/bus_command.cc", "absl::Now"): "the calendar time at which a capture begins; all else in it is steady",
 }
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
 #include "secure_mcu/chip/chip.h"
-#include "secure_mcu/chip/host_plan.h"
+#include "secure_mcu/chip/player.h"
 #include "sim/workload/synthetic_slice.h"
 #include "tests/lab/bench/benchmarks.h"
 #include "tests/lab/bench/stopwatch.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "proto/mailbox/event_set.h"
-#include "secure_mcu/chip/turn_shares.h"
+#include "secure_mcu/chip/turn_policy.h"
 
 namespace sideband::mcu {
 namespace {

@@ -16,7 +16,6 @@
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/pipeline/domain_monitor.h"
-#include "secure_mcu/pipeline/domain_router.h"
 #include "secure_mcu/pipeline/packet_ring.h"
 #include "sim/clocks/domain_clock.h"
 

@@ -6,18 +6,24 @@
 //   for (const Command& command : line.commands) {
 //     if (command.app->parsed()) return ReportAndExitCode(kProgram, command.run());
 //   }
-#ifndef SIDEBAND_SECURE_MCU_CLI_COMMAND_LINE_H_
-#define SIDEBAND_SECURE_MCU_CLI_COMMAND_LINE_H_
+#ifndef SIDEBAND_SECURE_MCU_COMMAND_LINE_H_
+#define SIDEBAND_SECURE_MCU_COMMAND_LINE_H_
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <vector>
 
-#include "secure_mcu/cli/commands.h"
+#include "absl/status/status.h"
 
 namespace sideband::mcu {
 
 inline constexpr char kProgram[] = "sideband-mcu";
+
+struct Command {
+  CLI::App* app;  // the subcommand; `parsed()` if it is on the command line
+  std::function<absl::Status()> run;
+};
 
 // `commands` refers to `app`.
 struct CommandLine {
@@ -30,4 +36,4 @@ CommandLine MakeCommandLine();
 
 }  // namespace sideband::mcu
 
-#endif  // SIDEBAND_SECURE_MCU_CLI_COMMAND_LINE_H_
+#endif  // SIDEBAND_SECURE_MCU_COMMAND_LINE_H_

@@ -1,12 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/device/unit_wiring.h"
+//
+// Wirings by what a chip file has. Every chip file of deploy/examples can be served.
+#include "secure_mcu/device/wiring.h"
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <set>
+#include <span>
 #include <string>
+
+#include "secure_mcu/chip_file/chip_file.h"
+#include "secure_mcu/chip_file/unit_plan.h"
 
 namespace sideband::mcu {
 namespace {
+
+ChipFile File() {
+  ChipFile file;
+  file.vms = {{.name = "a", .contexts = {{.name = "x", .slice = 0}, {.name = "y", .slice = 63}}},
+              {.name = "b", .contexts = {}}};
+  return file;
+}
+
+TEST(TenantSlicesTest, AVmIsWhereItsContextsAre) {
+  const SliceSet last = SliceSet{1} << 63;
+  EXPECT_EQ(SlicesOfContexts(File()), (std::vector<SliceSet>{1 | last, 1, last, 0}));
+}
+
+TEST(TenantSlicesTest, AScheduleKnowsBetterThanTheFile) {
+  const std::vector<sim::Residency> schedule = {
+      {.vm = "a", .context = "x", .slice = 1}, {.vm = "b", .slice = 0}, {.vm = "a", .context = "x", .slice = 2}};
+  EXPECT_EQ(SlicesOfSchedule(File(), schedule), (std::vector<SliceSet>{0b110, 0b110, 0, 0b001}));
+}
 
 std::string First(RoundRobinTimeline& timeline, int count) {
   std::string text;
@@ -68,6 +94,43 @@ TEST(RoundRobinTimelineTest, ALonelyTenantGivesWayToWhoComes) {
 TEST(RoundRobinTimelineTest, NobodyAnywhere) {
   RoundRobinTimeline timeline({}, {{}, {}}, {.quantum = 10, .gap = 1});
   EXPECT_EQ(First(timeline, 1), "end");
+}
+
+constexpr char kFolder[] = "deploy/examples";
+
+std::set<std::string> Examples() {
+  std::set<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+    if (entry.path().extension() == ".yaml") paths.insert(entry.path().string());
+  }
+  return paths;
+}
+
+TEST(ExamplesTest, EachLoadsAndCanBeWired) {
+  const auto examples = Examples();
+  EXPECT_GE(examples.size(), 2u);
+  for (const std::string& path : examples) {
+    const auto file = LoadChipFile(path);
+    ASSERT_TRUE(file.ok()) << file.status();
+    const auto wiring = MakeWiring(*file);
+    ASSERT_TRUE(wiring.ok()) << wiring.status();
+    PipelineConfig config = file->pipeline;
+    config.events = static_cast<uint32_t>(wiring->events.events().size());
+    config.ccus = wiring->ccus;
+    EXPECT_TRUE(Validate(config).ok()) << path << ": " << Validate(config);
+  }
+}
+
+TEST(ExamplesTest, TheLargeOneIsAsLargeAsItSays) {
+  const auto file = LoadChipFile(std::string(kFolder) + "/chip-large.yaml");
+  ASSERT_TRUE(file.ok()) << file.status();
+  const auto plan = PlanUnits(*file);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_EQ(plan->ccus.size(), 64u + 8u) << "those of the file, and that of each slice's resident cycles";
+  for (const CcuSpec& ccu : std::span(plan->ccus).first(64)) {
+    ASSERT_EQ(ccu.ulcs.size(), 48u);
+    for (const UlcSpec& ulc : ccu.ulcs) ASSERT_EQ(ulc.inputs.size(), 45u);
+  }
 }
 
 }  // namespace

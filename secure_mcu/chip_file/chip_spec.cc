@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/chip_file/pace.h"
+#include "secure_mcu/chip_file/chip_spec.h"
 
 #include <algorithm>
 #include <vector>
