@@ -19,7 +19,7 @@
 #include "proto/base/command_line.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
-#include "proto/base/visible.h"
+#include "proto/base/text.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/describe/describe.h"
 #include "secure_mcu/firmware/system_info.h"

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/text.h"
 #include "secure_mcu/chip/domain_rules.h"
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip_file/chip_spec.h"

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "proto/base/boot_id.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/text.h"
 
 namespace sideband::mcu {
 namespace {

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "proto/mailbox/catalog.h"
+#include "proto/registers/guest_port.h"
 #include "proto/registers/hpc_registers.h"
-#include "proto/registers/page_access.h"
 #include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/hpc_client.h"
 

@@ -22,7 +22,7 @@
 #include "proto/envelope/secret.h"
 #include "proto/mailbox/word.h"
 #include "proto/smbus/bus_name.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/chip_file/chip_spec.h"
