@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/cli.h"
-
-#include <google/protobuf/timestamp.pb.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <google/protobuf/timestamp.pb.h>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/cli/builtin_commands.h"
+#include "client/cli/cli.h"
 #include "client/cli/command.h"
 #include "client/cli/console.h"
 #include "client/cli/counting_command.h"
@@ -30,8 +31,20 @@
 #include "client/cli/stream.h"
 #include "client/cli/table.h"
 #include "client/cli/watch_lines.h"
+#include "client/export/export_command.h"
+#include "client/export/guest_export.h"
+#include "client/export/loopback_server.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/telemetry_client.h"
+#include "client/top/a_site.h"
+#include "client/top/feed.h"
+#include "client/top/full_screen.h"
+#include "client/top/layout.h"
+#include "client/top/model.h"
+#include "client/top/rows.h"
+#include "client/top/terminal_screen.h"
+#include "client/top/terminal_type.h"
+#include "client/top/view.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "sideband/v1/telemetry.pb.h"
@@ -142,5 +155,70 @@ void UseSensorText(const v1::GetSensorsResponse* response, const TableStyle& sty
   //@ client/cli/sensor_text.h
 }
 
+void Answer(const std::string& text);
+
+void UseGuestExport(const GuestNames& names, const OpenedRecord& record) {
+  //@ client/export/guest_export.h
+}
+
+std::string Metrics();
+
+absl::Status UseLoopbackServer() {
+  //@ client/export/loopback_server.h
+  return absl::OkStatus();
+}
+
 }  // namespace
 }  // namespace sideband::client
+
+namespace sideband::client::top {
+namespace {
+
+void Draw(const Line& line);
+void Show(const std::string& name, v1::Device::State state);
+void Refuse();
+void Press(const Key& key);
+
+void UseASite(Model& model, absl::Time now) {
+  //@ client/top/a_site.h
+}
+
+absl::Status UseFeed(CommandContext& context, Wake& wake, std::vector<Row>& rows, const RowOptions& options,
+                     absl::Time now) {
+  //@ client/top/feed.h
+  return absl::OkStatus();
+}
+
+absl::Status UseFullScreen(CommandContext& context, const std::string& address, const std::string& event,
+                           Signals& signals, Wake& wake, std::unique_ptr<Feeds> feeds,
+                           std::unique_ptr<TerminalScreen> terminal) {
+  //@ client/top/full_screen.h
+}
+
+void UseLayout(const Frame& frame) {
+  //@ client/top/layout.h
+}
+
+void UseModel(const v1::Snapshot& snapshot, absl::Time now) {
+  //@ client/top/model.h
+}
+
+void UseRows(const Model& model, absl::Time now) {
+  //@ client/top/rows.h
+}
+
+absl::Status UseTerminalScreen(CommandContext& context, const Frame& frame) {
+  //@ client/top/terminal_screen.h
+  return absl::OkStatus();
+}
+
+void UseTerminalType() {
+  //@ client/top/terminal_type.h
+}
+
+void UseView(const Key& key, const Model& model, size_t page, absl::Time now, const std::vector<std::string>& events) {
+  //@ client/top/view.h
+}
+
+}  // namespace
+}  // namespace sideband::client::top

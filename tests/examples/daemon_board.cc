@@ -3,10 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
 #include "daemon/board/board_capabilities.h"
@@ -18,6 +24,29 @@
 #include "daemon/board/group_plans.h"
 #include "daemon/board/group_round.h"
 #include "daemon/board/metric_words.h"
+#include "daemon/clocks/device_clocks.h"
+#include "daemon/clocks/host_clock.h"
+#include "daemon/clocks/line_book.h"
+#include "daemon/history/chunk.h"
+#include "daemon/history/fake_life.h"
+#include "daemon/history/frame.h"
+#include "daemon/history/history.h"
+#include "daemon/history/sensor_frame.h"
+#include "daemon/history/sensor_history.h"
+#include "daemon/history/sensor_sample.h"
+#include "daemon/history/tokens.h"
+#include "daemon/redfish/device_resources.h"
+#include "daemon/redfish/document.h"
+#include "daemon/redfish/error_document.h"
+#include "daemon/redfish/public_documents.h"
+#include "daemon/redfish/redfish_service.h"
+#include "daemon/redfish/request_target.h"
+#include "daemon/sensors/board_series.h"
+#include "daemon/sensors/sensor_families.h"
+#include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/store.h"
+#include "daemon/view/snapshot_message.h"
+#include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
@@ -35,6 +64,12 @@ using mailbox::MetricId;
 using mailbox::MonitoringAction;
 using mailbox::Opcode;
 using mailbox::PowerSource;
+using sideband::v1::Counter;
+using sideband::v1::Device;
+using sideband::v1::DeviceSensors;
+using sideband::v1::ScopeCounters;
+using sideband::v1::Sensor;
+using sideband::v1::Snapshot;
 
 void Show(uint32_t dword);
 void Show(double value);
@@ -87,6 +122,107 @@ void UseBoardStore(size_t device, const BoardReader& reader, BoardStore& boards,
 
 void UseFakeBoard() {
   //@ daemon/board/fake_board.h
+}
+
+void UseDeviceClocks(const Topology& topology, const mailbox::Snapshot& raw, const DeviceInfo& info,
+                     DeviceSnapshot* snapshot) {
+  //@ daemon/clocks/device_clocks.h
+}
+
+void UseLineBook(const DeviceInfo& info, const LatchedPulse& latch, DeviceSnapshot* snapshot) {
+  //@ daemon/clocks/line_book.h
+}
+
+void Publish(absl::Duration raw, absl::Duration error);
+
+void UseHostClock(absl::Duration s0, absl::Duration s1) {
+  //@ daemon/clocks/host_clock.h
+}
+
+//@ daemon/sensors/board_series.h
+
+void Add(const BoardFamilyRow& row);
+void Add(const std::string& name, const std::string& help);
+
+void UseSensorFamilies(const BoardSight& sight, BoardSeries& series) {
+  //@ daemon/sensors/sensor_families.h
+}
+
+void Use(absl::Time time, uint64_t count);
+void Use(const FrameHeader& header, uint64_t count);
+void Use(const FrameHeader& header, std::span<const uint64_t> values);
+void Use(std::span<const uint64_t> values);
+void StartChunk(const Layout& layout);
+void Keep(const ChunkView& view);
+
+void UseChunk(const ChunkView& view, size_t row, size_t event, const Layout& layout,
+              const std::shared_ptr<const DeviceSnapshot>& snapshot) {
+  //@ daemon/history/chunk.h
+}
+
+void UseFakeLife(History& history, SensorHistory& sensors) {
+  //@ daemon/history/fake_life.h
+}
+
+void UseFrame(const DeviceSnapshot& before, const DeviceSnapshot& snapshot, std::span<uint8_t> free_bytes,
+              const Layout& layout, ByteSpan bytes) {
+  //@ daemon/history/frame.h
+}
+
+void UseHistory(Store& store, size_t row, size_t event) {
+  //@ daemon/history/history.h
+}
+
+void UseTokens(std::span<uint8_t> free_bytes, std::span<const uint64_t> before, std::span<const uint64_t> now,
+               ByteSpan bytes, std::span<uint64_t> values) {
+  //@ daemon/history/tokens.h
+}
+
+void Show(const std::string& name);
+void Show(const std::string& name, double value);
+void Show(absl::Time time, const SensorValue& value);
+std::vector<SensorSeries> SeriesOf(std::span<const SensorSample> samples);
+
+void UseSensorFrame(const SensorChunkView& view, const SensorLayout& layout, std::span<const SensorSample> samples,
+                    absl::Time time, const SensorFrame& before, BoundedSink& sink, ByteSpan bytes) {
+  //@ daemon/history/sensor_frame.h
+}
+
+void UseSensorHistory(BoardStore& boards, size_t device) {
+  //@ daemon/history/sensor_history.h
+}
+
+void UseSensorSample(const BoardReading& reading, std::span<const SensorSample> samples) {
+  //@ daemon/history/sensor_sample.h
+}
+
+void Show(const nlohmann::json& json);
+
+void UseDeviceResources(const Device& device, const DeviceSensors& sensors) {
+  //@ daemon/redfish/device_resources.h
+}
+
+void UseDocument() {
+  //@ daemon/redfish/document.h
+}
+
+void UseErrorDocument() {
+  //@ daemon/redfish/error_document.h
+}
+
+absl::StatusOr<RedfishDocument> UsePublicDocuments(const RedfishTarget& target) {
+  //@ daemon/redfish/public_documents.h
+  return absl::NotFoundError("");
+}
+
+absl::Status UseRedfishService(const SensorQueries& sensors, const Caller& caller) {
+  //@ daemon/redfish/redfish_service.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRequestTarget() {
+  //@ daemon/redfish/request_target.h
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -8,15 +8,25 @@
 #include <grpcpp/support/server_callback.h>
 #include <grpcpp/support/status.h>
 #include <gtest/gtest.h>
+#include <prometheus/registry.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "daemon/base/body.h"
 #include "daemon/base/clock.h"
+#include "daemon/board/board_reading.h"
+#include "daemon/board/board_store.h"
 #include "daemon/config/config.h"
+#include "daemon/exposition/device_frame.h"
+#include "daemon/exposition/exposition.h"
+#include "daemon/exposition/exposition_cache.h"
+#include "daemon/exposition/text_buffer.h"
 #include "daemon/grpc/admission.h"
 #include "daemon/grpc/call_limits.h"
 #include "daemon/grpc/grpc_message.h"
@@ -29,11 +39,23 @@
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/grpc/stream_step.h"
 #include "daemon/grpc/subscription.h"
+#include "daemon/http/http_message.h"
 #include "daemon/identity/identity.h"
+#include "daemon/metrics/collection_metrics.h"
+#include "daemon/metrics/expect_metric.h"
+#include "daemon/metrics/families.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/metrics/serving_metrics.h"
 #include "daemon/sealing/sealer_set.h"
+#include "daemon/snapshot/device_snapshot.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/sensor_queries.h"
+#include "daemon/view/view.h"
+#include "proto/audit/entry.h"
 #include "proto/base/status_macros.h"
+#include "proto/exposition/text.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/snapshot.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
@@ -100,6 +122,47 @@ absl::Status UseSubscription(const StreamSources& sources, const Credentials& cr
 }
 
 void Finish(const absl::Status& status);
+
+void UseServingMetrics(AuditMetrics& audit, const std::vector<AuditEntry>& entries, ListenerMetrics& listeners,
+                       RequestMetrics& requests, const absl::Status& status) {
+  //@ daemon/metrics/serving_metrics.h
+}
+
+void UseCollectionMetrics(CollectionMetrics& metrics, absl::Duration took) {
+  //@ daemon/metrics/collection_metrics.h
+}
+
+void UseExpectMetric(const std::unique_ptr<SelfMetrics>& metrics) {
+  //@ daemon/metrics/expect_metric.h
+}
+
+void UseFamilies(prometheus::Registry& registry) {
+  //@ daemon/metrics/families.h
+}
+
+absl::Status UseSelfMetrics(absl::Duration took, std::string& body) {
+  //@ daemon/metrics/self_metrics.h
+  return absl::OkStatus();
+}
+
+void Write(const std::string& labels);
+
+void UseExposition(Reader& reader, const Caller& caller, const std::vector<VisibleDevice>& devices, TextBuffer& body) {
+  //@ daemon/exposition/exposition.h
+}
+
+void UseExpositionCache(ExpositionCache& cache, const Caller& caller, const std::vector<VisibleDevice>& devices,
+                        const std::string& own_metrics, HttpResponse& response) {
+  //@ daemon/exposition/exposition_cache.h
+}
+
+void UseFrame(const VisibleDevice& device, const DeviceLabels& labels, const ScrapeFilter& filter) {
+  //@ daemon/exposition/device_frame.h
+}
+
+void UseTextBuffer(size_t family_bytes_max) {
+  //@ daemon/exposition/text_buffer.h
+}
 
 }  // namespace
 }  // namespace sideband::daemon

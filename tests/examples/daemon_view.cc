@@ -4,7 +4,9 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,10 +21,27 @@
 #include "daemon/board/board_store.h"
 #include "daemon/history/chunk.h"
 #include "daemon/history/history.h"
+#include "daemon/http/site.h"
 #include "daemon/identity/identity.h"
+#include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/snapshot/coverage.h"
+#include "daemon/snapshot/device_clock.h"
+#include "daemon/snapshot/device_info.h"
 #include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/fake_topology.h"
+#include "daemon/snapshot/live_reader.h"
+#include "daemon/snapshot/message.h"
+#include "daemon/snapshot/ratio.h"
+#include "daemon/snapshot/rotation.h"
 #include "daemon/snapshot/store.h"
+#include "daemon/snapshot/topology.h"
+#include "daemon/snapshot/utilisation.h"
+#include "daemon/stream/change_stream.h"
+#include "daemon/stream/resume_token.h"
+#include "daemon/stream/sample_stream.h"
+#include "daemon/stream/stream_content.h"
+#include "daemon/stream/stream_request.h"
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"
@@ -46,6 +65,7 @@
 #include "daemon/view/view_groups.h"
 #include "proto/audit/entry.h"
 #include "proto/base/status_macros.h"
+#include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
 #include "sideband/v1/counting.pb.h"
 #include "sideband/v1/telemetry.pb.h"
@@ -175,6 +195,97 @@ absl::Status UseMarkQueries(Reader& reader, MarkBook& book, BookmarkSink& sink, 
                             const sideband::v1::MarkRequest& request, MarkQueries::Done done,
                             const sideband::v1::GetSpanRequest& span_request) {
   //@ daemon/view/mark_queries.h
+  return absl::OkStatus();
+}
+
+void Begin();
+void Resume(const StreamPosition& position);
+void Send(const StreamMessage& message);
+void Send(const sideband::v1::StateChange& change);
+void SendSync();
+
+void UseChangeStream(const StreamRequest& request, const SensorQueries& sensors, const MarkQueries& marks,
+                     const StreamSight& sight) {
+  //@ daemon/stream/change_stream.h
+}
+
+absl::Status UseResumeToken(const std::string& identity, const sideband::v1::SubscribeRequest& request,
+                            const StreamPosition& reached, sideband::v1::SubscribeResponse& response) {
+  //@ daemon/stream/resume_token.h
+  return absl::OkStatus();
+}
+
+void UseSampleStream(const StreamRequest& request, Reader& reader, SnapshotBodies& bodies, const HistoryReader& history,
+                     const StreamSight& sight) {
+  //@ daemon/stream/sample_stream.h
+}
+
+void UseStreamContent(StreamContent& content, const StreamSight& sight) {
+  //@ daemon/stream/stream_content.h
+}
+
+absl::Status UseStreamRequest(const sideband::v1::SubscribeRequest& message) {
+  //@ daemon/stream/stream_request.h
+  return absl::OkStatus();
+}
+
+void Render(const DeviceSnapshot& snapshot);
+
+void Use(uint16_t vm);
+void Show(double share);
+
+void Require(size_t device);
+
+void UseDeviceInfo(const DeviceInfo& info, size_t device) {
+  //@ daemon/snapshot/device_info.h
+}
+
+void UseCoverage(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, size_t row, size_t event,
+                 const mailbox::VmInfo& vm, double count, double reference_cycles) {
+  //@ daemon/snapshot/coverage.h
+}
+
+void Show(uint64_t value, uint64_t lower);
+
+void UseRotation(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, size_t row, size_t event) {
+  //@ daemon/snapshot/rotation.h
+}
+
+void UseDeviceSnapshot(const mailbox::BlockHeader& block) {
+  //@ daemon/snapshot/device_snapshot.h
+}
+
+void UseLiveReader(LiveReader& live, size_t device, const LiveReader::Done& done, const mailbox::BlockHeader& block,
+                   uint64_t boot) {
+  //@ daemon/snapshot/live_reader.h
+}
+
+void UseUtilisation(const DeviceSnapshot& snapshot, size_t index, size_t event) {
+  //@ daemon/snapshot/utilisation.h
+}
+
+void UseFakeTopology() {
+  //@ daemon/snapshot/fake_topology.h
+}
+
+void UseRatio(const DeviceInfo& device, const Topology& topology, std::span<const double> rates_of_row) {
+  //@ daemon/snapshot/ratio.h
+}
+
+void UseStore(Store& store, std::shared_ptr<const DeviceSnapshot> snapshot, Site& site) {
+  //@ daemon/snapshot/store.h
+}
+
+void Show(const std::string& name, const ClockState& clock);
+
+void UseDeviceClock(const DeviceSnapshot& snapshot, const mailbox::Catalog& catalog) {
+  //@ daemon/snapshot/device_clock.h
+}
+
+absl::Status UseMessage(sideband::v1::ListScopesResponse& response, const VisibleDevice& device,
+                        const Topology& topology, const mailbox::BlockHeader& block, const DeviceSnapshot& snapshot,
+                        sideband::v1::HistoryPoint& point, const sideband::v1::GetHistoryRequest& request) {
+  //@ daemon/snapshot/message.h
   return absl::OkStatus();
 }
 

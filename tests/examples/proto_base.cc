@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <openssl/x509.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <iostream>
 #include <optional>
@@ -20,6 +22,8 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/audit/chain.h"
+#include "proto/audit/entry.h"
 #include "proto/base/bytes.h"
 #include "proto/base/command_line.h"
 #include "proto/base/errors.h"
@@ -35,6 +39,18 @@
 #include "proto/base/version.h"
 #include "proto/base/wait_until.h"
 #include "proto/base/yaml.h"
+#include "proto/exposition/family_names.h"
+#include "proto/exposition/text.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/manual/command_entry.h"
+#include "proto/manual/completion.h"
+#include "proto/manual/man_page.h"
+#include "proto/registers/event_list.h"
+#include "proto/registers/guest_port.h"
+#include "proto/smbus/bus_frame.h"
+#include "proto/smbus/bus_name.h"
+#include "proto/smbus/capture_file.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband {
 namespace {
@@ -130,5 +146,81 @@ absl::Status UseYaml() {
   return absl::OkStatus();
 }
 
+bool ReadMore(std::string& bytes);
+
+absl::Status UseChainVerifier(const std::string& head_noted_elsewhere, std::string bytes) {
+  //@ proto/audit/chain.h
+  return absl::OkStatus();
+}
+
+absl::Status UseAuditLine(const AuditEntry& entry, std::string head) {
+  //@ proto/audit/entry.h
+  return absl::OkStatus();
+}
+
+void UseFamilyNames(const mailbox::Catalog& catalog, size_t event, std::string& out) {
+  //@ proto/exposition/family_names.h
+}
+
+void UseText(std::string& labels, const mailbox::VmInfo& vm) {
+  //@ proto/exposition/text.h
+}
+
+absl::Status UseEventList() {
+  //@ proto/registers/event_list.h
+  return absl::OkStatus();
+}
+
+absl::Status UseGuestPort() {
+  //@ proto/registers/guest_port.h
+  return absl::OkStatus();
+}
+
 }  // namespace
 }  // namespace sideband
+
+namespace sideband::manual {
+namespace {
+
+void UseCommandEntry(CLI::App& app) {
+  //@ proto/manual/command_entry.h
+}
+
+void UseCompletion(CLI::App& app) {
+  //@ proto/manual/completion.h
+}
+
+int UseManPage(int argc, char** argv, CLI::App& app) {
+  //@ proto/manual/man_page.h
+}
+
+}  // namespace
+}  // namespace sideband::manual
+
+namespace sideband::smbus {
+namespace {
+
+absl::Status Send(int fd, ByteSpan frame);
+absl::StatusOr<Bytes> Receive(int fd, size_t size);
+
+absl::Status UseBusFrame(int fd, const Transfer& transfer, ByteSpan first_body, ByteSpan next_body) {
+  //@ proto/smbus/bus_frame.h
+  return absl::OkStatus();
+}
+
+absl::Status UseCaptureFile(uint64_t now, const BusRecord& record) {
+  //@ proto/smbus/capture_file.h
+  return absl::OkStatus();
+}
+
+absl::Status UseBusName(const std::string& text) {
+  //@ proto/smbus/bus_name.h
+  return absl::OkStatus();
+}
+
+void UseTransfer(Bus& bus) {
+  //@ proto/smbus/transfer.h
+}
+
+}  // namespace
+}  // namespace sideband::smbus
