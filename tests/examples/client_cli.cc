@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/cli/audit_text.h"
 #include "client/cli/builtin_commands.h"
@@ -37,12 +39,36 @@
 #include "client/cli/terminal.h"
 #include "client/cli/time_column.h"
 #include "client/cli/watch_lines.h"
+#include "client/counting/counting_command.h"
+#include "client/export/export_command.h"
+#include "client/export/guest_export.h"
+#include "client/export/guest_exposition.h"
+#include "client/export/loopback_server.h"
+#include "client/hpc/hpc_command.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/telemetry_client.h"
+#include "client/marks/mark_commands.h"
+#include "client/rotation/rotation_command.h"
+#include "client/rotation/rotation_request.h"
+#include "client/sensors/sensor_commands.h"
+#include "client/sensors/sensor_text.h"
+#include "client/top/a_site.h"
+#include "client/top/board.h"
+#include "client/top/feed.h"
+#include "client/top/full_screen.h"
+#include "client/top/layout.h"
+#include "client/top/minute.h"
+#include "client/top/model.h"
+#include "client/top/rows.h"
+#include "client/top/signals.h"
+#include "client/top/terminal_screen.h"
+#include "client/top/terminal_type.h"
+#include "client/top/view.h"
 #include "proto/audit/chain.h"
 #include "proto/audit/entry.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "proto/registers/event_list.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client {
@@ -184,5 +210,110 @@ absl::Status UseExchangeOptions(CLI::App& app, CLI::Option* const key_file, Tele
   return absl::OkStatus();
 }
 
+void UseSensorCommands(std::vector<std::unique_ptr<Command>>& commands) {
+  //@ client/sensors/sensor_commands.h
+}
+
+void UseSensorText(const v1::GetSensorsResponse* response, const TableStyle& style, CommandContext& context) {
+  //@ client/sensors/sensor_text.h
+}
+
+void UseMarkCommands(std::vector<std::unique_ptr<Command>>& commands) {
+  //@ client/marks/mark_commands.h
+}
+
+absl::Status UseRotationRequest(v1::SetRotationRequest& request) {
+  //@ client/rotation/rotation_request.h
+  return absl::OkStatus();
+}
+
+absl::Status UseCountingChange(CLI::App& app, const v1::GetCountingResponse& actual) {
+  //@ client/counting/counting_command.h
+  return absl::OkStatus();
+}
+
+void UseGuestExposition(const OpenedRecord& record, const GuestNames& names, std::string& out) {
+  //@ client/export/guest_exposition.h
+}
+
+void Answer(const std::string& text);
+
+void UseGuestExport(const GuestNames& names, const OpenedRecord& record) {
+  //@ client/export/guest_export.h
+}
+
+std::string Metrics();
+
+absl::Status UseLoopbackServer() {
+  //@ client/export/loopback_server.h
+  return absl::OkStatus();
+}
+
 }  // namespace
 }  // namespace sideband::client
+
+namespace sideband::client::top {
+namespace {
+
+void Draw(double value);
+void Draw(const Line& line);
+void Show(const std::string& name, v1::Device::State state);
+void Resize();
+void Refuse();
+void Press(const Key& key);
+
+void UseASite(Model& model, absl::Time now) {
+  //@ client/top/a_site.h
+}
+
+absl::Status UseFeed(CommandContext& context, Wake& wake, std::vector<Row>& rows, const RowOptions& options,
+                     absl::Time now) {
+  //@ client/top/feed.h
+  return absl::OkStatus();
+}
+
+absl::Status UseFullScreen(CommandContext& context, const std::string& address, const std::string& event,
+                           Signals& signals, Wake& wake, std::unique_ptr<Feeds> feeds,
+                           std::unique_ptr<TerminalScreen> terminal) {
+  //@ client/top/full_screen.h
+}
+
+void UseLayout(const Frame& frame) {
+  //@ client/top/layout.h
+}
+
+void UseMinute(absl::Time now, absl::Duration interval) {
+  //@ client/top/minute.h
+}
+
+void UseBoard(const v1::GetSensorsResponse& response, Row& row) {
+  //@ client/top/board.h
+}
+
+void UseModel(const v1::Snapshot& snapshot, absl::Time now) {
+  //@ client/top/model.h
+}
+
+void UseRows(const Model& model, absl::Time now) {
+  //@ client/top/rows.h
+}
+
+void UseSignals() {
+  //@ client/top/signals.h
+}
+
+absl::Status UseTerminalScreen(CommandContext& context, const Frame& frame) {
+  //@ client/top/terminal_screen.h
+  return absl::OkStatus();
+}
+
+void UseTerminalType() {
+  //@ client/top/terminal_type.h
+}
+
+void UseView(const Key& key, const Model& model, size_t page, absl::Time now, const std::vector<std::string>& events) {
+  //@ client/top/view.h
+}
+
+}  // namespace
+}  // namespace sideband::client::top

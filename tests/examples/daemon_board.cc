@@ -3,10 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
 #include "daemon/board/board_capabilities.h"
@@ -19,6 +25,38 @@
 #include "daemon/board/group_round.h"
 #include "daemon/board/metric_words.h"
 #include "daemon/board/round_runner.h"
+#include "daemon/clocks/device_clocks.h"
+#include "daemon/clocks/host_clock.h"
+#include "daemon/clocks/line_book.h"
+#include "daemon/history/chunk.h"
+#include "daemon/history/fake_life.h"
+#include "daemon/history/frame.h"
+#include "daemon/history/history.h"
+#include "daemon/history/layout.h"
+#include "daemon/history/tokens.h"
+#include "daemon/redfish/collection.h"
+#include "daemon/redfish/device_resources.h"
+#include "daemon/redfish/document.h"
+#include "daemon/redfish/error_document.h"
+#include "daemon/redfish/identifiers.h"
+#include "daemon/redfish/oem_schema.h"
+#include "daemon/redfish/public_documents.h"
+#include "daemon/redfish/redfish_service.h"
+#include "daemon/redfish/request_target.h"
+#include "daemon/redfish/sensor_resource.h"
+#include "daemon/sensor_history/fake_readings.h"
+#include "daemon/sensor_history/sensor_chunk.h"
+#include "daemon/sensor_history/sensor_frame.h"
+#include "daemon/sensor_history/sensor_history.h"
+#include "daemon/sensor_history/sensor_sample.h"
+#include "daemon/sensor_history/sensor_series.h"
+#include "daemon/sensors/board_part.h"
+#include "daemon/sensors/board_series.h"
+#include "daemon/sensors/sensor_families.h"
+#include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/store.h"
+#include "daemon/view/snapshot_message.h"
+#include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
@@ -36,6 +74,12 @@ using mailbox::MetricId;
 using mailbox::MonitoringAction;
 using mailbox::Opcode;
 using mailbox::PowerSource;
+using sideband::v1::Counter;
+using sideband::v1::Device;
+using sideband::v1::DeviceSensors;
+using sideband::v1::ScopeCounters;
+using sideband::v1::Sensor;
+using sideband::v1::Snapshot;
 
 void Show(uint32_t dword);
 void Show(double value);
@@ -92,6 +136,142 @@ void UseFakeBoard() {
 
 void UseRoundRunner(FakeBoard& board) {
   //@ daemon/board/round_runner.h
+}
+
+void UseDeviceClocks(const Topology& topology, const mailbox::Snapshot& raw, const DeviceInfo& info,
+                     DeviceSnapshot* snapshot) {
+  //@ daemon/clocks/device_clocks.h
+}
+
+void UseLineBook(const DeviceInfo& info, const LatchedPulse& latch, DeviceSnapshot* snapshot) {
+  //@ daemon/clocks/line_book.h
+}
+
+void Publish(absl::Duration raw, absl::Duration error);
+
+void UseHostClock(absl::Duration s0, absl::Duration s1) {
+  //@ daemon/clocks/host_clock.h
+}
+
+//@ daemon/sensors/board_series.h
+
+void Add(const BoardFamilyRow& row);
+void Add(const std::string& name, const std::string& help);
+
+void UseBoardPart(const BoardPart& part, mailbox::MetricId metric, double value) {
+  //@ daemon/sensors/board_part.h
+}
+
+void UseSensorFamilies(const BoardSight& sight, BoardSeries& series) {
+  //@ daemon/sensors/sensor_families.h
+}
+
+void Show(const std::string& name);
+void Show(const std::string& name, double value);
+void Show(absl::Time time, const SensorValue& value);
+std::vector<SensorSeries> SeriesOf(std::span<const SensorSample> samples);
+
+void UseFakeReadings(SensorHistory& history) {
+  //@ daemon/sensor_history/fake_readings.h
+}
+
+void UseSensorChunk(const SensorChunkView& view) {
+  //@ daemon/sensor_history/sensor_chunk.h
+}
+
+void UseSensorFrame(const SensorLayout& layout, std::span<const SensorSample> samples, absl::Time time,
+                    const SensorFrame& before, BoundedSink& sink, ByteSpan bytes) {
+  //@ daemon/sensor_history/sensor_frame.h
+}
+
+void UseSensorHistory(BoardStore& boards, size_t device) {
+  //@ daemon/sensor_history/sensor_history.h
+}
+
+void UseSensorSample(const BoardReading& reading) {
+  //@ daemon/sensor_history/sensor_sample.h
+}
+
+void UseSensorSeries(std::span<const SensorSample> samples) {
+  //@ daemon/sensor_history/sensor_series.h
+}
+
+void Use(absl::Time time, uint64_t count);
+void Use(const FrameHeader& header, uint64_t count);
+void Use(const FrameHeader& header, std::span<const uint64_t> values);
+void Use(std::span<const uint64_t> values);
+void StartChunk(const Layout& layout);
+void Keep(const ChunkView& view);
+
+void UseChunk(const ChunkView& view, size_t row, size_t event) {
+  //@ daemon/history/chunk.h
+}
+
+void UseFakeLife(History& history) {
+  //@ daemon/history/fake_life.h
+}
+
+void UseFrame(const DeviceSnapshot& before, const DeviceSnapshot& snapshot, std::span<uint8_t> free_bytes,
+              const Layout& layout, ByteSpan bytes) {
+  //@ daemon/history/frame.h
+}
+
+void UseHistory(Store& store, size_t row, size_t event) {
+  //@ daemon/history/history.h
+}
+
+void UseLayout(const Layout& layout, const std::shared_ptr<const DeviceSnapshot>& snapshot) {
+  //@ daemon/history/layout.h
+}
+
+void UseTokens(std::span<uint8_t> free_bytes, std::span<const uint64_t> before, std::span<const uint64_t> now,
+               ByteSpan bytes, std::span<uint64_t> values) {
+  //@ daemon/history/tokens.h
+}
+
+void Show(const nlohmann::json& json);
+
+void UseCollection(const PageOptions& page) {
+  //@ daemon/redfish/collection.h
+}
+
+void UseDeviceResources(const Device& device, const DeviceSensors& sensors) {
+  //@ daemon/redfish/device_resources.h
+}
+
+void UseDocument() {
+  //@ daemon/redfish/document.h
+}
+
+void UseErrorDocument() {
+  //@ daemon/redfish/error_document.h
+}
+
+void UseIdentifiers(nlohmann::json& resource) {
+  //@ daemon/redfish/identifiers.h
+}
+
+void UseOemSchema() {
+  //@ daemon/redfish/oem_schema.h
+}
+
+absl::StatusOr<RedfishDocument> UsePublicDocuments(const RedfishTarget& target) {
+  //@ daemon/redfish/public_documents.h
+  return absl::NotFoundError("");
+}
+
+absl::Status UseRedfishService(const SensorQueries& sensors, const Caller& caller) {
+  //@ daemon/redfish/redfish_service.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRequestTarget() {
+  //@ daemon/redfish/request_target.h
+  return absl::OkStatus();
+}
+
+void UseSensorResource(const DeviceSensors& device, const Sensor& sensor) {
+  //@ daemon/redfish/sensor_resource.h
 }
 
 }  // namespace

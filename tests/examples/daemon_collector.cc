@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <grpcpp/server_context.h>
+#include <openssl/types.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "daemon/audit/audit_sink.h"
@@ -27,18 +36,59 @@
 #include "daemon/collector/published_rows.h"
 #include "daemon/collector/redact.h"
 #include "daemon/collector/routers.h"
+#include "daemon/config/config.h"
+#include "daemon/counting/counting_book.h"
+#include "daemon/counting/counting_file.h"
+#include "daemon/counting/counting_follower.h"
+#include "daemon/counting/fake_settings_store.h"
+#include "daemon/counting/grid_follower.h"
+#include "daemon/counting/line_driver.h"
+#include "daemon/counting/rotation_follower.h"
+#include "daemon/counting/rotation_refusal.h"
+#include "daemon/counting/rotation_sink.h"
+#include "daemon/counting/settings.h"
+#include "daemon/counting/settings_file.h"
+#include "daemon/counting/settings_store.h"
+#include "daemon/gate/fake_frames.h"
+#include "daemon/gate/frame_guard.h"
+#include "daemon/gate/gate.h"
+#include "daemon/gate/gate_connection.h"
+#include "daemon/gate/gate_timeouts.h"
+#include "daemon/grpc/service_host.h"
+#include "daemon/identity/credentials.h"
+#include "daemon/listen/connection_holder.h"
+#include "daemon/listen/connection_table.h"
+#include "daemon/mailbox/block_peeker.h"
+#include "daemon/mailbox/bus_budget.h"
 #include "daemon/mailbox/clock_reader.h"
+#include "daemon/mailbox/config_writer.h"
+#include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/mailbox_session.h"
+#include "daemon/mailbox/pausing_clock.h"
+#include "daemon/mailbox/register_port.h"
+#include "daemon/mailbox/rotation_writer.h"
+#include "daemon/mailbox/seal_writer.h"
 #include "daemon/mailbox/snapshot_reader.h"
+#include "daemon/mailbox/wall_reading.h"
 #include "daemon/metrics/collection_metrics.h"
+#include "daemon/metrics/listener_metrics.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/snapshot/topology.h"
+#include "daemon/transport/bus_lock.h"
+#include "daemon/transport/capturing_transport.h"
+#include "daemon/transport/i2c_dev.h"
+#include "daemon/transport/i2c_dev_transport.h"
+#include "daemon/transport/no_pec_transport.h"
+#include "daemon/transport/smbus_shape.h"
 #include "daemon/transport/transport.h"
+#include "daemon/transport/unix_bus_transport.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/uuid.h"
 #include "proto/mailbox/snapshot.h"
+#include "proto/mailbox/word.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::daemon {
 namespace {
@@ -103,6 +153,201 @@ void UseLogLimit(LogLimit<5>& limit, const Clock& clock) {
 void UseDeviceBoard(size_t device, MailboxSession& session, BusLock& lock, const Store& store, BoardStore* boards,
                     const Clock& clock, const absl::Status& status, absl::Duration next_snapshot) {
   //@ daemon/collector/device_board.h
+}
+
+void UseSettings(const mailbox::Catalog& catalog, mailbox::CountingConfig& config) {
+  //@ daemon/counting/settings.h
+}
+
+void UseCountingFile(const std::string& text, ErrorList& errors, CountingBook& book) {
+  //@ daemon/counting/counting_file.h
+}
+
+void UseFakeSettingsStore() {
+  //@ daemon/counting/fake_settings_store.h
+}
+
+void UseSettingsFile() {
+  //@ daemon/counting/settings_file.h
+}
+
+absl::Status UseSettingsStore(SettingsStore& store, const Uuid& uuid) {
+  //@ daemon/counting/settings_store.h
+  return absl::OkStatus();
+}
+
+void UseRotationFollower(MailboxSession& session, AuditSink& audit, const DeviceInfo& info, const Topology& topology,
+                         uint64_t boot_id) {
+  //@ daemon/counting/rotation_follower.h
+}
+
+absl::Status UseRotationRefusal(const mailbox::RotationRequest& request, const mailbox::Catalog& catalog) {
+  //@ daemon/counting/rotation_refusal.h
+}
+
+void Answer(const absl::Status& status);
+
+absl::Status UseRotationSink(RotationSink& sink, size_t device, const DeviceSnapshot& snapshot,
+                             const mailbox::RotationRequest& request) {
+  //@ daemon/counting/rotation_sink.h
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint32_t> Commit(const ConfigChange& change);
+
+absl::Status UseCountingBook(SettingsFiles& settings_files, const DeviceSettings& file, MailboxSession& session,
+                             const std::shared_ptr<const Topology>& topology, uint64_t boot_id,
+                             const CountingSettings& settings) {
+  //@ daemon/counting/counting_book.h
+  return absl::OkStatus();
+}
+
+absl::Status UseCountingFollower(MailboxSession& session, SnapshotReader& reader, CountingBook* book, AuditSink& audit,
+                                 CollectionMetrics& metrics, const std::shared_ptr<const Topology>& topology,
+                                 uint64_t boot_id, uint32_t revision) {
+  absl::StatusOr<TakenSnapshot> taken;
+  std::optional<CommittedConfig> committed;
+  //@ daemon/counting/counting_follower.h
+  return absl::OkStatus();
+}
+
+void UseLineDriver(MailboxSession& session, const DeviceInfo& info) {
+  //@ daemon/counting/line_driver.h
+}
+
+void UseGridFollower(MailboxSession& session, const DeviceInfo& info, const Topology& topology, uint64_t boot_id) {
+  //@ daemon/counting/grid_follower.h
+}
+
+void Keep(TakenSnapshot taken);
+absl::Status Refuse(absl::Duration interval, absl::Duration least);
+
+void TakeASnapshot();
+
+void UseBlockPeeker(MailboxSession& session, const Clock& clock, uint64_t boot, int& retries, absl::Duration next) {
+  //@ daemon/mailbox/block_peeker.h
+}
+
+absl::Status UseBusBudget(const std::shared_ptr<const Topology>& topology, absl::Duration interval) {
+  //@ daemon/mailbox/bus_budget.h
+  return absl::OkStatus();
+}
+
+void UseFakeMailbox(const RegisterPort::OnOutcome& on_outcome) {
+  //@ daemon/mailbox/fake_mailbox.h
+}
+
+absl::Status UseMailboxSession(RegisterPort& port, const MailboxSession::Wait& wait) {
+  //@ daemon/mailbox/mailbox_session.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRegisterPort(Transport& transport, const RegisterPort::OnOutcome& on_outcome, uint32_t offset) {
+  //@ daemon/mailbox/register_port.h
+  return absl::OkStatus();
+}
+
+absl::Status UseSnapshotReader(MailboxSession& session, const Clock& clock) {
+  //@ daemon/mailbox/snapshot_reader.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRotationWriter(MailboxSession& session, const mailbox::EventSet& wanted, size_t events) {
+  //@ daemon/mailbox/rotation_writer.h
+  return absl::OkStatus();
+}
+
+absl::Status UseClockReader(MailboxSession& session, uint32_t next_trigger, size_t domains) {
+  //@ daemon/mailbox/clock_reader.h
+  return absl::OkStatus();
+}
+
+void Read(uint32_t closing_id);
+
+absl::Status UseConfigWriter(MailboxSession& session, const mailbox::Snapshot& snapshot,
+                             const std::vector<mailbox::ConfigWrite>& writes) {
+  //@ daemon/mailbox/config_writer.h
+  return absl::OkStatus();
+}
+
+void Exchange();
+void Publish(absl::Time time, absl::Duration error);
+
+void UseWallReading(const Clock& clock) {
+  //@ daemon/mailbox/wall_reading.h
+}
+
+void UsePausingClock(MailboxSession& session, const PeekQuery& query, const std::function<void()>& on_retry) {
+  //@ daemon/mailbox/pausing_clock.h
+}
+
+absl::Status UseSealWriter(MailboxSession& session, uint16_t vm, ByteSpan request) {
+  //@ daemon/mailbox/seal_writer.h
+  return absl::OkStatus();
+}
+
+void Close(absl::string_view reason = "");
+void Forward(absl::string_view bytes, size_t count);
+
+void UseFakeFrames(ByteLink& client) {
+  //@ daemon/gate/fake_frames.h
+}
+
+void UseFrameGuard(const FrameGuard::Limits& limits, const Clock& clock, const std::string& bytes, std::string& unsent,
+                   absl::string_view answer_bytes) {
+  //@ daemon/gate/frame_guard.h
+}
+
+absl::Status UseGate(const Config& config, const Clock& clock, ListenerMetrics& metrics, ServiceHost& host,
+                     const Gate::BreachFunction& on_breach, const grpc::ServerContextBase& call) {
+  //@ daemon/gate/gate.h
+  return absl::OkStatus();
+}
+
+void UseGateConnection(ConnectionTable::Id id, boost::asio::io_context& io, int fd,
+                       const boost::asio::ip::address& address, GateConnectionContext context) {
+  //@ daemon/gate/gate_connection.h
+}
+
+void UseGateTimeouts(Gate::Options& options) {
+  //@ daemon/gate/gate_timeouts.h
+}
+
+absl::Status Write(const BlockWrite& write);
+absl::Status Read(const BlockRead& read);
+
+absl::Status UseCapturingTransport(std::unique_ptr<Transport> inner, const Clock& clock,
+                                   const CapturingTransport::OnEnd& on_end) {
+  //@ daemon/transport/capturing_transport.h
+  return absl::OkStatus();
+}
+
+absl::Status UseBusLock(const Transport& transport) {
+  //@ daemon/transport/bus_lock.h
+  return absl::OkStatus();
+}
+
+void UseI2cDev() {
+  //@ daemon/transport/i2c_dev.h
+}
+
+absl::Status UseI2cDevTransport(const smbus::Transfer& transfer) {
+  //@ daemon/transport/i2c_dev_transport.h
+  return absl::OkStatus();
+}
+
+void UseNoPecTransport(std::unique_ptr<Transport> inner, const RegisterPort::OnOutcome& on_outcome) {
+  //@ daemon/transport/no_pec_transport.h
+}
+
+absl::Status UseSmbusShape(const smbus::Transfer& transfer) {
+  //@ daemon/transport/smbus_shape.h
+  return absl::UnimplementedError("");
+}
+
+absl::Status UseUnixBusTransport(const smbus::Transfer& transfer) {
+  //@ daemon/transport/unix_bus_transport.h
+  return absl::OkStatus();
 }
 
 }  // namespace

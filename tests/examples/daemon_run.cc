@@ -1,22 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <openssl/ssl.h>
 #include <spdlog/sinks/sink.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "daemon/authz/policy_holder.h"
+#include "daemon/base/body.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/clock_watch.h"
+#include "daemon/base/periodic_thread.h"
+#include "daemon/base/replace_file.h"
+#include "daemon/base/retry_after.h"
+#include "daemon/base/socket_folder.h"
 #include "daemon/board/board_store.h"
 #include "daemon/config/config.h"
+#include "daemon/config/config_context.h"
+#include "daemon/config/device_config.h"
+#include "daemon/config/fake_certificates.h"
+#include "daemon/config/listener_config.h"
+#include "daemon/config/read_section.h"
+#include "daemon/config/sections.h"
+#include "daemon/config/target_config.h"
+#include "daemon/config/tls_files.h"
+#include "daemon/exposition/scrape_filter.h"
+#include "daemon/exposition/text_buffer.h"
+#include "daemon/gate/frame_guard.h"
 #include "daemon/grpc/grpc_server.h"
+#include "daemon/http/fake_http_client.h"
+#include "daemon/http/http_exchange.h"
+#include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
+#include "daemon/http/http_session.h"
+#include "daemon/http/queries.h"
+#include "daemon/http/site.h"
+#include "daemon/http/target_list.h"
+#include "daemon/identity/credentials.h"
+#include "daemon/listen/acceptor.h"
+#include "daemon/listen/connection_holder.h"
+#include "daemon/listen/connection_table.h"
+#include "daemon/listen/descriptors.h"
+#include "daemon/listen/handshake_check.h"
+#include "daemon/listen/holder_throttle.h"
+#include "daemon/listen/key_updates.h"
+#include "daemon/listen/listener_tls.h"
+#include "daemon/listen/tls_context.h"
+#include "daemon/listen/tls_peer.h"
+#include "daemon/listen/token_bucket.h"
+#include "daemon/listen/work_queue.h"
+#include "daemon/metrics/listener_metrics.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/page/board_json.h"
+#include "daemon/page/page_data.h"
+#include "daemon/page/status_page.h"
 #include "daemon/run/audit.h"
 #include "daemon/run/device_set.h"
 #include "daemon/run/device_transport.h"
@@ -35,9 +90,12 @@
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/reader.h"
 #include "proto/base/command_line.h"
+#include "proto/base/descriptor.h"
 #include "proto/base/error_list.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "proto/base/yaml.h"
+#include "proto/exposition/text.h"
 
 namespace sideband::daemon {
 namespace {
@@ -107,6 +165,195 @@ int UseStartupFiles() {
 absl::Status UseStateFolder(const Config& config) {
   //@ daemon/run/state_folder.h
   return absl::OkStatus();
+}
+
+void UseAuditConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
+  //@ daemon/config/sections.h
+}
+
+void UseConfig() {
+  //@ daemon/config/config.h
+}
+
+void UseConfigContext(const std::string& path, const std::filesystem::path& folder, const YamlMap& root,
+                      Config& config) {
+  //@ daemon/config/config_context.h
+}
+
+void UseDeviceConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
+  //@ daemon/config/device_config.h
+}
+
+void UseFakeCertificates() {
+  //@ daemon/config/fake_certificates.h
+}
+
+void UseListenerConfig(const YamlMap& root, bool has_tokens, const ConfigContext& context, Config& config) {
+  //@ daemon/config/listener_config.h
+}
+
+void UseReadSection() {
+  //@ daemon/config/read_section.h
+}
+
+absl::Status UseTlsFiles(const ListenerConfig& config) {
+  //@ daemon/config/tls_files.h
+  return absl::OkStatus();
+}
+
+void UseTargetConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
+  //@ daemon/config/target_config.h
+}
+
+void UseBody(const std::string& ages, const std::shared_ptr<const TextBuffer>& text) {
+  //@ daemon/base/body.h
+}
+
+void UseClockWatch(const Clock& clock) {
+  //@ daemon/base/clock_watch.h
+}
+
+void UsePeriodicThread(const std::unique_ptr<HttpServer>& http) {
+  //@ daemon/base/periodic_thread.h
+}
+
+absl::Status UseReplaceFile(const std::string& text) {
+  //@ daemon/base/replace_file.h
+  return absl::OkStatus();
+}
+
+void TellTheClient(absl::Duration after);
+
+absl::Status UseRetryAfter(const absl::Status& status) {
+  //@ daemon/base/retry_after.h
+}
+
+void UseSocketFolder(ListenerConfig& options) {
+  //@ daemon/base/socket_folder.h
+}
+
+void ServeClient(int fd);
+void ServeOperator(int fd, const SocketPeer& peer);
+void CloseAnIdleOne();
+
+absl::Status UseAcceptor(boost::asio::io_context& io, ListenerMetrics& metrics, const ListenerConfig& listener,
+                         const LocalOperators& operators) {
+  //@ daemon/listen/acceptor.h
+  return absl::OkStatus();
+}
+
+void Close();
+void Close(ConnectionTable::Id id);
+void Refuse(absl::string_view reason);
+void Serve(int fd);
+void Serve(int fd, uint32_t user);
+
+void UseConnectionHolder(const TlsPeer& peer, const boost::asio::ip::tcp::endpoint& endpoint) {
+  //@ daemon/listen/connection_holder.h
+}
+
+void UseConnectionTable(ConnectionTable& table, ConnectionTable::Id id) {
+  //@ daemon/listen/connection_table.h
+}
+
+void UseDescriptors(const Config& config, HttpServer::Options& http) {
+  //@ daemon/listen/descriptors.h
+}
+
+void UseHolderThrottle(HolderThrottle& throttle, const ConnectionTable::Holder& holder, FrameGuard& guard) {
+  //@ daemon/listen/holder_throttle.h
+}
+
+void UseKeyUpdates(SSL_CTX* context, const SSL* ssl) {
+  //@ daemon/listen/key_updates.h
+}
+
+absl::Status UseListenerTls(const Config& config, ListenerMetrics& metrics) {
+  //@ daemon/listen/listener_tls.h
+  return absl::OkStatus();
+}
+
+absl::Status UseHandshakeCheck(const std::unique_ptr<TlsFiles>& files, const TlsServerConfig& config) {
+  //@ daemon/listen/handshake_check.h
+  return absl::OkStatus();
+}
+
+absl::Status UseTlsContext(const TlsFiles& files, const TlsServerConfig& config) {
+  //@ daemon/listen/tls_context.h
+  return absl::OkStatus();
+}
+
+void UseTlsPeer(const SSL* ssl, const ListenerTls& listener_tls, ConnectionLimits limits) {
+  //@ daemon/listen/tls_peer.h
+}
+
+void UseTokenBucket(const Clock& clock) {
+  //@ daemon/listen/token_bucket.h
+}
+
+void Answer();
+void Reject(absl::Duration retry_after);
+
+void UseWorkQueue(const Clock& clock) {
+  //@ daemon/listen/work_queue.h
+}
+
+void Write(const std::string& header, const Body& body);
+
+void UseFakeHttpClient(const std::unique_ptr<HttpServer>& server, const FakeCa& ca,
+                       const CertificateFiles& certificate) {
+  //@ daemon/http/fake_http_client.h
+}
+
+void UseHttpExchange(const Credentials& credentials, const HttpHandler& handler, absl::string_view bytes) {
+  //@ daemon/http/http_exchange.h
+}
+
+void UseHttpMessage() {
+  //@ daemon/http/http_message.h
+}
+
+absl::Status UseHttpServer(const Config& config, const HttpHandler& handler,
+                           const std::unique_ptr<SelfMetrics>& metrics) {
+  //@ daemon/http/http_server.h
+  return absl::OkStatus();
+}
+
+void UseHttpSession(ConnectionTable::Id id, boost::asio::ip::tcp::socket socket,
+                    std::shared_ptr<boost::asio::ssl::context> tls,
+                    boost::asio::local::stream_protocol::socket local_socket, uint32_t user,
+                    HttpSessionContext context) {
+  //@ daemon/http/http_session.h
+}
+
+absl::Status UseScrapeQuery(const HttpRequest& request) {
+  //@ daemon/http/queries.h
+  return absl::OkStatus();
+}
+
+void Audit(const HttpRequest& request);
+
+absl::Status UseSite(Reader& reader, const std::unique_ptr<SelfMetrics>& metrics, const Clock& clock,
+                     PageData& page_data, const TargetList& targets, const HttpServer::Options& options) {
+  //@ daemon/http/site.h
+  return absl::OkStatus();
+}
+
+void UseTargetList(const Config& config, const HttpRequest& request, HttpResponse& response) {
+  //@ daemon/http/target_list.h
+}
+
+void UseBoardJson(const BoardStore& store, const Clock& clock, nlohmann::json& boards) {
+  //@ daemon/page/board_json.h
+}
+
+void UsePageData(Reader& reader, const HistoryReader& history, SelfMetrics& metrics, const Caller& caller,
+                 HttpResponse& response) {
+  //@ daemon/page/page_data.h
+}
+
+void UseStatusPage() {
+  //@ daemon/page/status_page.h
 }
 
 }  // namespace

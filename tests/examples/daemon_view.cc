@@ -4,7 +4,9 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -20,10 +22,39 @@
 #include "daemon/history/chunk.h"
 #include "daemon/history/history.h"
 #include "daemon/history/layout.h"
+#include "daemon/http/site.h"
 #include "daemon/identity/credentials.h"
+#include "daemon/mailbox/block_peeker.h"
+#include "daemon/mailbox/check_against.h"
+#include "daemon/marks/mark_book.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/snapshot/capacities.h"
+#include "daemon/snapshot/clock_settings.h"
+#include "daemon/snapshot/clock_state.h"
+#include "daemon/snapshot/complement.h"
+#include "daemon/snapshot/coverage.h"
 #include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/fake_rotation.h"
+#include "daemon/snapshot/fake_topology.h"
+#include "daemon/snapshot/level.h"
+#include "daemon/snapshot/live_block.h"
+#include "daemon/snapshot/live_reader.h"
+#include "daemon/snapshot/publication_thread.h"
+#include "daemon/snapshot/ratio.h"
+#include "daemon/snapshot/rotation.h"
+#include "daemon/snapshot/sealed_by.h"
 #include "daemon/snapshot/store.h"
+#include "daemon/snapshot/topology.h"
+#include "daemon/snapshot/utilisation.h"
+#include "daemon/stream/change_stream.h"
+#include "daemon/stream/heartbeat.h"
+#include "daemon/stream/resume_token.h"
+#include "daemon/stream/sample_stream.h"
+#include "daemon/stream/stream_content.h"
+#include "daemon/stream/stream_message.h"
+#include "daemon/stream/stream_position.h"
+#include "daemon/stream/stream_request.h"
+#include "daemon/stream/whole_message.h"
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/access_entry.h"
 #include "daemon/view/admin.h"
@@ -59,6 +90,7 @@
 #include "daemon/view/visible_boards.h"
 #include "proto/audit/entry.h"
 #include "proto/base/status_macros.h"
+#include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
 #include "sideband/v1/counting.pb.h"
 #include "sideband/v1/telemetry.pb.h"
@@ -250,6 +282,140 @@ absl::Status UseMarkQueries(Reader& reader, MarkBook& book, BookmarkSink& sink, 
                             const sideband::v1::GetSpanRequest& span_request) {
   //@ daemon/view/mark_queries.h
   return absl::OkStatus();
+}
+
+void Begin();
+void Resume(const StreamPosition& position);
+void Send(const StreamMessage& message);
+void Send(const sideband::v1::StateChange& change);
+void SendSync();
+
+void UseChangeStream(const StreamRequest& request, const SensorQueries& sensors, const MarkQueries& marks,
+                     const StreamSight& sight) {
+  //@ daemon/stream/change_stream.h
+}
+
+void UseHeartbeat(Heartbeat& heartbeat, const Clock& clock) {
+  //@ daemon/stream/heartbeat.h
+}
+
+absl::Status UseResumeToken(const std::string& identity, const sideband::v1::SubscribeRequest& request,
+                            const StreamPosition& reached, sideband::v1::SubscribeResponse& response) {
+  //@ daemon/stream/resume_token.h
+  return absl::OkStatus();
+}
+
+void UseSampleStream(const StreamRequest& request, Reader& reader, SnapshotBodies& bodies, const HistoryReader& history,
+                     const StreamSight& sight) {
+  //@ daemon/stream/sample_stream.h
+}
+
+void UseStreamContent(StreamContent& content, const StreamSight& sight) {
+  //@ daemon/stream/stream_content.h
+}
+
+void UseStreamMessage(SnapshotBodies& bodies, const VisibleDevice& device, const RowFilter& filter) {
+  //@ daemon/stream/stream_message.h
+}
+
+void UseWholeMessage(const StreamMessage& message) {
+  //@ daemon/stream/whole_message.h
+}
+
+void UseStreamPosition(const StreamPosition& reached) {
+  //@ daemon/stream/stream_position.h
+}
+
+absl::Status UseStreamRequest(const sideband::v1::SubscribeRequest& message) {
+  //@ daemon/stream/stream_request.h
+  return absl::OkStatus();
+}
+
+void Show(const Mark& mark);
+
+absl::Status UseMarkBook(MarkBook& book, size_t device, const Uuid& vm, const Mark& mark, const Clock& clock,
+                         uint64_t requested_ns, const mailbox::Snapshot& raw, absl::Time host_time,
+                         absl::Duration host_time_error, double rate_max) {
+  //@ daemon/marks/mark_book.h
+  return absl::OkStatus();
+}
+
+void Render(const DeviceSnapshot& snapshot);
+
+void Use(uint16_t vm);
+void Show(double share);
+
+void UseCapacities(const mailbox::Catalog& catalog, const mailbox::VmInfo& vm, double count, size_t event,
+                   double reference_cycles) {
+  //@ daemon/snapshot/capacities.h
+}
+
+void UseComplement() {
+  //@ daemon/snapshot/complement.h
+}
+
+void UseCoverage(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, size_t row, size_t event) {
+  //@ daemon/snapshot/coverage.h
+}
+
+void Show(uint64_t value, uint64_t lower);
+
+void UseRotation(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, size_t row, size_t event) {
+  //@ daemon/snapshot/rotation.h
+}
+
+void UseFakeRotation() {
+  //@ daemon/snapshot/fake_rotation.h
+}
+
+void UseLevel(const mailbox::BlockHeader& block) {
+  //@ daemon/snapshot/level.h
+}
+
+void Use(uint16_t event, uint64_t count);
+
+void UseLiveBlock(BlockPeeker& peeker, const mailbox::BlockHeader& block, uint64_t boot) {
+  //@ daemon/snapshot/live_block.h
+}
+
+void UseLiveReader(LiveReader& live, size_t device, const PeekQuery& query, const LiveReader::Done& done) {
+  //@ daemon/snapshot/live_reader.h
+}
+
+void UseUtilisation(const DeviceSnapshot& snapshot, size_t index, size_t event) {
+  //@ daemon/snapshot/utilisation.h
+}
+
+void UseFakeTopology() {
+  //@ daemon/snapshot/fake_topology.h
+}
+
+void UsePublicationThread(Store& store, Site& site) {
+  //@ daemon/snapshot/publication_thread.h
+}
+
+void UseRatio(const DeviceInfo& device, const Topology& topology, std::span<const double> rates_of_row) {
+  //@ daemon/snapshot/ratio.h
+}
+
+void UseStore(Store& store, std::shared_ptr<const DeviceSnapshot> snapshot) {
+  //@ daemon/snapshot/store.h
+}
+
+void UseClockSettings() {
+  //@ daemon/snapshot/clock_settings.h
+}
+
+void Show(const std::string& name, const ClockState& clock);
+
+void UseClockState(const DeviceSnapshot& snapshot, const mailbox::Catalog& catalog) {
+  //@ daemon/snapshot/clock_state.h
+}
+
+void Require(size_t device);
+
+void UseSealedBy(const DeviceInfo& info, size_t device) {
+  //@ daemon/snapshot/sealed_by.h
 }
 
 }  // namespace

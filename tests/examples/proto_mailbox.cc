@@ -5,12 +5,23 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/yaml.h"
+#include "proto/clocks/clock_limits.h"
+#include "proto/clocks/clock_strip.h"
+#include "proto/clocks/counts_within.h"
+#include "proto/clocks/instant.h"
+#include "proto/clocks/mailbox_clocks.h"
+#include "proto/clocks/outward.h"
+#include "proto/clocks/test_clock.h"
 #include "proto/mailbox/bit_stream.h"
 #include "proto/mailbox/blocks.h"
 #include "proto/mailbox/board_items.h"
@@ -32,6 +43,10 @@
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
+#include "proto/rotation_file/event_names.h"
+#include "proto/rotation_file/relation_file.h"
+#include "proto/rotation_file/rotation_file.h"
+#include "proto/rotation_file/rotation_terms.h"
 
 namespace sideband::mailbox {
 namespace {
@@ -129,3 +144,70 @@ void UseClocks(const Timeline& timeline, size_t domains) {
 
 }  // namespace
 }  // namespace sideband::mailbox
+
+namespace sideband::clocks {
+namespace {
+
+void RestartNumbers();
+void Publish(Instant middle, Ticks half_width);
+void Publish(uint64_t lower, uint64_t upper);
+
+void UseInstant() {
+  //@ proto/clocks/instant.h
+}
+
+absl::Status UseClockLimits() {
+  //@ proto/clocks/clock_limits.h
+  return absl::OkStatus();
+}
+
+void UseOutward() {
+  //@ proto/clocks/outward.h
+}
+
+absl::Status UseClockStrip(const ClockLimits& limits, const ClockPacket& packet) {
+  //@ proto/clocks/clock_strip.h
+  return absl::OkStatus();
+}
+
+absl::Status UseCountsWithin(const ClockStrip& strip, Instant start, Instant end) {
+  //@ proto/clocks/counts_within.h
+  return absl::OkStatus();
+}
+
+void UseTestClock(const InstantRange& range) {
+  //@ proto/clocks/test_clock.h
+}
+
+absl::Status UseMailboxClocks(const mailbox::ClockDomain& domain, const mailbox::TimelineEntry& entry) {
+  //@ proto/clocks/mailbox_clocks.h
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace sideband::clocks
+
+namespace sideband {
+namespace {
+
+absl::Status UseEventNames(const YamlNode& list, const std::vector<std::string>& names, const std::string& path) {
+  //@ proto/rotation_file/event_names.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRelationFile(const YamlNode& list, const EventNumbers& numbers) {
+  //@ proto/rotation_file/relation_file.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRotationFile(const std::vector<std::string>& names, uint64_t clock_hz) {
+  //@ proto/rotation_file/rotation_file.h
+  return absl::OkStatus();
+}
+
+void UseRotationTerms(double threshold, uint64_t clock_hz) {
+  //@ proto/rotation_file/rotation_terms.h
+}
+
+}  // namespace
+}  // namespace sideband

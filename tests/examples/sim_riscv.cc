@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/i2c-dev.h>
+#include <linux/i2c.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -12,8 +17,20 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/yaml.h"
+#include "proto/smbus/bus.h"
+#include "proto/smbus/transfer.h"
 #include "secure_mcu/chip/chip.h"
+#include "sim/bus_faults/board_fault.h"
+#include "sim/bus_faults/fault_plan.h"
+#include "sim/bus_faults/faulty_bus.h"
+#include "sim/bus_faults/transfer_edits.h"
+#include "sim/i2cdev/bus_files.h"
+#include "sim/i2cdev/folder_listing.h"
+#include "sim/i2cdev/virtual_adapter.h"
 #include "sim/riscv/assembler.h"
 #include "sim/riscv/cache.h"
 #include "sim/riscv/core.h"
@@ -36,9 +53,6 @@
 #include "sim/riscv/zeroed_array.h"
 
 namespace sideband::riscv {
-
-//@ sim/riscv/core_loop.h
-
 namespace {
 
 //@ sim/riscv/csr_port.h
@@ -117,4 +131,55 @@ void UseZeroedArray() {
 }
 
 }  // namespace
+
+//@ sim/riscv/core_loop.h
+
 }  // namespace sideband::riscv
+
+namespace sideband::i2cdev {
+namespace {
+
+int UseBusFiles(int fd, unsigned long request, unsigned long argument) {
+  //@ sim/i2cdev/bus_files.h
+  return -1;
+}
+
+void UseFolderListing(DIR* dir, const dirent* entry) {
+  //@ sim/i2cdev/folder_listing.h
+}
+
+absl::StatusOr<smbus::TransferResult> CarryOut(const smbus::Transfer& transfer);
+
+void UseVirtualAdapter(unsigned long argument) {
+  //@ sim/i2cdev/virtual_adapter.h
+}
+
+}  // namespace
+}  // namespace sideband::i2cdev
+
+namespace sideband::sim {
+namespace {
+
+void UseBoardFault() {
+  //@ sim/bus_faults/board_fault.h
+}
+
+absl::Status UseFaultPlan() {
+  //@ sim/bus_faults/fault_plan.h
+  return absl::OkStatus();
+}
+
+struct Device {
+  void Restart();
+};
+
+void UseFaultyBus(smbus::Bus& targets, const FaultPlan& plan, Device& device, const smbus::Transfer& transfer) {
+  //@ sim/bus_faults/faulty_bus.h
+}
+
+void UseTransferEdits(const smbus::Transfer& transfer, ByteSpan block, smbus::TransferResult& result) {
+  //@ sim/bus_faults/transfer_edits.h
+}
+
+}  // namespace
+}  // namespace sideband::sim

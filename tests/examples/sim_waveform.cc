@@ -4,11 +4,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/status_macros.h"
+#include "sim/clocks/domain_clock.h"
+#include "sim/clocks/local_clocks.h"
 #include "sim/waveform/code_table.h"
 #include "sim/waveform/csv_rows.h"
 #include "sim/waveform/event_binding.h"
@@ -30,8 +33,17 @@
 #include "sim/waveform/vcd_header.h"
 #include "sim/waveform/vcd_lexer.h"
 #include "sim/waveform/vcd_value.h"
+#include "sim/wires/clocked_source.h"
 #include "sim/wires/packed_wires.h"
+#include "sim/wires/popcount.h"
+#include "sim/wires/popcount_kernels.h"
 #include "sim/wires/wire_source.h"
+#include "sim/workload/bitwise_source.h"
+#include "sim/workload/pattern_table.h"
+#include "sim/workload/phase.h"
+#include "sim/workload/steady_workload.h"
+#include "sim/workload/synthetic_slice.h"
+#include "sim/workload/workload.h"
 
 namespace sideband::sim {
 namespace {
@@ -141,6 +153,60 @@ absl::Status UseVcdLexer() {
 absl::Status UseVcdValue(const VcdLexer& lexer) {
   //@ sim/waveform/vcd_value.h
   return absl::OkStatus();
+}
+
+void UseClockedSource(const std::shared_ptr<WireSource>& slice, std::span<uint64_t> sums) {
+  //@ sim/wires/clocked_source.h
+}
+
+void UsePackedWires(uint32_t wire_count, WireId wire, std::span<const WireId> wires, std::span<uint64_t> sums) {
+  //@ sim/wires/packed_wires.h
+}
+
+void UsePopcount(const std::vector<uint64_t>& words, size_t stride, std::span<const WireId> rows,
+                 std::span<uint64_t> sums) {
+  //@ sim/wires/popcount.h
+}
+
+#if defined(__x86_64__)
+void UsePopcountKernels(BitRows words, CycleRange bits, std::span<const WireId> rows, std::span<uint64_t> sums) {
+  //@ sim/wires/popcount_kernels.h
+}
+#endif
+
+void UseBitwiseSource(std::span<const WireId> ids, std::span<uint64_t> sums) {
+  //@ sim/workload/bitwise_source.h
+}
+
+void UsePatternTable(std::span<const Pattern> patterns, std::span<const WireId> wires, std::span<uint64_t> sums) {
+  //@ sim/workload/pattern_table.h
+}
+
+absl::Status UsePhase() {
+  //@ sim/workload/phase.h
+  return absl::OkStatus();
+}
+
+void UseSteadyWorkload(Workload workload, std::span<const WireId> ids, std::span<uint64_t> sums) {
+  //@ sim/workload/steady_workload.h
+}
+
+absl::Status UseSyntheticSlice(Workload workload, std::span<const WireId> wires, std::span<uint64_t> sums) {
+  //@ sim/workload/synthetic_slice.h
+  return absl::OkStatus();
+}
+
+absl::Status UseWorkload() {
+  //@ sim/workload/workload.h
+  return absl::OkStatus();
+}
+
+void UseDomainClock() {
+  //@ sim/clocks/domain_clock.h
+}
+
+void UseLocalClocks() {
+  //@ sim/clocks/local_clocks.h
 }
 
 }  // namespace
