@@ -26,7 +26,6 @@
 #include "secure_mcu/chip/rotation_rules.h"
 #include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/replay/event_plan.h"
-#include "sim/waveform/exits.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/tag_filters.h"

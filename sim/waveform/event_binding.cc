@@ -11,8 +11,8 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/visible.h"
-#include "sim/waveform/tagged_probe.h"
-#include "sim/waveform/var_name.h"
+#include "sim/waveform/probe.h"
+#include "sim/waveform/vcd_names.h"
 
 namespace sideband::sim {
 namespace {

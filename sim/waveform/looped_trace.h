@@ -18,7 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "sim/waveform/event_wires.h"
+#include "sim/waveform/event_binding.h"
 #include "sim/waveform/trace_reader.h"
 #include "sim/wires/packed_wires.h"
 #include "sim/wires/wire_source.h"

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The identifier codes of a VCD file (one or more printable characters, ! to ~) and their slots. Codes of other bytes,
-// which some programs write, are found as well.
+// The names in a VCD file: the identifier codes of signals (one or more printable characters, ! to ~) with their slots,
+// and the words of a $var declaration between its code and $end. Codes of other bytes, which some programs write, are
+// found as well.
 //   CodeTable codes;
 //   codes.Set("I5", slot);
-//   codes.Find("I5");        // slot
-#ifndef SIDEBAND_SIM_WAVEFORM_CODE_TABLE_H_
-#define SIDEBAND_SIM_WAVEFORM_CODE_TABLE_H_
+//   codes.Find("I5");                                                              // slot
+//   const VarName name = ParseVarName(std::vector<std::string>{"mem[3]", "[7:0]"});   // name mem[3], range 7:0
+#ifndef SIDEBAND_SIM_WAVEFORM_VCD_NAMES_H_
+#define SIDEBAND_SIM_WAVEFORM_VCD_NAMES_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,6 +63,25 @@ class CodeTable {
   absl::flat_hash_map<std::string, uint32_t> long_;  // also codes of other bytes
 };
 
+struct BitRange {
+  int64_t left;
+  int64_t right;
+
+  uint64_t size() const;
+  bool operator==(const BitRange&) const = default;
+};
+
+struct VarName {
+  std::string name;               // with indexes, without ranges
+  std::optional<BitRange> range;  // also absent if there are several: the indexes of bits are then unknown
+};
+
+// `words` must not be empty.
+VarName ParseVarName(std::span<const std::string> words);
+
+// The full name in the notation of waveform viewers, `TOP.bus[31:0]`: split into name and range.
+VarName ParseShownName(const std::string& name);
+
 }  // namespace sideband::sim
 
-#endif  // SIDEBAND_SIM_WAVEFORM_CODE_TABLE_H_
+#endif  // SIDEBAND_SIM_WAVEFORM_VCD_NAMES_H_
