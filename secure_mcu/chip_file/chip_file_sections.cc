@@ -21,7 +21,7 @@
 #include "secure_mcu/chip_file/chip_file_units.h"
 #include "secure_mcu/chip_file/pace.h"
 #include "secure_mcu/firmware/complement.h"
-#include "sim/riscv/event.h"
+#include "sim/riscv/shape.h"
 
 namespace sideband::mcu {
 namespace {

@@ -23,11 +23,9 @@
 #include <optional>
 
 #include "sim/riscv/csr.h"
-#include "sim/riscv/csr_port.h"
-#include "sim/riscv/environment.h"
 #include "sim/riscv/instruction.h"
 #include "sim/riscv/memory.h"
-#include "sim/riscv/zeroed_array.h"
+#include "sim/riscv/system_calls.h"
 
 namespace sideband::riscv {
 

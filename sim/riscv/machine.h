@@ -31,12 +31,10 @@
 #include "absl/status/statusor.h"
 #include "sim/riscv/cache.h"
 #include "sim/riscv/core.h"
-#include "sim/riscv/csr_port.h"
-#include "sim/riscv/event.h"
-#include "sim/riscv/linux_calls.h"
+#include "sim/riscv/csr.h"
 #include "sim/riscv/memory.h"
 #include "sim/riscv/shape.h"
-#include "sim/riscv/shared_cache.h"
+#include "sim/riscv/system_calls.h"
 #include "sim/wires/packed_wires.h"
 
 namespace sideband::riscv {

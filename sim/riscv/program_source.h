@@ -7,7 +7,7 @@
 //     source.Advance();
 //     chip->AdvanceTo(source.now());
 //   }
-// Wires: EventWires (event.h).
+// Wires: EventWires (shape.h).
 #ifndef SIDEBAND_SIM_RISCV_PROGRAM_SOURCE_H_
 #define SIDEBAND_SIM_RISCV_PROGRAM_SOURCE_H_
 

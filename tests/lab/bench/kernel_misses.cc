@@ -5,9 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
-#include "sim/riscv/event.h"
 #include "sim/riscv/kernels/kernels.h"
 #include "sim/riscv/machine.h"
+#include "sim/riscv/shape.h"
 #include "tests/lab/bench/benchmarks.h"
 
 namespace sideband::bench {

@@ -17,7 +17,7 @@
 #include "proto/base/bytes.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
-#include "sim/riscv/program.h"
+#include "sim/riscv/memory.h"
 
 namespace sideband::bench {
 namespace {

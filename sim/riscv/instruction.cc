@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/riscv/decoder.h"
+#include "sim/riscv/instruction.h"
 
 #include <cstddef>
 

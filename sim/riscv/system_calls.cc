@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/riscv/linux_calls.h"
+#include "sim/riscv/system_calls.h"
 
 namespace sideband::riscv {
 namespace {

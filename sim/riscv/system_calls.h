@@ -1,19 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two system calls of Linux that a kernel of this repository makes: it writes its checksum and exits.
+// The environment carries out the system calls of a user program. LinuxCalls has the two of Linux that a kernel of this
+// repository makes: it writes its checksum and exits.
 //   LinuxCalls calls;
 //   Core core(memory, {.environment = &calls});
 //   core.Run(1'000'000);
 //   std::puts(calls.output().c_str());
-#ifndef SIDEBAND_SIM_RISCV_LINUX_CALLS_H_
-#define SIDEBAND_SIM_RISCV_LINUX_CALLS_H_
+#ifndef SIDEBAND_SIM_RISCV_SYSTEM_CALLS_H_
+#define SIDEBAND_SIM_RISCV_SYSTEM_CALLS_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 
-#include "sim/riscv/environment.h"
+#include "sim/riscv/memory.h"
 
 namespace sideband::riscv {
+
+// Carries out the system calls of a user program.
+class Environment {
+ public:
+  struct Result {
+    uint64_t a0 = 0;
+    std::optional<uint8_t> exit_code;  // the program ends
+  };
+
+  virtual ~Environment() = default;
+  // An ecall with a7 = `number` and a0 to a5 = `arguments`, all of which the program chose.
+  virtual Result Call(uint64_t number, std::span<const uint64_t, 6> arguments, Memory& memory) = 0;
+};
 
 // 64, write: to descriptor 1 or 2, else EBADF; EFAULT for bytes outside the memory. 93, exit. All others: ENOSYS.
 // Not thread-safe.
@@ -35,4 +52,4 @@ class LinuxCalls final : public Environment {
 
 }  // namespace sideband::riscv
 
-#endif  // SIDEBAND_SIM_RISCV_LINUX_CALLS_H_
+#endif  // SIDEBAND_SIM_RISCV_SYSTEM_CALLS_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/riscv/linux_calls.h"
+#include "sim/riscv/system_calls.h"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,11 @@
 namespace sideband::riscv {
 namespace {
 
+using Arguments = std::array<uint64_t, 6>;
+
 constexpr uint64_t kCallerBase = 0x10000;
 constexpr uint64_t kCallerSize = 0x20000;
 constexpr uint64_t kWrite = 64;
-
-using Arguments = std::array<uint64_t, 6>;
 
 uint64_t Error(int number) { return static_cast<uint64_t>(int64_t{-number}); }
 
