@@ -12,7 +12,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
-#include "sim/clocks/domain_clock.h"
+#include "sim/wires/domain_clock.h"
 
 namespace sideband::mcu {
 namespace {

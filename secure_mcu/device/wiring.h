@@ -18,7 +18,7 @@
 #include "secure_mcu/chip_file/event_table.h"
 #include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/firmware/device.h"
-#include "sim/clocks/domain_clock.h"
+#include "sim/wires/domain_clock.h"
 #include "sim/wires/wire_source.h"
 
 namespace sideband::mcu {

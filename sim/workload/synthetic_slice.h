@@ -28,7 +28,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "sim/clocks/local_clocks.h"
+#include "sim/wires/domain_clock.h"
 #include "sim/wires/wire_source.h"
 #include "sim/workload/workload.h"
 

@@ -10,8 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/status_macros.h"
-#include "sim/clocks/domain_clock.h"
-#include "sim/clocks/local_clocks.h"
 #include "sim/waveform/csv_rows.h"
 #include "sim/waveform/event_binding.h"
 #include "sim/waveform/looped_trace.h"
@@ -29,6 +27,7 @@
 #include "sim/waveform/vcd_names.h"
 #include "sim/waveform/vcd_value.h"
 #include "sim/wires/clocked_source.h"
+#include "sim/wires/domain_clock.h"
 #include "sim/wires/packed_wires.h"
 #include "sim/wires/popcount.h"
 #include "sim/wires/popcount_kernels.h"
@@ -177,11 +176,7 @@ absl::Status UseWorkload() {
 }
 
 void UseDomainClock() {
-  //@ sim/clocks/domain_clock.h
-}
-
-void UseLocalClocks() {
-  //@ sim/clocks/local_clocks.h
+  //@ sim/wires/domain_clock.h
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/clocks/domain_clock.h"
+#include "sim/wires/domain_clock.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

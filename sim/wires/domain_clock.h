@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A clock of the accelerator: how many edges it has made before an instant of the reference clock, and when it makes
-// each, both in closed form and in integers (clocks.md, "How it maps on our parts").
+// each, both in closed form and in integers (clocks.md, "How it maps on our parts"). LocalClocks are the clocks of a
+// source's domains.
 //   const auto clock = *DomainClock::Create({.hz = 700'000'000, .offset_ppb = 37'000});   // of a reference of 1 GHz
 //   const uint64_t edges = clock.EdgesBefore(InstantAtCycle(1'000'000) + 1);      // at or before reference cycle 10^6
 //   const Instant last = clock.InstantOf(edges - 1);
+//   LocalClocks clocks({nullptr, std::make_shared<const DomainClock>(*DomainClock::Create({.hz = 700'000'000}))});
+//   const uint64_t cycles = clocks.CyclesBefore(/*domain=*/1, /*cycle=*/1'000'000);   // 700'000
 //
 // Definition. The clock's phase grows by hz · (10^9 + offset + wander) / (10^9 · reference_hz) local cycles in each
 // reference cycle, from its initial phase at instant 0 on; edge k is at the first instant at which it is k + 1 or more.
 // A step changes hz; while a gate is closed the phase stands still. A clock with levels is stepped as it runs (Step).
 // The wander is a walk in parts per billion with equal steps up or down, drawn from the seed, that returns to 0 and
 // repeats after kWanderSegments segments.
-#ifndef SIDEBAND_SIM_CLOCKS_DOMAIN_CLOCK_H_
-#define SIDEBAND_SIM_CLOCKS_DOMAIN_CLOCK_H_
+#ifndef SIDEBAND_SIM_WIRES_DOMAIN_CLOCK_H_
+#define SIDEBAND_SIM_WIRES_DOMAIN_CLOCK_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/numeric/int128.h"
@@ -137,6 +142,32 @@ class DomainClock {
   ClockLimits limits_;
 };
 
+// The clocks of a source's domains. A local edge belongs to the first reference cycle whose edge is at or after it
+// (docs/decisions/0006). Immutable but for Step. Thread-compatible.
+class LocalClocks {
+ public:
+  LocalClocks() = default;
+  // By domain. A null pointer, and a domain beyond them, has the reference clock, as domain 0 always does.
+  explicit LocalClocks(std::vector<std::shared_ptr<const DomainClock>> clocks) : clocks_(std::move(clocks)) {}
+
+  // At least 1.
+  size_t domains() const { return clocks_.empty() ? 1 : clocks_.size(); }
+  // Those of the domain that belong to reference cycles below `cycle`.
+  uint64_t CyclesBefore(size_t domain, uint64_t cycle) const {
+    if (domain == 0 || domain >= clocks_.size() || clocks_[domain] == nullptr) return cycle;
+    return clocks_[domain]->EdgesBefore(InstantAtCycle(cycle) + 1);
+  }
+  // Like DomainClock::Step, of a domain that has a clock. Others that share the clock keep it as it was.
+  void Step(size_t domain, Instant at, uint64_t hz) {
+    auto stepped = std::make_shared<DomainClock>(*clocks_[domain]);
+    stepped->Step(at, hz);
+    clocks_[domain] = std::move(stepped);
+  }
+
+ private:
+  std::vector<std::shared_ptr<const DomainClock>> clocks_;
+};
+
 }  // namespace sideband::sim
 
-#endif  // SIDEBAND_SIM_CLOCKS_DOMAIN_CLOCK_H_
+#endif  // SIDEBAND_SIM_WIRES_DOMAIN_CLOCK_H_
