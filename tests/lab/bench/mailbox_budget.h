@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/snapshot.h"
-#include "tests/lab/bench/row.h"
+#include "tests/lab/bench/measurement.h"
 
 namespace sideband::bench {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/lab/bench/curve.h"
+#include "tests/lab/bench/measurement.h"
 
 #include <cmath>
 
