@@ -14,7 +14,7 @@
 #include "proto/smbus/capture_file.h"
 #include "proto/smbus/monitor_frame.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/given_files.h"
 
 namespace sideband::fuzz {
 namespace {
