@@ -130,7 +130,7 @@ enum class Op : uint8_t {
   kCsrClear,  // csrrc, csrrci
 };
 
-// What is written to register x0 goes here, so that no instruction needs a branch for it.
+// Writes to register x0 go here, so that no instruction needs a branch for it.
 inline constexpr uint8_t kDiscarded = 32;
 
 // The second operand of a computation is x[rs2] + imm: one of both is 0. Hence lui is an addition, and so is a fence,

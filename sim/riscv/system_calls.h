@@ -36,12 +36,12 @@ class Environment {
 // Not thread-safe.
 class LinuxCalls final : public Environment {
  public:
-  // What a program writes beyond this is refused with ENOSPC.
+  // A write beyond this is refused with ENOSPC.
   static constexpr size_t kOutputMax = size_t{1} << 16;
 
   Result Call(uint64_t number, std::span<const uint64_t, 6> arguments, Memory& memory) override;
 
-  // What the program has written.
+  // The bytes that the program has written.
   const std::string& output() const { return output_; }
 
  private:

@@ -43,7 +43,7 @@ struct Residency {
   // The number of the context in the tags of its requests (tag_filters.h); absent: not known.
   std::optional<uint64_t> tag = std::nullopt;
 
-  // Nobody is resident: the hypervisor works alone.
+  // No VM is resident: the hypervisor works alone.
   bool is_host() const { return vm == kHostVm; }
   bool operator==(const Residency&) const = default;
 };

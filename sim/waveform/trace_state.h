@@ -143,7 +143,7 @@ class TraceState {
     std::optional<bool> high;  // absent before the first value
   };
 
-  // Of a signal whose changes have effects beyond its probes.
+  // A signal whose changes have effects beyond its probes.
   struct Watcher {
     Clock* clock = nullptr;
     std::vector<VcdPart> parts;  // the vectors of which the signal is a part

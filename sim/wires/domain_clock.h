@@ -64,7 +64,7 @@ struct DomainClockSpec {
   bool announces = true;  // the domain's monitors tell of steps and gates
 };
 
-// What is true of the clock at any time. Periods are in units of 2^-16 reference cycles.
+// The limits that the clock keeps at any time. Periods are in units of 2^-16 reference cycles.
 struct ClockLimits {
   uint64_t shortest = 0;  // local period, rounded down
   uint64_t longest = 0;   // rounded up; 0: it may be gated
@@ -87,9 +87,9 @@ class DomainClock {
   // INVALID_ARGUMENT: the message names the value that is out of its range, or out of order.
   static absl::StatusOr<DomainClock> Create(const DomainClockSpec& spec);
 
-  // Those before the instant; none is before instant 1.
+  // The edges before the instant; none is before instant 1.
   uint64_t EdgesBefore(Instant instant) const;
-  // Of an edge whose instant is below 2^80.
+  // The instant of an edge, below 2^80.
   Instant InstantOf(uint64_t edge) const;
   // The first edge at or after the instant.
   uint64_t EdgeAtOrAfter(Instant instant) const { return EdgesBefore(instant); }
@@ -131,7 +131,7 @@ class DomainClock {
   uint64_t nominal_hz_ = 0;
   absl::uint128 divisor_ = 1;  // phase of a local cycle
   uint64_t common_hz_ = 1;     // divides all frequencies
-  // Of the walk, which repeats: the clock's own time per instant, in each segment, and before each and after the last.
+  // The walk, which repeats: the clock's own time per instant, in each segment, and before each and after the last.
   uint64_t segment_ = 1;  // instants
   uint32_t wander_step_ = 0;
   std::vector<uint64_t> rates_;
@@ -152,7 +152,7 @@ class LocalClocks {
 
   // At least 1.
   size_t domains() const { return clocks_.empty() ? 1 : clocks_.size(); }
-  // Those of the domain that belong to reference cycles below `cycle`.
+  // The domain's cycles that belong to reference cycles below `cycle`.
   uint64_t CyclesBefore(size_t domain, uint64_t cycle) const {
     if (domain == 0 || domain >= clocks_.size() || clocks_[domain] == nullptr) return cycle;
     return clocks_[domain]->EdgesBefore(InstantAtCycle(cycle) + 1);

@@ -58,7 +58,7 @@ class BusyBus final : public smbus::Bus {
   }
 
   std::function<void()> meanwhile;
-  // Of each transaction so far.
+  // Results and bit times of each transaction so far.
   std::vector<smbus::TransferResult> results;
   std::vector<uint64_t> bit_times;
 

@@ -23,7 +23,7 @@ absl::StatusOr<Rows> MeasureBaseCommands(const std::string& chip_file);
 // A clock of 1.3 GHz that is steady within 50 ppm, triggered 1000 times a second, with wires of 0 to 50 ns.
 absl::StatusOr<Rows> MeasureClockCost();
 
-// What clocks cost a live device: eight domains with triggers at 1 kHz beside the same device without (clocks.md,
+// The cost of clocks on a live device: eight domains with triggers at 1 kHz beside the same device without (clocks.md,
 // section 10).
 // Its speed, its latches, the bytes of its snapshots, and of a timeline. Writes chip files into the folder `scratch`.
 absl::StatusOr<Rows> MeasureClockedDevice(const std::string& scratch);
@@ -41,8 +41,8 @@ ExpositionCost MeasureExpositionCost();
 // INTERNAL if the history does not contain the appended snapshots.
 absl::StatusOr<Rows> MeasureHistoryCost();
 
-// What five counters of the host cost by perf_event_open(2), as one group that is read before and after: what a
-// program on the CPU would take in place of the registers. They count this thread on the CPU and nothing of a device.
+// The cost of five counters of the host by perf_event_open(2), as one group that is read before and after: a program on
+// the CPU would take them in place of the registers. They count this thread on the CPU and nothing of a device.
 // With the processor's counters, or with the kernel's if there are none, as in most virtual machines; no rows if this
 // process may use neither.
 absl::StatusOr<Rows> MeasureHostCounters();
@@ -77,7 +77,7 @@ struct LiveChip {
 // INTERNAL if a count is wrong.
 absl::StatusOr<LiveChip> MeasureLiveChip();
 
-// What counting many events on two multiplexed counters costs and misses, beside reading them by registers
+// The cost and the losses of counting many events on two multiplexed counters, beside reading them by registers
 // (registers.md, "Experiments": software that switches the events of a core with two programmable counters).
 // INTERNAL if a count by registers is not the machine's tally.
 absl::StatusOr<Rows> MeasureMultiplexedCounters();
@@ -93,7 +93,7 @@ absl::StatusOr<Rows> MeasureProgramSpeed(const std::string& scratch);
 // INTERNAL if a count is wrong.
 absl::StatusOr<Rows> MeasureReplayCore();
 
-// What sealing costs: processor time of records and exchanges, and a device's bus.
+// The cost of sealing: processor time of records and exchanges, and a device's bus.
 // Records: the speed of SealRecord relative to OpenSSL's EVP interface alone, which is initialised anew for each record
 // of the same size; and contexts per second on one core, with 32 events, from blocks to records. An exchange: processor
 // time of the sealer, with evidence of SEV-SNP and its chain. The bus: the bytes of snapshots of the chip's device if
@@ -107,7 +107,7 @@ absl::StatusOr<Rows> MeasureSessionOverhead();
 // Writes temporary certificates to `folder`, which must exist. Takes about half a minute.
 absl::StatusOr<Rows> MeasureScrapeLoad(const std::string& folder);
 
-// What a board's base commands cost on the bus, in bit times: the daemon's reader reads an emulated device over a bus
+// The cost of a board's base commands on the bus, in bit times: the daemon's reader reads an emulated device over a bus
 // of 100 kHz, whose time is virtual. These numbers do not depend on the machine. The board of chip-board.yaml, without
 // the extension, at an interval of a second.
 struct BoardPass {
@@ -135,8 +135,8 @@ absl::StatusOr<Rows> MeasureBoardCost(const std::string& examples);
 // and fixed ones, the selectors of the former, and two controls.
 inline constexpr uint64_t kProcessorPmuRegisters = 8 + 4 + 8 + 2;
 
-// What the gates of a device cost and move, beside a flat design and a processor's counters that a hypervisor swaps
-// (docs/experiments/virtual_counters.md). The results do not depend on the machine.
+// The cost of a device's gates, and the bits that they move, beside a flat design and a processor's counters that a
+// hypervisor swaps (docs/experiments/virtual_counters.md). The results do not depend on the machine.
 struct GateCost {
   // Bits that a slice saves and loads at an exit or an entry.
   uint64_t flat_bits = 0;  // a counter for each wire of the slice
@@ -162,7 +162,7 @@ absl::StatusOr<GateCost> MeasureGateCost(const std::string& chip_file);
 
 Rows RowsOf(const GateCost& cost);
 
-// What multiplexing costs, beside the same device on which every event has a counter.
+// The cost of multiplexing, beside the same device on which every event has a counter.
 struct RotationCost {
   // A live chip with turns of 100 us, and the same without a rotation: only as many events as there are counters.
   struct Live {

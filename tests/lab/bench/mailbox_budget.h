@@ -29,7 +29,7 @@ namespace sideband::bench {
 // same blocks.
 uint64_t IncrementBoundBytes(const mailbox::Snapshot& before, const mailbox::Snapshot& now);
 
-// What happens between the last two snapshots, which are a second apart.
+// The activity between the last two snapshots, which are a second apart.
 enum class Scenario {
   kOneInEight,  // one context in eight is active all the time
   kSteady,      // all contexts are active in turn, and do what they did before

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What benchmarks measure and print. A row is a line of the table of `./dev bench`. A curve has measurements of growing
+// Measurements of benchmarks. A row is a line of the table of `./dev bench`. A curve has measurements of growing
 // sizes: the exponent of the cost, and the points in gnuplot's format. A time is the shortest processor time of several
 // runs of some work: disturbances only add to a measurement. Time in which the core ran other threads is not counted.
 //   rows.push_back({"live: speed", 2.5, "x real time", "one core"});

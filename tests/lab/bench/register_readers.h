@@ -64,7 +64,7 @@ struct HpcRetries {
 // A reader that takes each value once it is there, with an access a cycle. The same options have the same result.
 HpcRetries MeasureHpcRetries(const HpcRetryOptions& options);
 
-// Of readers of 1, 8 and 64 counters, over four decades of the rate.
+// Measures readers of 1, 8 and 64 counters, over four decades of the rate.
 Rows MeasureHpcRetryRates();
 
 }  // namespace sideband::bench

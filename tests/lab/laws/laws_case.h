@@ -171,7 +171,8 @@ struct LawsCase {
 // The case with every number within its range, and with enough lanes for every unit to finish its frame in a period.
 LawsCase Normalised(LawsCase test);
 
-// What selections choose among, bit e: event e; and those of them that have an input of gate group `group`.
+// The events that selections choose among, bit e: event e; and the events among them with an input of gate group
+// `group`.
 uint32_t EventsToSelect(const LawsCase& test);
 uint32_t EventsToSelectIn(const LawsCase& test, uint32_t group);
 

@@ -28,7 +28,7 @@ struct ModelCycle {
   uint64_t own = 0;     // since the context's begin
   uint64_t within = 0;  // since its residency's
 };
-// What an event gains in a cycle, at most kModelGain.
+// The gain of an event in a cycle, at most kModelGain.
 using ModelRate = std::function<uint64_t(const ModelCycle&)>;
 inline constexpr uint32_t kModelGainBits = 6;
 inline constexpr uint64_t kModelGain = uint64_t{1} << kModelGainBits;
@@ -87,7 +87,7 @@ struct ModelWorkload {
 // round. 16: a multiple of usual numbers of sets.
 std::vector<ModelWorkload> AllWorkloads(uint64_t slot, size_t sets);
 
-// Of a workload's events, relative to their truth: half of the 95 % interval.
+// Half of the 95 % interval of a workload's events, relative to their truth.
 struct Widths {
   double median = 0;
   double mean = 0;  // root of the mean square: what turns are shared for
@@ -106,7 +106,7 @@ struct WidthsOfMix {
 std::vector<uint64_t> OneResidency();
 std::vector<uint64_t> CutResidencies();
 
-// Of every workload. Seeds are fixed.
+// Measures every workload. Seeds are fixed.
 std::vector<WidthsOfMix> MeasureWidths(const std::vector<uint64_t>& residencies);
 
 }  // namespace sideband::mcu

@@ -21,7 +21,7 @@
 
 namespace sideband::rtl {
 
-// As in cosimulation_top.sv.
+// The constants are those of cosimulation_top.sv.
 inline constexpr size_t kClients = 4;
 inline constexpr size_t kManagers = 4;
 inline constexpr std::array<mcu::HpcManagerId, kManagers> kManagerIds = {{{.module = hpc::kModuleContext, .extend = 0},
@@ -40,14 +40,14 @@ struct Access {
   uint64_t data = 0;
 };
 
-// What happens to the read path in one cycle.
+// The accesses, switches and events of one cycle.
 struct Stimulus {
   std::array<std::optional<Access>, kClients> accesses;
   std::array<std::optional<bool>, kClients> switches;  // to a VM with this useren; after the access
   uint64_t events = 0;                                 // counter b of manager i counts bit (b + i) modulo 64
 };
 
-// What a client shows in one cycle.
+// The registers and results of a client in one cycle.
 struct ClientView {
   uint64_t hpcc = 0;  // the registers before the access
   uint64_t hpcm = 0;

@@ -30,7 +30,7 @@ namespace sideband::rtl {
 inline constexpr size_t kCores = 2;
 inline constexpr size_t kSlices = 2;
 
-// Of a core. For each slice of the second level follow the slice's events of what the core asked for.
+// The events of a core. For each slice of the second level follow the slice's events of the core's requests.
 enum CoreEvent : uint8_t {
   kCycles,  // until the core halts
   kInstructions,
@@ -45,7 +45,7 @@ enum CoreEvent : uint8_t {
 };
 enum SliceEvent : uint8_t { kRead, kReadMiss, kWrite, kWriteMiss, kWriteback, kSliceEvents };
 inline constexpr size_t kCoreEvents = kFirstSlice + kSlices * kSliceEvents;
-// Of the device: its cycles, and then the slices' events.
+// The device's events: its cycles, and then the slices' events.
 inline constexpr size_t kDeviceEvents = 1 + kSlices * kSliceEvents;
 
 inline constexpr std::array<const char*, kFirstSlice> kCoreEventNames = {
@@ -70,7 +70,7 @@ class SocBench {
   // Programs write their results from here on, from the first address of their core.
   static constexpr uint32_t kResults = 0x8000;
 
-  // What the firmware has read.
+  // A reading by the firmware.
   struct Reading {
     uint16_t module;
     uint64_t stamp;  // of the cycles below this
@@ -123,7 +123,7 @@ class SocBench {
   std::array<std::map<uint32_t, uint32_t>, kCores> results_;
 };
 
-// Of the program `name`, which is among the data of the test; empty if it is not.
+// The words of the program `name`, which is among the data of the test; empty if it is not.
 std::vector<uint32_t> ReadProgram(const std::string& name);
 
 }  // namespace sideband::rtl
