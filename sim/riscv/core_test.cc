@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Control and status registers: their bits, levels and traps. Zicsr: which instruction reads, which one writes, and at
+// which level; counters; the port of the registers hpcc, hpcm and hpcr.
 #include "sim/riscv/core.h"
 
 #include <gtest/gtest.h>

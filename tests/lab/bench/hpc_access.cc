@@ -38,7 +38,7 @@ namespace {
 
 using Group = std::vector<Descriptor>;
 
-// In microseconds, on the monotonic clock.
+// The elapsed time of work in which other threads take part, in microseconds on the monotonic clock.
 template <typename Work>
 double ElapsedUs(const Work& work) {
   const absl::Duration start = SteadyNow();
@@ -47,7 +47,7 @@ double ElapsedUs(const Work& work) {
 }
 
 // Of at least one value; of an even number the greater of the two in the middle.
-inline double Median(std::vector<double> values) {
+double Median(std::vector<double> values) {
   std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
   return values[values.size() / 2];
 }

@@ -71,8 +71,8 @@ SIDEBAND_AVX512 uint64_t CountAvx512(std::span<const uint64_t> words) {
 }
 #endif
 
-// The number of ones in `words`, by the fastest population count of memory on this processor, which must support
-// `path`.
+// The baseline for the counter pipeline: the number of ones in `words`, by the fastest population count of memory on
+// this processor, which must support `path`.
 uint64_t BarePopcount(sim::PopcountPath path, std::span<const uint64_t> words) {
 #if defined(__x86_64__)
   if (path == sim::PopcountPath::kAvx512) return CountAvx512(words);

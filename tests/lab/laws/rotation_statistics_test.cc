@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Estimates over many seeds: their mean and their intervals (counter-rotation.md, "Laws", 5 and 6), and the worth of
+// adaptive turns beside equal ones (docs/experiments/rotation.md, R9). Seeds are fixed, so that a run is like every
+// other; SIDEBAND_VERBOSE prints the numbers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
