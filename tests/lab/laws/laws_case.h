@@ -8,6 +8,8 @@
 #ifndef SIDEBAND_TESTS_LAB_LAWS_LAWS_CASE_H_
 #define SIDEBAND_TESTS_LAB_LAWS_LAWS_CASE_H_
 
+#include <rapidcheck.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -186,6 +188,9 @@ uint32_t EdgesIn(const LawsCase& test, uint32_t domain, uint64_t cycle);
 uint32_t EdgesHeldIn(const LawsCase& test, uint32_t domain, uint64_t cycle);
 
 std::ostream& operator<<(std::ostream& out, const LawsCase& test);
+
+// Generates cases that shrink to small ones (laws_gen.cc).
+rc::Gen<LawsCase> AnyCase();
 
 }  // namespace sideband::mcu
 
