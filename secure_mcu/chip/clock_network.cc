@@ -6,7 +6,7 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
-#include "sim/clocks/domain_clock.h"
+#include "sim/wires/domain_clock.h"
 
 namespace sideband::mcu {
 namespace {

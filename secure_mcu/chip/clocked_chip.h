@@ -18,7 +18,7 @@
 #include "proto/mailbox/catalog.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/domain_rules.h"
-#include "sim/clocks/local_clocks.h"
+#include "sim/wires/domain_clock.h"
 #include "sim/wires/wire_source.h"
 
 namespace sideband::mcu {

@@ -14,8 +14,7 @@
 
 #include "absl/status/status.h"
 #include "secure_mcu/chip/pipeline_config.h"
-#include "sim/clocks/domain_clock.h"
-#include "sim/clocks/local_clocks.h"
+#include "sim/wires/domain_clock.h"
 
 namespace sideband::mcu {
 

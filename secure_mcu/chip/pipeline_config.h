@@ -22,7 +22,7 @@
 #include "secure_mcu/pipeline/record.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
-#include "sim/clocks/domain_clock.h"
+#include "sim/wires/domain_clock.h"
 #include "sim/wires/wire_source.h"
 
 namespace sideband::mcu {

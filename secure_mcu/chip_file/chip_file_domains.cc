@@ -11,7 +11,7 @@
 #include "proto/base/text.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_file_sections.h"
-#include "sim/clocks/domain_clock.h"
+#include "sim/wires/domain_clock.h"
 
 namespace sideband::mcu {
 namespace {

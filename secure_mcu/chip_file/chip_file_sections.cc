@@ -16,7 +16,7 @@
 #include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/firmware/complement.h"
-#include "sim/riscv/event.h"
+#include "sim/riscv/shape.h"
 
 namespace sideband::mcu {
 namespace {

@@ -35,7 +35,7 @@ absl::Status ReadComplement(const YamlMap& root, ChipFile& file);
 absl::Status ReadPipeline(const YamlMap& root, const YamlMap& device, ChipFile& file);
 
 // The `program` key of a chip file: what the RISC-V machines of the slices run. Their parts become the chip's units,
-// and their events its events: wire "core0.l1d_readmiss" (sim/riscv/event.h) is event core0_l1d_readmiss.
+// and their events its events: wire "core0.l1d_readmiss" (sim/riscv/shape.h) is event core0_l1d_readmiss.
 // A mapping is the program of every slice, each on a machine of its own; a list has one for each slice. Appends their
 // units to file.units, in the order of the machine's wires. The words are not read yet.
 absl::Status ReadPrograms(const YamlMap& root, ChipFile& file);

@@ -18,8 +18,8 @@
 #include "absl/status/statusor.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip_file/chip_spec.h"
-#include "sim/riscv/csr_port.h"
-#include "sim/riscv/program.h"
+#include "sim/riscv/csr.h"
+#include "sim/riscv/memory.h"
 #include "sim/riscv/program_source.h"
 
 namespace sideband::mcu {
@@ -50,7 +50,7 @@ class SliceProgram {
                                                               const riscv::Program& program);
 
   void Connect(Chip& chip) { port_->Connect(chip); }
-  // Its wires are those of sim/riscv/event.h. This object must outlive the last call that advances it.
+  // Its wires are those of sim/riscv/shape.h. This object must outlive the last call that advances it.
   const std::shared_ptr<riscv::ProgramSource>& source() const { return source_; }
   const riscv::Machine& machine() const { return source_->machine(); }
 

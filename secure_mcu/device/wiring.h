@@ -26,8 +26,8 @@
 #include "secure_mcu/chip_file/unit_plan.h"
 #include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/firmware/device.h"
-#include "sim/clocks/domain_clock.h"
 #include "sim/waveform/schedule.h"
+#include "sim/wires/domain_clock.h"
 #include "sim/wires/wire_source.h"
 
 namespace sideband::mcu {

@@ -18,7 +18,7 @@
 #include <optional>
 
 #include "secure_mcu/pipeline/clock_packets.h"
-#include "sim/clocks/domain_clock.h"
+#include "sim/wires/domain_clock.h"
 
 namespace sideband::mcu {
 

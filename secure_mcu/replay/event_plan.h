@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "proto/mailbox/catalog.h"
 #include "secure_mcu/chip/pipeline_config.h"
-#include "sim/waveform/event_wires.h"
+#include "sim/waveform/event_binding.h"
 #include "sim/waveform/signal_map.h"
 
 namespace sideband::mcu {

@@ -27,7 +27,6 @@
 #include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/replay/event_plan.h"
 #include "sim/waveform/csv_rows.h"
-#include "sim/waveform/exits.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/tag_filters.h"

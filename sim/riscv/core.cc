@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "sim/riscv/core_loop.h"
-#include "sim/riscv/decoder.h"
+#include "sim/riscv/instruction.h"
 
 namespace sideband::riscv {
 

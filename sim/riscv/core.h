@@ -7,13 +7,13 @@
 //   core.Run(1'000'000);                          // at one instruction a cycle, without caches
 //   if (core.halt()) std::puts("ended");
 //
-// What the architecture leaves open: a misaligned load, store or jump raises its exception, and nothing of it happens.
-// Without physical memory protection users may access all of the memory; no word outside of it can be accessed. mtval
-// is the word of an illegal instruction, the address of a memory exception, the pc of a breakpoint, else 0. wfi has no
-// effect, so a program waits in a loop. ecall, ebreak and other instructions that raise an exception take a cycle and
-// are not retired; to take an interrupt takes a cycle, too. The timer interrupt is pending while the cycle is at or
-// after CSR mtimecmp (csr.h), since there is no device memory. Source: The RISC-V Instruction Set Manual, volume I,
-// version 20191213; volume II, version 20190608.
+// Choices that the architecture leaves open: a misaligned load, store or jump raises its exception, and nothing of it
+// happens. Without physical memory protection users may access all of the memory; no word outside of it can be
+// accessed. mtval is the word of an illegal instruction, the address of a memory exception, the pc of a breakpoint,
+// else 0. wfi has no effect, so a program waits in a loop. ecall, ebreak and other instructions that raise an exception
+// take a cycle and are not retired; to take an interrupt takes a cycle, too. The timer interrupt is pending while the
+// cycle is at or after CSR mtimecmp (csr.h), since there is no device memory. Source: The RISC-V Instruction Set
+// Manual, volume I, version 20191213; volume II, version 20190608.
 #ifndef SIDEBAND_SIM_RISCV_CORE_H_
 #define SIDEBAND_SIM_RISCV_CORE_H_
 
@@ -23,11 +23,9 @@
 #include <optional>
 
 #include "sim/riscv/csr.h"
-#include "sim/riscv/csr_port.h"
-#include "sim/riscv/environment.h"
 #include "sim/riscv/instruction.h"
 #include "sim/riscv/memory.h"
-#include "sim/riscv/zeroed_array.h"
+#include "sim/riscv/system_calls.h"
 
 namespace sideband::riscv {
 
@@ -60,7 +58,7 @@ class CsrFile {
  public:
   static constexpr uint64_t kNever = ~uint64_t{0};
 
-  // What the core has done before the instruction that accesses a register.
+  // The core's cycles and instructions before the instruction that accesses a register.
   struct Progress {
     uint64_t cycle;
     uint64_t instructions;
@@ -109,7 +107,7 @@ class CsrFile {
   uint64_t trap_value_ = 0;
   uint64_t time_compare_ = kNever;
 
-  // What mcycle and minstret are ahead of the core's own numbers, modulo 2^64.
+  // The amounts by which mcycle and minstret are ahead of the core's own numbers, modulo 2^64.
   uint64_t cycle_offset_ = 0;
   uint64_t instructions_offset_ = 0;
 };
@@ -142,7 +140,7 @@ class Core {
   struct Options {
     uint64_t hart = 0;           // CSR mhartid
     std::optional<uint64_t> pc;  // of the first instruction; default: the memory's base
-    // Of the registers hpcc, hpcm and hpcr, which without a port do not exist.
+    // Serves the registers hpcc, hpcm and hpcr, which without a port do not exist.
     CsrPort* port = nullptr;
     // With an environment the core runs one user program: ecall is a system call, and any other exception halts the
     // core. Without, the core starts at machine level, and exceptions go to mtvec.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A decoded instruction, in eight bytes, as the interpreter's loop wants it.
+// A decoded instruction, in eight bytes, as the interpreter's loop wants it, and the decoder of the words of RV64IM
+// with Zicsr, Zifencei, mret and wfi.
 //   const Instruction addi{.op = Op::kAdd, .rd = 5, .rs1 = 5, .rs2 = 0, .imm = -1};
+//   const Instruction nop = Decode(0x00000013);
 #ifndef SIDEBAND_SIM_RISCV_INSTRUCTION_H_
 #define SIDEBAND_SIM_RISCV_INSTRUCTION_H_
 
@@ -128,7 +130,7 @@ enum class Op : uint8_t {
   kCsrClear,  // csrrc, csrrci
 };
 
-// What is written to register x0 goes here, so that no instruction needs a branch for it.
+// Writes to register x0 go here, so that no instruction needs a branch for it.
 inline constexpr uint8_t kDiscarded = 32;
 
 // The second operand of a computation is x[rs2] + imm: one of both is 0. Hence lui is an addition, and so is a fence,
@@ -143,6 +145,9 @@ struct Instruction {
   bool operator==(const Instruction&) const = default;
 };
 static_assert(sizeof(Instruction) == 8);
+
+// Op::kIllegal for every other word, also of other extensions. Never Op::kUndecoded.
+Instruction Decode(uint32_t word);
 
 }  // namespace sideband::riscv
 

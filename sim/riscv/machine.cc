@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "sim/riscv/core_loop.h"
-#include "sim/riscv/program.h"
+#include "sim/riscv/memory.h"
 
 namespace sideband::riscv {
 template Pause Core::Advance(CoreCaches& timing, uint64_t end);

@@ -31,12 +31,10 @@
 #include "absl/status/statusor.h"
 #include "sim/riscv/cache.h"
 #include "sim/riscv/core.h"
-#include "sim/riscv/csr_port.h"
-#include "sim/riscv/event.h"
-#include "sim/riscv/linux_calls.h"
+#include "sim/riscv/csr.h"
 #include "sim/riscv/memory.h"
 #include "sim/riscv/shape.h"
-#include "sim/riscv/shared_cache.h"
+#include "sim/riscv/system_calls.h"
 #include "sim/wires/packed_wires.h"
 
 namespace sideband::riscv {
@@ -60,7 +58,7 @@ class CoreCaches {
   // The core's events are set in `wires` from now on; nullptr: in none. Its wires begin with `first`.
   void Record(sim::PackedWires* wires, sim::WireId first);
 
-  // What the core waits for; nullptr if for nothing.
+  // The request that the core waits for; nullptr if it does not wait.
   const LineRequest* request() const { return next_ < requests_ ? &queue_[next_] : nullptr; }
   // request() was served. Returns the cycle in which the core continues, or nullopt if there is another request.
   std::optional<uint64_t> Served(const SharedCache::Service& service);
@@ -123,7 +121,7 @@ class CoreCaches {
   sim::WireId first_wire_ = 0;
 };
 
-// What a core runs.
+// The program of a core.
 struct CoreProgram {
   std::vector<uint32_t> words;  // at kProgramBase, where the core starts
   uint64_t argument = 0;        // register a0; of a kernel the iterations
@@ -162,7 +160,7 @@ class Machine {
   const EventWires& wires() const { return wires_; }
   const Core& core(uint32_t core) const { return slots_[core]->core; }
   const Memory& memory(uint32_t core) const { return slots_[core]->memory; }
-  // What a user program has written.
+  // The bytes that a user program has written.
   const std::string& output(uint32_t core) const { return slots_[core]->calls.output(); }
 
   // How often the event of the wire has happened, below cycle(). The machine's own count, independent of any wires.

@@ -14,9 +14,9 @@
 
 #include "absl/status/status.h"
 #include "sim/riscv/assembler.h"
-#include "sim/riscv/csr_port.h"
-#include "sim/riscv/event.h"
-#include "sim/riscv/program.h"
+#include "sim/riscv/csr.h"
+#include "sim/riscv/memory.h"
+#include "sim/riscv/shape.h"
 #include "sim/wires/packed_wires.h"
 
 namespace sideband::riscv {

@@ -1,21 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of one core: flat, bounded, little-endian.
+// The memory of one core: flat, bounded, little-endian. A program for it is a file of hexadecimal numbers: one 32-bit
+// word a line, the first at kProgramBase. A line has 8 digits, as in "00000513 # li a0, 0". Empty lines, and comments
+// from a '#' on, are left out.
 //   Memory memory(0x10000, 1 << 20);
-//   memory.Store<uint32_t>(0x10000, 0x00000013);
+//   SIDEBAND_ASSIGN_OR_RETURN(const Program program, LoadProgram("threads.hex"));
+//   memory.Write(kProgramBase, program.words);
 //   const std::optional<uint64_t> value = memory.Load<uint64_t>(0x10008);   // nullopt: an access fault
 #ifndef SIDEBAND_SIM_RISCV_MEMORY_H_
 #define SIDEBAND_SIM_RISCV_MEMORY_H_
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <optional>
 #include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
 
-#include "sim/riscv/zeroed_array.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace sideband::riscv {
+
+// An array of zeros whose pages take memory only once they are used: the memory of a core is large and mostly empty.
+// An element is valid if all its bytes are 0. Not thread-safe. Throws std::bad_alloc as new does.
+template <typename T>
+class ZeroedArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  explicit ZeroedArray(size_t size) : size_(size), elements_(static_cast<T*>(std::calloc(size, sizeof(T)))) {
+    if (elements_ == nullptr && size > 0) throw std::bad_alloc();
+  }
+
+  T* data() { return elements_.get(); }
+  const T* data() const { return elements_.get(); }
+  size_t size() const { return size_; }
+  T& operator[](size_t index) { return elements_.get()[index]; }
+  const T& operator[](size_t index) const { return elements_.get()[index]; }
+
+ private:
+  struct Free {
+    void operator()(T* elements) const { std::free(elements); }
+  };
+
+  size_t size_;
+  std::unique_ptr<T, Free> elements_;
+};
 
 static_assert(std::endian::native == std::endian::little, "loads and stores copy the bytes of the core's memory");
 
@@ -69,6 +106,21 @@ class Memory {
   const uint64_t base_;
   ZeroedArray<uint8_t> bytes_;
 };
+
+// The start of every core's memory, and of its program. The pages below do not exist, as under Linux.
+inline constexpr uint64_t kProgramBase = 0x10000;
+
+struct Program {
+  static constexpr size_t kWordsMax = size_t{1} << 20;
+
+  std::vector<uint32_t> words;
+};
+
+// INVALID_ARGUMENT "NAME:LINE: description" for anything else, and for a program without words or with more than
+// kWordsMax. The file is the user's.
+absl::StatusOr<Program> ParseProgram(absl::string_view text, absl::string_view name);
+// Also the errors of ReadFile (proto/base/file.h).
+absl::StatusOr<Program> LoadProgram(const std::string& path);
 
 }  // namespace sideband::riscv
 

@@ -7,7 +7,7 @@
 //     source.Advance();
 //     chip->AdvanceTo(source.now());
 //   }
-// Wires: EventWires (event.h).
+// Wires: EventWires (shape.h).
 #ifndef SIDEBAND_SIM_RISCV_PROGRAM_SOURCE_H_
 #define SIDEBAND_SIM_RISCV_PROGRAM_SOURCE_H_
 
@@ -34,7 +34,7 @@ class ProgramSource final : public sim::WireSource {
   void AdvanceTo(uint64_t cycle);
   // The same, but at most to the next access of a core to its port: the next call performs it (machine.h).
   void AdvanceToAccess(uint64_t cycle);
-  // As far as the window reaches.
+  // Runs the machine as far as the window reaches.
   void Advance() { AdvanceTo(~uint64_t{0}); }
   // The cycles below are countable. While a core accesses its port, the cycles below that access are, too.
   uint64_t now() const { return machine_->cycle(); }
@@ -44,7 +44,7 @@ class ProgramSource final : public sim::WireSource {
   void AddCounts(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const override {
     window_.AddCounts(range, wires, sums);
   }
-  // The wires of the newest cycles, for those who look at single cycles.
+  // The wires of the newest cycles, for callers that look at single cycles.
   const sim::PackedWires& window() const { return window_; }
 
  private:

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/riscv/event.h"
 #include "sim/riscv/kernels/kernels.h"
+#include "sim/riscv/shape.h"
 #include "sim/wires/wire_source.h"
 
 namespace sideband::riscv {

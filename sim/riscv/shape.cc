@@ -40,6 +40,12 @@ absl::Status CheckCache(absl::string_view name, const CacheShape& cache, uint32_
       absl::StrCat(name, ".bytes must be ", unit, " times a power of two, at most ", kCacheBytesMax));
 }
 
+constexpr absl::string_view kCoreNames[kCoreEvents] = {"cycles",       "instructions",  "l1i_read",
+                                                       "l1i_readmiss", "l1d_read",      "l1d_readmiss",
+                                                       "l1d_write",    "l1d_writemiss", "l1d_writeback"};
+constexpr absl::string_view kSliceNames[kSliceEvents] = {"l2_read", "l2_readmiss", "l2_write", "l2_writemiss",
+                                                         "l2_writeback"};
+
 }  // namespace
 
 absl::Status Validate(const MachineShape& shape) {
@@ -53,6 +59,15 @@ absl::Status Validate(const MachineShape& shape) {
   SIDEBAND_RETURN_IF_ERROR(CheckRange("hop_cycles", shape.hop_cycles, {1, kLatencyMax}));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("l2_cycles", shape.l2_cycles, {1, kLatencyMax}));
   return CheckRange("memory_cycles", shape.memory_cycles, {1, kLatencyMax});
+}
+
+absl::string_view NameOf(CoreEvent event) { return kCoreNames[Index(event)]; }
+absl::string_view NameOf(SliceEvent event) { return kSliceNames[Index(event)]; }
+
+std::string EventWires::Name(sim::WireId wire) const {
+  if (wire < slice(0)) return absl::StrCat("core", wire / kCoreEvents, ".", kCoreNames[wire % kCoreEvents]);
+  const sim::WireId own = wire - slice(0);
+  return absl::StrCat("slice", own / kSliceEvents, ".", kSliceNames[own % kSliceEvents]);
 }
 
 }  // namespace sideband::riscv

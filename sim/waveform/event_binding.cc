@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
-#include "sim/waveform/tagged_probe.h"
-#include "sim/waveform/var_name.h"
+#include "sim/waveform/probe.h"
+#include "sim/waveform/vcd_names.h"
 
 namespace sideband::sim {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "sim/waveform/event_wires.h"
+#include "sim/waveform/event_binding.h"
 #include "sim/waveform/trace_reader.h"
 #include "sim/wires/packed_wires.h"
 #include "sim/wires/wire_source.h"
@@ -83,7 +83,7 @@ class LoopedTrace final : public WireSource {
   static absl::StatusOr<std::unique_ptr<LoopedTrace>> Load(TraceReader& reader,
                                                            uint64_t memory_bytes_max = kMemoryBytesMax);
 
-  // As in the reader: the same events and wires.
+  // The events and wires are those of the reader.
   std::span<const EventWire> wires(size_t event) const { return event_wires_.wires(event); }
   const EventWires& event_wires() const { return event_wires_; }
   // Reference cycles of one turn, at least 1.

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hypervisor's schedule of a replayed trace: the file C.csv of `sideband-mcu replay`.
+// The hypervisor's schedule of a replayed trace: the file C.csv of `sideband-mcu replay`, and the VM exits within it,
+// the file E.csv of `--exits`.
 // - start_cycle,end_cycle,vm,context,slice
 // - 4,887,vm1,ctx0,0
+// - slice,start_cycle,end_cycle
+// - 0,120,135
 //   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Residency> schedule, LoadSchedule("C.csv"));
-// The first row names the columns, in any order. Unknown columns are ignored; `slice` and `tag` are optional, and a tag
-// may be empty. csv_rows.h says what else a file may have.
+//   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<VmExit> exits, LoadExits("E.csv", schedule));
+// The first row names the columns, in any order. Unknown columns are ignored; `slice` and `tag` are optional in a
+// schedule, and a tag may be empty. csv_rows.h says what else a file may have.
 #ifndef SIDEBAND_SIM_WAVEFORM_SCHEDULE_H_
 #define SIDEBAND_SIM_WAVEFORM_SCHEDULE_H_
 
@@ -39,7 +43,7 @@ struct Residency {
   // The number of the context in the tags of its requests (tag_filters.h); absent: not known.
   std::optional<uint64_t> tag = std::nullopt;
 
-  // Nobody is resident: the hypervisor works alone.
+  // No VM is resident: the hypervisor works alone.
   bool is_host() const { return vm == kHostVm; }
   bool operator==(const Residency&) const = default;
 };
@@ -49,6 +53,22 @@ struct Residency {
 absl::StatusOr<std::vector<Residency>> LoadSchedule(const std::string& path);
 // `path` is for messages only.
 absl::StatusOr<std::vector<Residency>> ParseSchedule(const std::string& text, const std::string& path);
+
+// In the cycles [start_cycle, end_cycle), at least one, the hypervisor runs on the slice, whose resident stays.
+struct VmExit {
+  uint32_t slice = 0;
+  uint64_t start_cycle = 0;
+  uint64_t end_cycle = 0;
+
+  bool operator==(const VmExit&) const = default;
+};
+
+// The rows in the file's order, possibly none. Those of a slice are sorted and do not overlap, and each is within one
+// residency of a VM in `schedule`. Every error is "FILE:LINE: description".
+absl::StatusOr<std::vector<VmExit>> LoadExits(const std::string& path, const std::vector<Residency>& schedule);
+// `path` is for messages only.
+absl::StatusOr<std::vector<VmExit>> ParseExits(const std::string& text, const std::string& path,
+                                               const std::vector<Residency>& schedule);
 
 }  // namespace sideband::sim
 

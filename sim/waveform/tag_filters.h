@@ -24,7 +24,7 @@
 
 namespace sideband::sim {
 
-// Of a slice: who is resident, as tags name it.
+// The resident of a slice, as tags name it.
 struct TagFilter {
   bool is_resident = false;
   std::optional<uint64_t> context;  // absent: the resident has no tag of its own
@@ -60,7 +60,7 @@ class TagFilters {
 
   uint32_t slices_ = 0;
   std::vector<Change> changes_;
-  // Of private VMs.
+  // Contexts and slices of private VMs.
   std::set<uint64_t> private_contexts_;
   std::set<uint64_t> private_slices_;
 };

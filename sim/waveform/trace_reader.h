@@ -26,16 +26,15 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "sim/waveform/code_table.h"
 #include "sim/waveform/event_binding.h"
-#include "sim/waveform/event_wires.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/tag_filters.h"
-#include "sim/waveform/trace_chunk.h"
 #include "sim/waveform/trace_state.h"
+#include "sim/waveform/trace_writer.h"
 #include "sim/waveform/vcd_body.h"
 #include "sim/waveform/vcd_header.h"
 #include "sim/waveform/vcd_lexer.h"
+#include "sim/waveform/vcd_names.h"
 
 namespace sideband::sim {
 
@@ -56,7 +55,7 @@ class TraceReader {
   TraceReader& operator=(const TraceReader&) = delete;
 
   // The wires of event i of the map, valid as long as the reader lives. Those of an event with a requester are there
-  // for each slice of the filters, then for unattributed requests (tagged_probe.h).
+  // for each slice of the filters, then for unattributed requests (TaggedProbe).
   std::span<const EventWire> wires(size_t event) const { return event_wires_.wires(event); }
   const EventWires& event_wires() const { return event_wires_; }
 

@@ -19,7 +19,6 @@
 #include "sim/waveform/event_binding.h"
 #include "sim/waveform/probe.h"
 #include "sim/waveform/tag_filters.h"
-#include "sim/waveform/tagged_probe.h"
 #include "sim/waveform/trace_writer.h"
 #include "sim/waveform/vcd_header.h"
 #include "sim/waveform/vcd_value.h"
@@ -144,7 +143,7 @@ class TraceState {
     std::optional<bool> high;  // absent before the first value
   };
 
-  // Of a signal whose changes have effects beyond its probes.
+  // A signal whose changes have effects beyond its probes.
   struct Watcher {
     Clock* clock = nullptr;
     std::vector<VcdPart> parts;  // the vectors of which the signal is a part

@@ -12,8 +12,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "sim/waveform/vcd_digits.h"
 #include "sim/waveform/vcd_header.h"
+#include "sim/waveform/vcd_value.h"
 
 namespace sideband::sim {
 namespace {

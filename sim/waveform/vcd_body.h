@@ -16,9 +16,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "sim/waveform/code_table.h"
 #include "sim/waveform/trace_state.h"
 #include "sim/waveform/vcd_lexer.h"
+#include "sim/waveform/vcd_names.h"
 #include "sim/waveform/vcd_value.h"
 #include "sim/wires/wire_source.h"
 

@@ -13,7 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "proto/base/status_macros.h"
-#include "sim/waveform/var_name.h"
+#include "sim/waveform/vcd_names.h"
 
 namespace sideband::sim {
 namespace {

@@ -22,8 +22,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "sim/waveform/code_table.h"
 #include "sim/waveform/vcd_lexer.h"
+#include "sim/waveform/vcd_names.h"
 
 namespace sideband::sim {
 

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/waveform/test_files.h"
-#include "sim/waveform/var_name.h"
+#include "sim/waveform/vcd_names.h"
 
 namespace sideband::sim {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
-#include "sim/waveform/vcd_digits.h"
+#include "sim/waveform/vcd_value.h"
 
 namespace sideband::sim {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A source with one more wire, which is 1 in every cycle of the reference clock: what it counts is time.
+// A source with one more wire, which is 1 in every cycle of the reference clock: it counts time.
 //   const ClockedSource wires(slice);
 //   wires.AddCounts({1000, 1511}, {{ClockedSource::kClockWire}}, sums);   // sums[0] += 511
 #ifndef SIDEBAND_SIM_WIRES_CLOCKED_SOURCE_H_
@@ -15,7 +15,7 @@
 
 namespace sideband::sim {
 
-// As thread-safe as the source.
+// It is as thread-safe as the source.
 class ClockedSource final : public WireSource {
  public:
   // Not a wire of any other source. Counted alone, never together with other wires.

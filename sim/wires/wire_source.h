@@ -55,9 +55,9 @@ class WireSource {
     }
   }
 
-  // As above, of those cycles of the range in which the hypervisor drives the wires (`is_host`), or in which it does
-  // not. Returns false, and adds nothing, if the source does not tell them apart, or not in less work than range by
-  // range.
+  // Adds the counts of those cycles of the range in which the hypervisor drives the wires (`is_host`), or in which it
+  // does not. Returns false, and adds nothing, if the source does not tell them apart, or not in less work than range
+  // by range.
   virtual bool AddModeCounts(CycleRange /*range*/, bool /*is_host*/, std::span<const WireId> /*wires*/,
                              std::span<uint64_t> /*sums*/) const {
     return false;

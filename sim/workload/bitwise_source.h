@@ -9,6 +9,7 @@
 #ifndef SIDEBAND_SIM_WORKLOAD_BITWISE_SOURCE_H_
 #define SIDEBAND_SIM_WORKLOAD_BITWISE_SOURCE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -32,7 +33,11 @@ class BitwiseSource final : public WireSource {
   explicit BitwiseSource(Source& source)
       : BitwiseSource(source, [&source](WireId wire, uint64_t cycle) { return source.Bit(wire, cycle); }) {}
 
-  void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override;
+  void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override {
+    for (size_t i = 0; i < wires.size(); ++i) {
+      for (uint64_t cycle = range.begin; cycle < range.end; ++cycle) sums[i] += bit_(wires[i], cycle) ? 1 : 0;
+    }
+  }
   void SwitchIn(absl::string_view vm, absl::string_view context, uint64_t cycle) override {
     source_.SwitchIn(vm, context, cycle);
   }

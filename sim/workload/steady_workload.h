@@ -13,7 +13,7 @@
 #include <span>
 #include <utility>
 
-#include "sim/clocks/local_clocks.h"
+#include "sim/wires/domain_clock.h"
 #include "sim/wires/wire_source.h"
 #include "sim/workload/workload.h"
 

@@ -28,14 +28,14 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "sim/clocks/local_clocks.h"
+#include "sim/wires/domain_clock.h"
 #include "sim/wires/wire_source.h"
 #include "sim/workload/workload.h"
 
 namespace sideband::sim {
 
-// What residents and the hypervisor do on a slice in the cycles of one clock: the part of SyntheticSlice for each of
-// its clock domains. All cycles are of that clock. A workload's own cycles are those in which it has run.
+// The work of residents and of the hypervisor on a slice in the cycles of one clock: the part of SyntheticSlice for
+// each of its clock domains. All cycles are of that clock. A workload's own cycles are those in which it has run.
 // Not thread-safe. The workloads must outlive it.
 class SliceDomain final : public WireSource {
  public:
@@ -70,8 +70,8 @@ class SliceDomain final : public WireSource {
     uint64_t begin;      // the first cycle
     uint64_t own_begin;  // in the own cycles of who works
   };
-  // Of a range of a slice's cycles, in own cycles: since each of the two stands still while the other works, what they
-  // do in a range is a range, too.
+  // The own cycles of both in a range of a slice's cycles. Each of the two stands still while the other works, so its
+  // part of a range is a range, too.
   struct OwnRanges {
     CycleRange range{0, 0};
     uint64_t version = 0;  // of the stretches
@@ -109,11 +109,12 @@ class SyntheticSlice final : public WireSource {
   // workloads.
   absl::Status Add(absl::string_view vm, absl::string_view context, Workload workload);
 
-  // Sets the workload of the hypervisor, which advances while it runs, whoever is resident. Without one it leaves the
+  // Sets the workload of the hypervisor, which advances while it runs, beside any resident. Without one it leaves the
   // wires at 0. INVALID_ARGUMENT as above.
   absl::Status SetHost(Workload workload);
 
-  // Lets the hypervisor run also while nobody is resident, as from cycle 0 on. To be called once, before any switch.
+  // Lets the hypervisor run also while the slice has no resident, as from cycle 0 on. To be called once, before any
+  // switch.
   void LetHostRunAlone();
 
   // Like LocalClocks::Step, after all cycles that have been counted.
@@ -125,7 +126,7 @@ class SyntheticSlice final : public WireSource {
   void SwitchMode(bool is_host, uint64_t cycle, uint64_t now) override;
   void SwitchOut(uint64_t cycle) override;
 
-  // Of the reference clock's domain.
+  // Counts in the reference clock's domain.
   void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override {
     domains_[0].AddCounts(range, wires, sums);
   }

@@ -40,7 +40,7 @@ namespace sideband::sim {
 // Segments that repeat forever. Immutable, copyable.
 class PatternRing {
  public:
-  // As for PatternTable, with segments in place of phases; at least one segment.
+  // The arguments are those of PatternTable, with segments in place of phases; at least one segment.
   PatternRing(std::span<const uint64_t> segment_cycles, std::span<const Pattern> patterns);
 
   uint64_t cycles() const { return begins_.back(); }

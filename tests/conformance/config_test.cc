@@ -27,7 +27,6 @@
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "sim/bus_faults/faulty_bus.h"
-#include "tests/conformance/busy_bus.h"
 #include "tests/conformance/in_process_bus.h"
 
 namespace sideband::tests {

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A transport to a bus in this process: the daemon's own code against the microcontroller's own code, without sockets
-// or threads.
+// Buses in this process. A transport to one: the daemon's own code against the microcontroller's own code, without
+// sockets or threads. A busy bus: time passes with each transaction, and something happens before some of them.
 //   sim::FaultyBus bus(targets, plan);
 //   InProcessTransport wire(bus);
+//   BusyBus busy(targets, elapsed);
+//   busy.meanwhile = [&] { if (random() % 40 == 0) other.Change(); };
 #ifndef SIDEBAND_TESTS_CONFORMANCE_IN_PROCESS_BUS_H_
 #define SIDEBAND_TESTS_CONFORMANCE_IN_PROCESS_BUS_H_
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
+#include "absl/time/time.h"
 #include "daemon/transport/transport.h"
+#include "proto/smbus/bit_times.h"
 #include "proto/smbus/transfer.h"
 
 namespace sideband::tests {
@@ -35,6 +41,30 @@ class InProcessTransport final : public daemon::Transport {
  private:
   smbus::Bus& bus_;
   const size_t block_bytes_max_;
+};
+
+// Time passes on it with each transaction, and something may happen before one.
+class BusyBus final : public smbus::Bus {
+ public:
+  BusyBus(smbus::Bus& bus, absl::Duration& elapsed) : bus_(bus), elapsed_(elapsed) {}
+
+  smbus::TransferResult Execute(const smbus::Transfer& transfer) override {
+    elapsed_ += absl::Microseconds(137);
+    if (meanwhile) meanwhile();
+    smbus::TransferResult result = bus_.Execute(transfer);
+    results.push_back(result);
+    bit_times.push_back(smbus::BitTimes(transfer, result));
+    return result;
+  }
+
+  std::function<void()> meanwhile;
+  // Results and bit times of each transaction so far.
+  std::vector<smbus::TransferResult> results;
+  std::vector<uint64_t> bit_times;
+
+ private:
+  smbus::Bus& bus_;
+  absl::Duration& elapsed_;
 };
 
 }  // namespace sideband::tests

@@ -24,7 +24,7 @@ STATEMENT = re.compile(r"([;{}]|\) …)(\s*//.*)?$")
 COMPILE = ("clang++", "-std=c++20", "-I.", "-Ibazel-bin", "-Ibazel-bin/proto/api", "-Iclient/cpp/include",
            "-fsyntax-only", "-Wall", "-Werror", "-Wno-unused", "-Wno-unused-value", "-Wno-unused-result")
 # So many surroundings are one unit: most of the time is the parsing of what they include.
-UNIT = 8
+UNIT = 4
 
 
 def example_of(header):

@@ -2,13 +2,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/i2c-dev.h>
 #include <linux/i2c.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <linux/i2c-dev.h>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,6 +21,7 @@
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/yaml.h"
+#include "proto/smbus/bus.h"
 #include "proto/smbus/transfer.h"
 #include "secure_mcu/chip/chip.h"
 #include "sim/bus_faults/board_fault.h"
@@ -35,35 +36,20 @@
 #include "sim/riscv/core.h"
 #include "sim/riscv/core_loop.h"
 #include "sim/riscv/csr.h"
-#include "sim/riscv/csr_port.h"
-#include "sim/riscv/decoder.h"
-#include "sim/riscv/environment.h"
-#include "sim/riscv/event.h"
 #include "sim/riscv/instruction.h"
 #include "sim/riscv/kernels/kernels.h"
-#include "sim/riscv/linux_calls.h"
 #include "sim/riscv/machine.h"
 #include "sim/riscv/memory.h"
-#include "sim/riscv/program.h"
 #include "sim/riscv/program_source.h"
 #include "sim/riscv/shape.h"
-#include "sim/riscv/shared_cache.h"
+#include "sim/riscv/system_calls.h"
 #include "sim/riscv/test_core.h"
-#include "sim/riscv/zeroed_array.h"
 
 namespace sideband::riscv {
 namespace {
 
-//@ sim/riscv/csr_port.h
-
-//@ sim/riscv/environment.h
-
 void UseAssembler() {
   //@ sim/riscv/assembler.h
-}
-
-void UseCache(uint64_t address) {
-  //@ sim/riscv/cache.h
 }
 
 void UseCore(const Program& program, LinuxCalls& calls) {
@@ -74,14 +60,6 @@ void UseCsr() {
   //@ sim/riscv/csr.h
 }
 
-void UseDecoder() {
-  //@ sim/riscv/decoder.h
-}
-
-void UseEvent(const MachineShape& shape) {
-  //@ sim/riscv/event.h
-}
-
 void UseInstruction() {
   //@ sim/riscv/instruction.h
 }
@@ -90,21 +68,12 @@ void UseKernels() {
   //@ sim/riscv/kernels/kernels.h
 }
 
-void UseLinuxCalls(Memory& memory) {
-  //@ sim/riscv/linux_calls.h
+void UseSystemCalls(Memory& memory) {
+  //@ sim/riscv/system_calls.h
 }
 
 absl::Status UseMachine(const std::vector<uint32_t>& words) {
   //@ sim/riscv/machine.h
-  return absl::OkStatus();
-}
-
-void UseMemory() {
-  //@ sim/riscv/memory.h
-}
-
-absl::Status UseProgram(Memory& memory) {
-  //@ sim/riscv/program.h
   return absl::OkStatus();
 }
 
@@ -117,16 +86,17 @@ absl::Status UseShape() {
   return absl::OkStatus();
 }
 
-void UseSharedCache(const MachineShape& shape) {
-  //@ sim/riscv/shared_cache.h
+void UseCache(uint64_t address, const MachineShape& shape) {
+  //@ sim/riscv/cache.h
 }
 
 void UseTestCore() {
   //@ sim/riscv/test_core.h
 }
 
-void UseZeroedArray() {
-  //@ sim/riscv/zeroed_array.h
+absl::Status UseMemory() {
+  //@ sim/riscv/memory.h
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -10,30 +10,24 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/status_macros.h"
-#include "sim/clocks/domain_clock.h"
-#include "sim/clocks/local_clocks.h"
-#include "sim/waveform/code_table.h"
 #include "sim/waveform/csv_rows.h"
 #include "sim/waveform/event_binding.h"
-#include "sim/waveform/event_wires.h"
-#include "sim/waveform/exits.h"
 #include "sim/waveform/looped_trace.h"
 #include "sim/waveform/probe.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/tag_filters.h"
-#include "sim/waveform/tagged_probe.h"
-#include "sim/waveform/trace_chunk.h"
 #include "sim/waveform/trace_file.h"
 #include "sim/waveform/trace_reader.h"
 #include "sim/waveform/trace_state.h"
 #include "sim/waveform/trace_writer.h"
 #include "sim/waveform/vcd_body.h"
-#include "sim/waveform/vcd_digits.h"
 #include "sim/waveform/vcd_header.h"
 #include "sim/waveform/vcd_lexer.h"
+#include "sim/waveform/vcd_names.h"
 #include "sim/waveform/vcd_value.h"
 #include "sim/wires/clocked_source.h"
+#include "sim/wires/domain_clock.h"
 #include "sim/wires/packed_wires.h"
 #include "sim/wires/popcount.h"
 #include "sim/wires/popcount_kernels.h"
@@ -48,8 +42,8 @@
 namespace sideband::sim {
 namespace {
 
-void UseCodeTable(uint32_t slot) {
-  //@ sim/waveform/code_table.h
+void UseVcdNames(uint32_t slot) {
+  //@ sim/waveform/vcd_names.h
 }
 
 absl::Status Use(uint64_t cycle, absl::string_view slice);
@@ -59,18 +53,10 @@ absl::Status UseCsvRows(absl::string_view text, const std::string& path) {
   return absl::OkStatus();
 }
 
-absl::Status UseEventBinding(const SignalMap& map, const VcdHeader& header) {
+absl::Status UseEventBinding(const SignalMap& map, const VcdHeader& header, size_t event,
+                             std::span<const uint64_t> count_of, uint64_t total) {
   //@ sim/waveform/event_binding.h
   return absl::OkStatus();
-}
-
-absl::Status UseExits(const std::vector<Residency>& schedule) {
-  //@ sim/waveform/exits.h
-  return absl::OkStatus();
-}
-
-void UseEventWires(const EventWires& event_wires, size_t event, std::span<const uint64_t> count_of, uint64_t total) {
-  //@ sim/waveform/event_wires.h
 }
 
 absl::Status UseLoopedTrace(const std::string& path, const SignalMap& map, std::span<const WireId> wires,
@@ -91,21 +77,13 @@ absl::Status UseSignalMap(const std::string& path) {
   return absl::OkStatus();
 }
 
-void UseProbe() {
-  //@ sim/waveform/probe.h
-}
-
 absl::Status UseTagFilters(const SignalMap& map, const std::vector<Residency>& schedule) {
   //@ sim/waveform/tag_filters.h
   return absl::OkStatus();
 }
 
-void UseTaggedProbe(const Probe& probe, std::span<const uint64_t> words, TraceWriter& writer) {
-  //@ sim/waveform/tagged_probe.h
-}
-
-void UseTraceChunk(const TraceChunk& chunk, std::span<const WireId> wires, std::span<uint64_t> sums) {
-  //@ sim/waveform/trace_chunk.h
+void UseProbe(std::span<const uint64_t> words, TraceWriter& writer) {
+  //@ sim/waveform/probe.h
 }
 
 absl::Status UseTraceFile(std::span<char> buffer) {
@@ -125,17 +103,13 @@ absl::Status UseTraceState(TraceState& state, const VcdLexer& lexer, uint32_t sl
 
 void Use(const TraceChunk& chunk);
 
-void UseTraceWriter() {
+void UseTraceWriter(const TraceChunk& chunk, std::span<const WireId> wires, std::span<uint64_t> sums) {
   //@ sim/waveform/trace_writer.h
 }
 
 absl::Status UseVcdBody(const std::unique_ptr<VcdLexer>& lexer, const CodeTable& codes, TraceState& state) {
   //@ sim/waveform/vcd_body.h
   return absl::OkStatus();
-}
-
-void UseVcdDigits(const char* text) {
-  //@ sim/waveform/vcd_digits.h
 }
 
 absl::Status UseVcdHeader(const std::unique_ptr<VcdLexer>& lexer) {
@@ -150,7 +124,7 @@ absl::Status UseVcdLexer() {
   return absl::OkStatus();
 }
 
-absl::Status UseVcdValue(const VcdLexer& lexer) {
+absl::Status UseVcdValue(const VcdLexer& lexer, const char* text) {
   //@ sim/waveform/vcd_value.h
   return absl::OkStatus();
 }
@@ -202,11 +176,7 @@ absl::Status UseWorkload() {
 }
 
 void UseDomainClock() {
-  //@ sim/clocks/domain_clock.h
-}
-
-void UseLocalClocks() {
-  //@ sim/clocks/local_clocks.h
+  //@ sim/wires/domain_clock.h
 }
 
 }  // namespace

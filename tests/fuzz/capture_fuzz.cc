@@ -12,7 +12,7 @@
 #include "proto/smbus/bus_frame.h"
 #include "proto/smbus/capture_file.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/given_files.h"
 
 namespace sideband::fuzz {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/config/config.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/scratch_folder.h"
+#include "tests/fuzz/given_files.h"
 
 namespace sideband::fuzz {
 namespace {

@@ -12,7 +12,7 @@
 #include "proto/exchange/exchanger.h"
 #include "proto/exchange/guest_exchange.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/scratch_folder.h"
+#include "tests/fuzz/given_files.h"
 
 namespace sideband::fuzz {
 namespace {

@@ -10,7 +10,7 @@
 #include "secure_mcu/guest_view/peek.h"
 #include "secure_mcu/guest_view/reader.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/given_files.h"
 
 namespace sideband::fuzz {
 namespace {

@@ -9,7 +9,7 @@
 #include "proto/exchange/exchange_fixture.h"
 #include "proto/exchange/sealing_file.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/scratch_folder.h"
+#include "tests/fuzz/given_files.h"
 
 namespace sideband::fuzz {
 namespace {

@@ -12,7 +12,7 @@
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/trace_reader.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/fuzz/memory_file.h"
+#include "tests/fuzz/given_files.h"
 
 namespace sideband::fuzz {
 namespace {

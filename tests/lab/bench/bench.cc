@@ -20,13 +20,9 @@
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "tests/lab/bench/benchmarks.h"
-#include "tests/lab/bench/board_cost.h"
-#include "tests/lab/bench/curve.h"
-#include "tests/lab/bench/gate_cost.h"
-#include "tests/lab/bench/hpc_retries.h"
 #include "tests/lab/bench/mailbox_budget.h"
+#include "tests/lab/bench/measurement.h"
 #include "tests/lab/bench/register_readers.h"
-#include "tests/lab/bench/rotation_cost.h"
 
 namespace sideband::bench {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The benchmarks that bench.cc runs; those with a test have headers of their own. README.md explains their rows.
+// The benchmarks that bench.cc runs. README.md explains their rows.
 //   SIDEBAND_ASSIGN_OR_RETURN(const Rows rows, MeasureScrapeLoad(folder));
 #ifndef SIDEBAND_TESTS_LAB_BENCH_BENCHMARKS_H_
 #define SIDEBAND_TESTS_LAB_BENCH_BENCHMARKS_H_
@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tests/lab/bench/curve.h"
-#include "tests/lab/bench/row.h"
+#include "tests/lab/bench/measurement.h"
 
 namespace sideband::bench {
 
@@ -24,7 +23,7 @@ absl::StatusOr<Rows> MeasureBaseCommands(const std::string& chip_file);
 // A clock of 1.3 GHz that is steady within 50 ppm, triggered 1000 times a second, with wires of 0 to 50 ns.
 absl::StatusOr<Rows> MeasureClockCost();
 
-// What clocks cost a live device: eight domains with triggers at 1 kHz beside the same device without (clocks.md,
+// The cost of clocks on a live device: eight domains with triggers at 1 kHz beside the same device without (clocks.md,
 // section 10).
 // Its speed, its latches, the bytes of its snapshots, and of a timeline. Writes chip files into the folder `scratch`.
 absl::StatusOr<Rows> MeasureClockedDevice(const std::string& scratch);
@@ -42,8 +41,8 @@ ExpositionCost MeasureExpositionCost();
 // INTERNAL if the history does not contain the appended snapshots.
 absl::StatusOr<Rows> MeasureHistoryCost();
 
-// What five counters of the host cost by perf_event_open(2), as one group that is read before and after: what a
-// program on the CPU would take in place of the registers. They count this thread on the CPU and nothing of a device.
+// The cost of five counters of the host by perf_event_open(2), as one group that is read before and after: a program on
+// the CPU would take them in place of the registers. They count this thread on the CPU and nothing of a device.
 // With the processor's counters, or with the kernel's if there are none, as in most virtual machines; no rows if this
 // process may use neither.
 absl::StatusOr<Rows> MeasureHostCounters();
@@ -78,7 +77,7 @@ struct LiveChip {
 // INTERNAL if a count is wrong.
 absl::StatusOr<LiveChip> MeasureLiveChip();
 
-// What counting many events on two multiplexed counters costs and misses, beside reading them by registers
+// The cost and the losses of counting many events on two multiplexed counters, beside reading them by registers
 // (registers.md, "Experiments": software that switches the events of a core with two programmable counters).
 // INTERNAL if a count by registers is not the machine's tally.
 absl::StatusOr<Rows> MeasureMultiplexedCounters();
@@ -94,7 +93,7 @@ absl::StatusOr<Rows> MeasureProgramSpeed(const std::string& scratch);
 // INTERNAL if a count is wrong.
 absl::StatusOr<Rows> MeasureReplayCore();
 
-// What sealing costs: processor time of records and exchanges, and a device's bus.
+// The cost of sealing: processor time of records and exchanges, and a device's bus.
 // Records: the speed of SealRecord relative to OpenSSL's EVP interface alone, which is initialised anew for each record
 // of the same size; and contexts per second on one core, with 32 events, from blocks to records. An exchange: processor
 // time of the sealer, with evidence of SEV-SNP and its chain. The bus: the bytes of snapshots of the chip's device if
@@ -107,6 +106,87 @@ absl::StatusOr<Rows> MeasureSessionOverhead();
 // Scrapes over real connections: one beside prometheus-cpp's Exposer, and many at once.
 // Writes temporary certificates to `folder`, which must exist. Takes about half a minute.
 absl::StatusOr<Rows> MeasureScrapeLoad(const std::string& folder);
+
+// The cost of a board's base commands on the bus, in bit times: the daemon's reader reads an emulated device over a bus
+// of 100 kHz, whose time is virtual. These numbers do not depend on the machine. The board of chip-board.yaml, without
+// the extension, at an interval of a second.
+struct BoardPass {
+  uint64_t bit_times = 0;  // to read each group of the interval's class once
+  uint64_t commands = 0;
+  uint64_t metric_bit_times = 0;  // of them, of the group `metrics`
+  double oldest_s = 0;            // the greatest age of a group's sample in a minute, with the default share of the bus
+};
+absl::StatusOr<BoardPass> MeasureBoardPass(const std::string& chip_file);
+
+// The waits of a device that takes snapshots once a second.
+struct SnapshotWait {
+  uint64_t bit_times_alone = 0;   // of the longest snapshot, from its instant to its end
+  uint64_t bit_times_beside = 0;  // the same, while the board is read in between
+  uint64_t longest_wait = 0;      // from a snapshot's instant to its first transaction, beside the board
+  uint64_t longest_command = 0;   // of the board
+  uint64_t commands = 0;          // of the board in that time
+};
+absl::StatusOr<SnapshotWait> MeasureSnapshotWait(const std::string& chip_file);
+
+// Both measurements, with the files in the folder `examples`.
+absl::StatusOr<Rows> MeasureBoardCost(const std::string& examples);
+
+// The counters of a processor that a hypervisor saves and loads at a transition, each 64 bits wide: programmable ones
+// and fixed ones, the selectors of the former, and two controls.
+inline constexpr uint64_t kProcessorPmuRegisters = 8 + 4 + 8 + 2;
+
+// The cost of a device's gates, and the bits that they move, beside a flat design and a processor's counters that a
+// hypervisor swaps (docs/experiments/virtual_counters.md). The results do not depend on the machine.
+struct GateCost {
+  // Bits that a slice saves and loads at an exit or an entry.
+  uint64_t flat_bits = 0;  // a counter for each wire of the slice
+  uint64_t pmu_bits = 0;
+  uint64_t gate_bits = 0;
+  // Flip-flops of the device, with the largest number of groups.
+  uint64_t replicated_registers = 0;
+  uint64_t pipeline_registers = 0;
+  uint64_t gate_registers = 0;
+  // Cycles, of a run with exits and switches.
+  double transition_cycles = 0;  // an exit and an entry
+  uint64_t switch_cycles = 0;    // the median context switch
+  uint64_t exits = 0, switches = 0;
+
+  double registers_ratio() const {
+    return static_cast<double>(gate_registers) / static_cast<double>(pipeline_registers);
+  }
+  double cycles_ratio() const { return static_cast<double>(switch_cycles) / transition_cycles; }
+};
+
+// Errors are those of the chip file.
+absl::StatusOr<GateCost> MeasureGateCost(const std::string& chip_file);
+
+Rows RowsOf(const GateCost& cost);
+
+// The cost of multiplexing, beside the same device on which every event has a counter.
+struct RotationCost {
+  // A live chip with turns of 100 us, and the same without a rotation: only as many events as there are counters.
+  struct Live {
+    std::string chip;
+    double rotating_seconds = 0;  // of processor time, for the same cycles
+    double plain_seconds = 0;
+    double triggered_seconds =
+        0;  // without a rotation, and with a trigger every 100 us: all counters are read as often
+    double ratio() const { return rotating_seconds / plain_seconds; }
+  };
+  std::vector<Live> live;
+  // Mean pipeline cycles.
+  double slot_cycles = 0, switch_cycles = 0;
+  uint64_t slot_ends = 0, switches = 0;
+  // Bit times of a snapshot a second after another, and of one with a counter for each event.
+  uint64_t rotating_bit_times = 0, exact_bit_times = 0;
+  // Bytes for a rotated event of a context: between its turns, and what its block shows.
+  uint64_t state_bytes = 0, shown_bytes = 0;
+};
+
+// `examples` is the folder of the chip files; `scratch` must exist and gets variants of them.
+absl::StatusOr<RotationCost> MeasureRotationCost(const std::string& examples, const std::string& scratch);
+
+Rows RowsOf(const RotationCost& cost);
 
 }  // namespace sideband::bench
 

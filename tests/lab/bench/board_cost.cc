@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/lab/bench/board_cost.h"
-
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -23,6 +21,7 @@
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/viewed_device.h"
 #include "secure_mcu/firmware/firmware.h"
+#include "tests/lab/bench/benchmarks.h"
 
 namespace sideband::bench {
 namespace {

@@ -14,8 +14,8 @@
 #include "daemon/exposition/text_buffer.h"
 #include "proto/exposition/text.h"
 #include "tests/lab/bench/benchmarks.h"
+#include "tests/lab/bench/measurement.h"
 #include "tests/lab/bench/metrics_world.h"
-#include "tests/lab/bench/stopwatch.h"
 
 namespace sideband::bench {
 namespace {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/lab/bench/gate_cost.h"
-
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/describe/describe.h"
 #include "secure_mcu/device/live_device.h"
+#include "tests/lab/bench/benchmarks.h"
 
 namespace sideband::bench {
 namespace {

@@ -8,6 +8,8 @@
 // of `sideband` without the thread that makes up the snapshots, in seconds. Ends with stdin.
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_builder.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/server_callback.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
@@ -15,10 +17,13 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/audit/audit_files.h"
@@ -31,12 +36,126 @@
 #include "proto/base/errors.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
-#include "tests/lab/bench/bare_telemetry.h"
+#include "sideband/v1/telemetry.grpc.pb.h"
+#include "tests/lab/bench/measurement.h"
 #include "tests/lab/bench/metrics_world.h"
-#include "tests/lab/bench/stopwatch.h"
 
 namespace sideband::bench {
 namespace {
+
+using RawTelemetry = v1::Telemetry::WithRawCallbackMethod_GetSnapshot<
+    v1::Telemetry::WithRawCallbackMethod_Subscribe<v1::Telemetry::Service>>;
+
+// The least that a C++ gRPC server can do for the same bytes: GetSnapshot and Subscribe answered with constant buffers,
+// without identities, limits, audit or a gate. Thread-safe. The server must be shut down before it is destroyed.
+class BareTelemetry final : public RawTelemetry {
+ public:
+  BareTelemetry(grpc::ByteBuffer answer, grpc::ByteBuffer update);
+
+  grpc::ServerUnaryReactor* GetSnapshot(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* response) override;
+  // Begins with one update.
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* Subscribe(grpc::CallbackServerContext* context,
+                                                        const grpc::ByteBuffer* request) override;
+  void SendUpdate() ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  class UpdateStream;
+
+  const grpc::ByteBuffer answer_, update_;
+  absl::Mutex mu_;
+  std::set<UpdateStream*> streams_ ABSL_GUARDED_BY(mu_);
+};
+
+// The usual server: GetSnapshot answered with a constant message, which gRPC serialises at each call. Thread-safe.
+class ConstantTelemetry final : public v1::Telemetry::CallbackService {
+ public:
+  explicit ConstantTelemetry(v1::GetSnapshotResponse answer) : answer_(std::move(answer)) {}
+
+  grpc::ServerUnaryReactor* GetSnapshot(grpc::CallbackServerContext* context, const v1::GetSnapshotRequest* request,
+                                        v1::GetSnapshotResponse* response) override;
+
+ private:
+  const v1::GetSnapshotResponse answer_;
+};
+
+// Deletes itself when gRPC has finished the call.
+class BareTelemetry::UpdateStream final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
+ public:
+  explicit UpdateStream(BareTelemetry& all) : all_(all) {}
+
+  void Send() {
+    absl::MutexLock lock(&mu_);
+    if (is_writing_ || is_over_) return;
+    is_writing_ = true;
+    buffer_ = all_.update_;
+    StartWrite(&buffer_);
+  }
+  void OnWriteDone(bool is_good) override {
+    absl::MutexLock lock(&mu_);
+    is_writing_ = false;
+    buffer_.Clear();
+    if (!is_good) End();
+  }
+  void OnCancel() override {
+    absl::MutexLock lock(&mu_);
+    End();
+  }
+  void OnDone() override {
+    {
+      absl::MutexLock lock(&all_.mu_);
+      all_.streams_.erase(this);
+    }
+    delete this;
+  }
+
+ private:
+  void End() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    if (!std::exchange(is_over_, true)) Finish(grpc::Status::CANCELLED);
+  }
+
+  BareTelemetry& all_;
+  grpc::ByteBuffer buffer_;
+  absl::Mutex mu_;
+  bool is_writing_ ABSL_GUARDED_BY(mu_) = false;
+  bool is_over_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+BareTelemetry::BareTelemetry(grpc::ByteBuffer answer, grpc::ByteBuffer update)
+    : answer_(std::move(answer)), update_(std::move(update)) {}
+
+grpc::ServerUnaryReactor* BareTelemetry::GetSnapshot(grpc::CallbackServerContext* context,
+                                                     const grpc::ByteBuffer* /*request*/, grpc::ByteBuffer* response) {
+  *response = answer_;  // shares its slices
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* BareTelemetry::Subscribe(grpc::CallbackServerContext* /*context*/,
+                                                                     const grpc::ByteBuffer* /*request*/) {
+  auto* const stream = new UpdateStream(*this);
+  {
+    absl::MutexLock lock(&mu_);
+    streams_.insert(stream);
+  }
+  stream->Send();
+  return stream;
+}
+
+grpc::ServerUnaryReactor* ConstantTelemetry::GetSnapshot(grpc::CallbackServerContext* context,
+                                                         const v1::GetSnapshotRequest* /*request*/,
+                                                         v1::GetSnapshotResponse* response) {
+  *response = answer_;
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+void BareTelemetry::SendUpdate() {
+  absl::MutexLock lock(&mu_);
+  for (UpdateStream* const stream : streams_) stream->Send();
+}
 
 struct Options {
   std::string kind, folder;
@@ -195,6 +314,7 @@ absl::Status Run(const Options& options) {
 }
 
 }  // namespace
+
 }  // namespace sideband::bench
 
 int main(int argc, char** argv) {

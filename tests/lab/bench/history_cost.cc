@@ -10,7 +10,7 @@
 #include "daemon/history/history.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "tests/lab/bench/benchmarks.h"
-#include "tests/lab/bench/stopwatch.h"
+#include "tests/lab/bench/measurement.h"
 
 namespace sideband::bench {
 namespace {

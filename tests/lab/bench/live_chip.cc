@@ -11,7 +11,7 @@
 #include "secure_mcu/chip/player.h"
 #include "sim/workload/synthetic_slice.h"
 #include "tests/lab/bench/benchmarks.h"
-#include "tests/lab/bench/stopwatch.h"
+#include "tests/lab/bench/measurement.h"
 
 namespace sideband::bench {
 namespace {

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/snapshot.h"
-#include "tests/lab/bench/row.h"
+#include "tests/lab/bench/measurement.h"
 
 namespace sideband::bench {
 
@@ -29,7 +29,7 @@ namespace sideband::bench {
 // same blocks.
 uint64_t IncrementBoundBytes(const mailbox::Snapshot& before, const mailbox::Snapshot& now);
 
-// What happens between the last two snapshots, which are a second apart.
+// The activity between the last two snapshots, which are a second apart.
 enum class Scenario {
   kOneInEight,  // one context in eight is active all the time
   kSteady,      // all contexts are active in turn, and do what they did before

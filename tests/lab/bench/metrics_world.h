@@ -27,7 +27,7 @@ struct MetricsSize {
   size_t events = 1;    // at most 4096
   // Whether the events have capacities and rates. The last event, resident_cycles, has none.
   bool utilisations = false;
-  // Whether all events but the last take turns in two sets. Not with `utilisations`.
+  // Whether all events but the last are multiplexed in two sets. Not with `utilisations`.
   bool rotating = false;
 
   // Series visible to each tenant: its VM's row and those of its contexts.
@@ -37,7 +37,7 @@ struct MetricsSize {
   }
 };
 
-// As thread-safe as its parts; Publish must be called by one thread.
+// It is as thread-safe as its parts; Publish must be called by one thread.
 class MetricsWorld {
  public:
   // `audit` must outlive the world; nullptr: nothing is audited.

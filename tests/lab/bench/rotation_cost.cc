@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/lab/bench/rotation_cost.h"
-
 #include <cerrno>
 #include <fstream>
 #include <memory>
@@ -17,8 +15,9 @@
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/pipeline/event_estimate.h"
+#include "tests/lab/bench/benchmarks.h"
 #include "tests/lab/bench/mailbox_budget.h"
-#include "tests/lab/bench/stopwatch.h"
+#include "tests/lab/bench/measurement.h"
 
 namespace sideband::bench {
 namespace {

@@ -10,22 +10,112 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "daemon/base/clock.h"
+#include "daemon/config/fake_certificates.h"
+#include "daemon/http/fake_http_client.h"
+#include "daemon/http/http_server.h"
+#include "daemon/http/site.h"
+#include "daemon/metrics/self_metrics.h"
+#include "daemon/snapshot/publication_thread.h"
 #include "proto/base/status_macros.h"
 #include "tests/lab/bench/benchmarks.h"
-#include "tests/lab/bench/scrape_server.h"
+#include "tests/lab/bench/metrics_world.h"
 
 namespace sideband::bench {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
+
+// The daemon's HTTPS server in front of a MetricsWorld. As thread-safe as MetricsWorld. A failure to start ends the
+// program.
+class ScrapeServer {
+ public:
+  // `is_refreshed`: answers that several scrapers request are rendered after each publication, as in the daemon; else
+  // on request.
+  ScrapeServer(const daemon::FakeCa& ca, const MetricsSize& size, bool is_refreshed);
+
+  MetricsWorld& world() { return world_; }
+  uint16_t port() const { return server_->port(); }
+
+ private:
+  const daemon::SystemClock clock_;
+  MetricsWorld world_;
+  const std::unique_ptr<daemon::SelfMetrics> metrics_;
+  daemon::Site site_;
+  daemon::PublicationThread expositions_;
+  std::unique_ptr<daemon::HttpServer> server_;
+};
+
+struct Scrape {
+  double seconds;     // elapsed time from the request to the last byte
+  size_t text_bytes;  // before compression, from gzip's trailer; 0 if the answer is incomplete
+};
+
+// A tenant's persistent connection. Not thread-safe.
+class ScrapeClient {
+ public:
+  ScrapeClient(const ScrapeServer& server, const daemon::FakeCa& ca, size_t tenant);
+
+  // One scrape, compressed as for Prometheus, in the format that `accept` names.
+  Scrape Run(const char* accept);
+
+ private:
+  const daemon::CertificateFiles certificate_;
+  daemon::FakeHttpClient client_;
+};
+
+daemon::HttpServer::Options OptionsFor(const daemon::FakeCa& ca) {
+  daemon::HttpServer::Options options;
+  options.listener.listen = {"127.0.0.1", 0};
+  options.listener.tls = ca.Server();
+  return options;
+}
+
+ScrapeServer::ScrapeServer(const daemon::FakeCa& ca, const MetricsSize& size, bool is_refreshed)
+    : world_(size),
+      metrics_(*daemon::SelfMetrics::Create({.version = "bench"})),
+      site_(world_.reader, *metrics_, clock_, {}),
+      expositions_(world_.store, [this] { site_.RefreshExpositions(); }),
+      server_(*daemon::HttpServer::Start(
+          OptionsFor(ca), [this](const daemon::HttpRequest& request) { return site_.Handle(request); }, *metrics_)) {
+  world_.Publish();
+  if (is_refreshed) expositions_.Start();
+}
+
+// The length of the text of an HTTP answer with a gzip body; 0 for any other answer.
+size_t GzippedBytes(const std::string& response) {
+  if (!absl::StartsWith(response, "HTTP/1.1 200 ") || response.size() < 200) return 0;
+  size_t bytes = 0;
+  for (size_t i = 0; i < 4; ++i) {
+    bytes |= static_cast<size_t>(static_cast<unsigned char>(response[response.size() - 4 + i])) << (8 * i);
+  }
+  return bytes;
+}
+
+ScrapeClient::ScrapeClient(const ScrapeServer& server, const daemon::FakeCa& ca, size_t tenant)
+    : certificate_(ca.Issue(absl::StrCat("t", tenant), absl::StrCat("URI:spiffe://example.org/t", tenant))),
+      client_(server.port(), ca.ca_file(), &certificate_) {}
+
+Scrape ScrapeClient::Run(const char* accept) {
+  const auto start = steady_clock::now();
+  client_.Send(absl::StrCat("GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept: ", accept,
+                            "\r\nAccept-Encoding: gzip\r\n\r\n"));
+  const std::string response = client_.ReceiveResponse();
+  const std::chrono::duration<double> took = steady_clock::now() - start;
+  return {took.count(), GzippedBytes(response)};
+}
 
 constexpr char kText[] = "text/plain;version=0.0.4";
 constexpr char kOpenMetrics[] = "application/openmetrics-text;version=1.0.0";

@@ -34,7 +34,7 @@
 #include "secure_mcu/sealing/device_sealer.h"
 #include "tests/lab/bench/benchmarks.h"
 #include "tests/lab/bench/counting_bus.h"
-#include "tests/lab/bench/stopwatch.h"
+#include "tests/lab/bench/measurement.h"
 
 namespace sideband::bench {
 namespace {

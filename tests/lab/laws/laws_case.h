@@ -8,6 +8,8 @@
 #ifndef SIDEBAND_TESTS_LAB_LAWS_LAWS_CASE_H_
 #define SIDEBAND_TESTS_LAB_LAWS_LAWS_CASE_H_
 
+#include <rapidcheck.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -171,7 +173,8 @@ struct LawsCase {
 // The case with every number within its range, and with enough lanes for every unit to finish its frame in a period.
 LawsCase Normalised(LawsCase test);
 
-// What selections choose among, bit e: event e; and those of them that have an input of gate group `group`.
+// The events that selections choose among, bit e: event e; and the events among them with an input of gate group
+// `group`.
 uint32_t EventsToSelect(const LawsCase& test);
 uint32_t EventsToSelectIn(const LawsCase& test, uint32_t group);
 
@@ -185,6 +188,9 @@ uint32_t EdgesIn(const LawsCase& test, uint32_t domain, uint64_t cycle);
 uint32_t EdgesHeldIn(const LawsCase& test, uint32_t domain, uint64_t cycle);
 
 std::ostream& operator<<(std::ostream& out, const LawsCase& test);
+
+// Generates cases that shrink to small ones (laws_gen.cc).
+rc::Gen<LawsCase> AnyCase();
 
 }  // namespace sideband::mcu
 

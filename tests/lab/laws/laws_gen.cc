@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/lab/laws/laws_gen.h"
-
 #include <vector>
+
+#include "tests/lab/laws/laws_case.h"
 
 namespace sideband::mcu {
 namespace {

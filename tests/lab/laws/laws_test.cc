@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "tests/lab/laws/laws_gen.h"
+#include "tests/lab/laws/laws_case.h"
 #include "tests/lab/laws/laws_run.h"
 
 namespace sideband::mcu {

@@ -105,7 +105,7 @@ class LawsTruth {
     for (Stay& stay : stays_) FollowMmu(stay);
   }
   const LawsMmu& mmu() const { return mmu_; }
-  // Latches nothing: what is counted from now on, by the selections turned by one.
+  // Latches nothing: turns by one the selections of the events that are counted from now on.
   void TurnSelections() { gates_.TurnSelections(); }
   // Restarts the counts of a tenant, which must not be resident, at 0.
   void Renew(uint32_t tenant) { settled_[BlockOf(tenant)].assign(test_.events, 0); }
@@ -120,7 +120,7 @@ class LawsTruth {
   // Counts of a VM without a context, and of the device-scope units, over all generations.
   EventCounts WithoutContext(uint32_t vm) const;
   EventCounts Device() const { return Of(stays_[test_.device()]); }
-  // What has gone nowhere: the hypervisor's block alone has it.
+  // Counts that have gone nowhere: the hypervisor's block alone has them.
   EventCounts Lost() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A drawn chip whose events take turns, its wires and its schedule, and what each context's row must be: computed cycle
+// A drawn chip with multiplexed events, its wires and its schedule, and what each context's row must be: computed cycle
 // by cycle from the wires, without units, banks and channels (counter-rotation.md, "Laws").
 //   const RotationCase test = *AnyRotationCase();
 //   const PipelineConfig config = ConfigOf(test);
@@ -96,10 +96,11 @@ std::ostream& operator<<(std::ostream& out, const RotationCase& test);
 
 rc::Gen<RotationCase> AnyRotationCase();
 PipelineConfig ConfigOf(const RotationCase& test);
-// Of a chip with those plans: the second plan's events, which take turns on slices; none if the case has no such plan.
+// The second plan's events, which are multiplexed on slices, of a chip with those plans; none if the case has no such
+// plan.
 std::optional<PlanWishes> SecondPlanOf(const RotationCase& test, const std::vector<uint16_t>& rotated);
 mailbox::RotationSettings SecondSettingsOf(const RotationCase& test, const PipelineConfig& config);
-// That contexts are told to count; none: their first generation's.
+// The pass that contexts are told to count; none: their first generation's.
 std::optional<uint32_t> PassOf(const RotationCase& test, const CounterPlan& plan);
 // Per slice, then the device's.
 using RotationWires = std::vector<std::shared_ptr<sim::PackedWires>>;
@@ -129,7 +130,7 @@ class RotationTruth {
   const std::map<RotationScope, RotationRow>& rows() const { return rows_; }
   // The sum of the rows of a VM.
   RotationRow SumOf(uint16_t vm) const;
-  // What the device's block has.
+  // The row of the device's block.
   RotationRow Device() const;
 
  private:
@@ -137,7 +138,7 @@ class RotationTruth {
     CounterPlan counters;
     mailbox::RotationSettings settings;
   };
-  // Of a scope on a slice, since its plan began.
+  // A scope on a slice, since its plan began.
   struct Life {
     uint16_t plan = 0;
     uint32_t lives = 0;  // before it, of the scope on the channel

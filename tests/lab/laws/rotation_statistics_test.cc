@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What estimates are on average over seeds (counter-rotation.md, "Laws", 5 and 6). Seeds are fixed, so that a run is
-// like every other; SIDEBAND_VERBOSE prints the numbers.
+// Estimates over many seeds: their mean and their intervals (counter-rotation.md, "Laws", 5 and 6), and the worth of
+// adaptive turns beside equal ones (docs/experiments/rotation.md, R9). Seeds are fixed, so that a run is like every
+// other; SIDEBAND_VERBOSE prints the numbers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 #include <vector>
 
 #include "tests/lab/laws/rotation_model.h"
-#include "tests/lab/laws/rotation_widths.h"
 
 namespace sideband::mcu {
 namespace {
@@ -191,6 +191,23 @@ TEST(RotationStatisticsTest, SlotsOfBothLengths) {
   CheckBias(all, kCutBias);
   CheckIntervals(all);
 }
+
+void NarrowsMixedOnes(const std::vector<WidthsOfMix>& mixes) {
+  std::vector<double> mixed;
+  for (const WidthsOfMix& mix : mixes) {
+    EXPECT_LE(mix.ratio(), 1.1) << mix.name;
+    if (mix.is_mixed) mixed.push_back(mix.ratio());
+  }
+  ASSERT_FALSE(mixed.empty());
+  std::ranges::sort(mixed);
+  EXPECT_LE(mixed[mixed.size() / 2], 0.8);
+}
+
+TEST(RotationSharesTest, NarrowsMixedWorkloadsAndLosesNothingElsewhere) {
+  NarrowsMixedOnes(MeasureWidths(OneResidency()));
+}
+
+TEST(RotationSharesTest, DoesSoInCutSlots) { NarrowsMixedOnes(MeasureWidths(CutResidencies())); }
 
 }  // namespace
 }  // namespace sideband::mcu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose turn it is in one context, cycle by cycle, from the definition (counter-rotation.md): what a chip does is
-// compared with it.
+// The set that is counted in one context, cycle by cycle, from the definition (counter-rotation.md). A chip is compared
+// with it.
 //   RotationTurnsTruth turns(settings, plan, events, /*instructions=*/std::nullopt, /*dead_cycles=*/0, order, scope);
 //   turns.BeginResidency();
 //   if (!turns.is_dead()) Count(turns.set());
@@ -26,7 +26,7 @@ struct TruthScope {
   size_t first = 0, sets = 1;  // of the plan's
   bool is_first_run = false;
 };
-// As the pass of a context, or as its first generation without one.
+// The scope is the pass of a context, or its first generation without one.
 TruthScope ScopeOf(const mailbox::RotationSettings& settings, size_t sets, std::optional<uint32_t> pass);
 
 class RotationTurnsTruth {
@@ -39,8 +39,8 @@ class RotationTurnsTruth {
   void BeginResidency();
   size_t set() const { return set_; }
   bool is_dead() const { return slot_.own < dead_ && plan_.sets.size() > 1; }
-  // Of the next cycle, what each event of the chip gains: of prescaled ones what their counts rise by; and whether its
-  // gate is open. Cycles of the hypervisor are not its own: they are the slot's, which they make no older.
+  // Counts the next cycle: the gain of each event of the chip, of a prescaled one the rise of its count; and whether
+  // its gate is open. Cycles of the hypervisor are not its own: they are the slot's, which they make no older.
   void Count(const std::vector<uint64_t>& gains, const std::vector<bool>& open, bool is_own);
   void EndResidency();
 

@@ -8,10 +8,14 @@
 #ifndef SIDEBAND_TESTS_LAB_ROTATION_PLOT_DATA_H_
 #define SIDEBAND_TESTS_LAB_ROTATION_PLOT_DATA_H_
 
+#include <cerrno>
+#include <fstream>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/base/file.h"
 
 namespace sideband::rotation {
 
@@ -19,13 +23,19 @@ namespace sideband::rotation {
 class PlotData {
  public:
   // `title` has no quotes.
-  void Begin(const std::string& title);
+  void Begin(const std::string& title) { absl::StrAppend(&text_, text_.empty() ? "" : "\n\n", "\"", title, "\"\n"); }
   template <typename... Values>
   void AddRow(const absl::FormatSpec<Values...>& format, const Values&... values) {
     text_ += absl::StrFormat(format, values...) + "\n";
   }
   // Without effect if `folder` is empty.
-  absl::Status Write(const std::string& folder, const std::string& name) const;
+  absl::Status Write(const std::string& folder, const std::string& name) const {
+    if (folder.empty()) return absl::OkStatus();
+    const std::string path = absl::StrCat(folder, "/", name, ".data");
+    std::ofstream file(path);
+    file << text_ << std::flush;
+    return file ? absl::OkStatus() : ErrnoStatus(errno, path);
+  }
 
  private:
   std::string text_;

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "proto/base/errors.h"
-#include "tests/lab/laws/rotation_widths.h"
+#include "tests/lab/laws/rotation_model.h"
 #include "tests/lab/rotation/plot_data.h"
 
 namespace sideband::rotation {

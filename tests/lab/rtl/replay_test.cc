@@ -4,9 +4,13 @@
 // tallies of the event wires, and what the RTL's own clients read (registers.md, laws R1, R2 and R10).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -16,14 +20,113 @@
 #include <utility>
 #include <vector>
 
-#include "tests/lab/rtl/program_file.h"
 #include "tests/lab/rtl/soc_bench.h"
-#include "tests/lab/rtl/soc_replay.h"
 
 namespace sideband::rtl {
 namespace {
 
 using Counts = std::map<std::string, uint64_t>;
+using Json = nlohmann::json;
+
+// A waveform of the RTL's system on chip through the program `sideband-mcu replay`. Slice c has core c's events, and
+// the hypervisor's block those of the device.
+class SocReplay {
+ public:
+  struct Residency {
+    uint64_t start, end;
+    std::string vm, context;
+    size_t slice;
+  };
+  struct Peek {
+    uint64_t cycle;
+    std::string vm, context, event;
+  };
+
+  // The files are in `folder`.
+  explicit SocReplay(std::string folder) : folder_(std::move(folder)) {}
+
+  std::string trace() const { return folder_ + "/trace.vcd"; }
+  // Of a slice in order.
+  void AddResidency(Residency residency) { residencies_.push_back(std::move(residency)); }
+  // In any order.
+  void AddPeek(Peek peek) { peeks_.push_back(std::move(peek)); }
+
+  // What the program prints; null, and a message on standard error, if it fails.
+  nlohmann::json Execute() const;
+
+ private:
+  std::string Schedule() const;
+  std::string Peeks() const;
+
+  const std::string folder_;
+  std::vector<Residency> residencies_;
+  std::vector<Peek> peeks_;
+};
+
+std::string SliceEventName(size_t event) {
+  return "slice" + std::to_string(event / kSliceEvents) + "_" + kSliceEventNames[event % kSliceEvents];
+}
+
+// "l1d_read", "slice0_l2_read": an event of a core by its number (soc_bench.h).
+std::string CoreEventName(size_t event) {
+  return event < kFirstSlice ? kCoreEventNames[event] : SliceEventName(event - kFirstSlice);
+}
+
+// "device_cycles", "device_slice0_l2_read".
+std::string DeviceEventName(size_t event) { return "device_" + (event == 0 ? "cycles" : SliceEventName(event - 1)); }
+
+std::string SocReplay::Schedule() const {
+  std::string rows = "start_cycle,end_cycle,vm,context,slice\n";
+  for (const Residency& residency : residencies_) {
+    rows += std::to_string(residency.start) + "," + std::to_string(residency.end) + "," + residency.vm + "," +
+            residency.context + "," + std::to_string(residency.slice) + "\n";
+  }
+  return rows;
+}
+
+Json Signals() {
+  Json events = Json::array();
+  for (size_t core = 0; core < kCores; ++core) {
+    for (size_t event = 0; event < kCoreEvents; ++event) {
+      events.push_back({{"name", CoreEventName(event)},
+                        {"signal", "TOP.core_events"},
+                        {"bit", core * kCoreEvents + event},
+                        {"op", "high"},
+                        {"slice", core}});
+    }
+  }
+  for (size_t event = 0; event < kDeviceEvents; ++event) {
+    events.push_back({{"name", DeviceEventName(event)},
+                      {"signal", "TOP.device_events"},
+                      {"bit", event},
+                      {"op", "high"},
+                      {"scope", "device"}});
+  }
+  return {{"clock", "TOP.clk"}, {"events", events}};
+}
+
+std::string SocReplay::Peeks() const {
+  std::vector<Peek> peeks = peeks_;
+  std::stable_sort(peeks.begin(), peeks.end(), [](const Peek& a, const Peek& b) { return a.cycle < b.cycle; });
+  std::string rows = "cycle,vm,context,event\n";
+  for (const Peek& peek : peeks) {
+    rows += std::to_string(peek.cycle) + "," + peek.vm + "," + peek.context + "," + peek.event + "\n";
+  }
+  return rows;
+}
+
+Json SocReplay::Execute() const {
+  std::ofstream(folder_ + "/signals.json") << Signals();
+  std::ofstream(folder_ + "/schedule.csv") << Schedule();
+  std::ofstream(folder_ + "/peeks.csv") << Peeks();
+  const std::string program = std::string(std::getenv("TEST_SRCDIR")) + "/sideband/secure_mcu/sideband-mcu";
+  const std::string command = "cd '" + folder_ + "' && '" + program +
+                              "' replay --signals signals.json --trace trace.vcd --schedule schedule.csv "
+                              "--peek peeks.csv > answer.json";
+  if (std::system(command.c_str()) != 0) return nullptr;
+  std::ifstream answer(folder_ + "/answer.json");
+  return Json::parse(answer);
+}
 
 constexpr uint64_t kCyclesMax = 400000;
 constexpr const char* kVms[kCores] = {"vm1", "vm2"};
@@ -249,4 +352,5 @@ TEST_F(ReplayTest, LiveCountsAreWhatTheFirmwareReads) {
 }
 
 }  // namespace
+
 }  // namespace sideband::rtl

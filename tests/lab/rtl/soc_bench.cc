@@ -2,6 +2,8 @@
 #include "tests/lab/rtl/soc_bench.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 
 namespace sideband::rtl {
 namespace {
@@ -141,6 +143,13 @@ uint32_t SocBench::Result(size_t core, uint32_t offset) const {
 
 uint64_t SocBench::WideResult(size_t core, uint32_t offset) const {
   return Result(core, offset) | uint64_t{Result(core, offset + 4)} << 32;
+}
+
+std::vector<uint32_t> ReadProgram(const std::string& name) {
+  std::ifstream file(std::string(std::getenv("TEST_SRCDIR")) + "/sideband/tests/lab/rtl/programs/" + name + ".hex");
+  std::vector<uint32_t> words;
+  for (uint32_t word; file >> std::hex >> word;) words.push_back(word);
+  return words;
 }
 
 }  // namespace sideband::rtl

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The testbench of the RTL's system on chip (soc_top.sv): loads programs, runs them, tallies every event wire, and
-// reads counters as the firmware does.
+// reads counters as the firmware does. The events are those of soc.sv, in the order of its wires and of the managers'
+// counters; the programs are those in programs/, made by programs/assemble.py.
 //   SocBench bench;
-//   bench.Load(/*core=*/0, words);
+//   bench.Load(/*core=*/0, ReadProgram("sieve"));
 //   bench.Start();
 //   while (!bench.halted(0)) bench.Step();
 //   bench.tallies().cores[0][kInstructions];
 #ifndef SIDEBAND_TESTS_LAB_RTL_SOC_BENCH_H_
 #define SIDEBAND_TESTS_LAB_RTL_SOC_BENCH_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -20,17 +23,54 @@
 
 #include "secure_mcu/pipeline/hpc_client.h"
 #include "tests/lab/rtl/Vsoc_top.h"
-#include "tests/lab/rtl/soc_events.h"
 #include "verilated_vcd_c.h"
 
 namespace sideband::rtl {
+
+inline constexpr size_t kCores = 2;
+inline constexpr size_t kSlices = 2;
+
+// The events of a core. For each slice of the second level follow the slice's events of the core's requests.
+enum CoreEvent : uint8_t {
+  kCycles,  // until the core halts
+  kInstructions,
+  kL1iRead,
+  kL1iReadMiss,
+  kL1dRead,
+  kL1dReadMiss,
+  kL1dWrite,
+  kL1dWriteMiss,
+  kL1dWriteback,
+  kFirstSlice,
+};
+enum SliceEvent : uint8_t { kRead, kReadMiss, kWrite, kWriteMiss, kWriteback, kSliceEvents };
+inline constexpr size_t kCoreEvents = kFirstSlice + kSlices * kSliceEvents;
+// The device's events: its cycles, and then the slices' events.
+inline constexpr size_t kDeviceEvents = 1 + kSlices * kSliceEvents;
+
+inline constexpr std::array<const char*, kFirstSlice> kCoreEventNames = {
+    "cycles",       "instructions", "l1i_read",      "l1i_readmiss", "l1d_read",
+    "l1d_readmiss", "l1d_write",    "l1d_writemiss", "l1d_writeback"};
+inline constexpr std::array<const char*, kSliceEvents> kSliceEventNames = {"l2_read", "l2_readmiss", "l2_write",
+                                                                           "l2_writemiss", "l2_writeback"};
+
+constexpr size_t OfSlice(size_t slice, SliceEvent event) { return kFirstSlice + slice * kSliceEvents + event; }
+
+using CoreCounts = std::array<uint64_t, kCoreEvents>;
+using DeviceCounts = std::array<uint64_t, kDeviceEvents>;
+
+// Counts of all cycles below one.
+struct Tallies {
+  std::array<CoreCounts, kCores> cores{};
+  DeviceCounts device{};
+};
 
 class SocBench {
  public:
   // Programs write their results from here on, from the first address of their core.
   static constexpr uint32_t kResults = 0x8000;
 
-  // What the firmware has read.
+  // A reading by the firmware.
   struct Reading {
     uint16_t module;
     uint64_t stamp;  // of the cycles below this
@@ -82,6 +122,9 @@ class SocBench {
   std::vector<Tallies> history_{Tallies{}};  // by cycle
   std::array<std::map<uint32_t, uint32_t>, kCores> results_;
 };
+
+// The words of the program `name`, which is among the data of the test; empty if it is not.
+std::vector<uint32_t> ReadProgram(const std::string& name);
 
 }  // namespace sideband::rtl
 

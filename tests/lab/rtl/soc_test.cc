@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "tests/lab/rtl/program_file.h"
 #include "tests/lab/rtl/soc_bench.h"
 
 namespace sideband::rtl {

@@ -19,7 +19,7 @@
 #include "absl/strings/str_format.h"
 #include "proto/base/file.h"
 #include "proto/clocks/clock_strip.h"
-#include "tests/lab/bench/curve.h"
+#include "tests/lab/bench/measurement.h"
 #include "tests/lab/experiments/clocks/world.h"
 #include "tests/lab/experiments/rivals/rivals.h"
 

@@ -17,7 +17,7 @@
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/pipeline/domain_monitor.h"
 #include "secure_mcu/pipeline/packet_ring.h"
-#include "sim/clocks/domain_clock.h"
+#include "sim/wires/domain_clock.h"
 
 namespace sideband {
 namespace {
