@@ -22,7 +22,7 @@
 #include <utility>
 
 #include "secure_mcu/pipeline/clock_packets.h"
-#include "sim/clocks/domain_clock.h"
+#include "sim/wires/domain_clock.h"
 
 namespace sideband::mcu {
 

@@ -15,7 +15,6 @@
 
 #include "absl/time/time.h"
 #include "daemon/transport/transport.h"
-#include "proto/smbus/bit_times.h"
 #include "proto/smbus/transfer.h"
 
 namespace sideband::tests {

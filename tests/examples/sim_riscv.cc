@@ -21,7 +21,6 @@
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/yaml.h"
-#include "proto/smbus/bus.h"
 #include "proto/smbus/transfer.h"
 #include "secure_mcu/chip/chip.h"
 #include "sim/bus_faults/board_fault.h"

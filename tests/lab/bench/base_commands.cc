@@ -12,7 +12,7 @@
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
 #include "proto/smbus/bus_name.h"
-#include "proto/smbus/pec.h"
+#include "proto/smbus/transfer.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/board_unit.h"

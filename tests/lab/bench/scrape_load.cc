@@ -27,7 +27,7 @@
 #include "daemon/http/http_server.h"
 #include "daemon/http/site.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/snapshot/publication_thread.h"
+#include "daemon/snapshot/store.h"
 #include "proto/base/status_macros.h"
 #include "tests/lab/bench/benchmarks.h"
 #include "tests/lab/bench/metrics_world.h"
