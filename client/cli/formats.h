@@ -4,7 +4,7 @@
 //
 // CSV is a line of titles, then a line per row. Numbers are printed in full, times in UTC; flags are separated by
 // spaces; unknown values are empty. JSON has field names as in the .proto, zeros included, and 64-bit numbers as
-// decimal strings. Boot IDs are 16 hexadecimal digits (proto/base/boot_id.h).
+// decimal strings. Boot IDs are 16 hexadecimal digits (proto/base/text.h).
 //   CsvLine({"vm", "count"}) + CsvLine({"a,b", "12"})   // vm,count␍␊"a,b",12␍␊
 #ifndef SIDEBAND_CLIENT_CLI_FORMATS_H_
 #define SIDEBAND_CLIENT_CLI_FORMATS_H_
@@ -18,7 +18,7 @@
 namespace sideband::client {
 
 // Quotes fields that contain a comma or a quotation mark, and doubles their quotation marks. Ends the line with CR LF.
-// Control characters are escaped as in tables (proto/base/visible.h). A field that a spreadsheet would evaluate, since
+// Control characters are escaped as in tables (proto/base/text.h). A field that a spreadsheet would evaluate, since
 // it begins with '=', '+', '-' or '@' and is no number, begins with an apostrophe instead.
 std::string CsvLine(const std::vector<std::string>& fields);
 

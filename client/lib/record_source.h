@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The source of a stream's sealed records: the daemon, which streams them out of band, or a file inside the guest that
-// the device replaces (proto/envelope/sealed_view.h). With the file, the daemon is not needed after the exchange of
+// the device replaces (proto/envelope/record.h). With the file, the daemon is not needed after the exchange of
 // keys.
 //   ViewRecords source({.path = "/run/sideband/views/vm3.sbs", .wait = wait, .note = note});
 //   const RecordSource::Stream stream{.client = client, .subject = {.vm = "vm3"}, .nonce = nonce};

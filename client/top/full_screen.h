@@ -38,7 +38,7 @@ class Wake {
 //
 // Blocks SIGHUP, SIGQUIT, SIGTSTP, SIGCONT and SIGWINCH for the calling thread, and for all threads that it starts
 // later, until the object is destroyed, which must happen on the same thread. SIGINT and SIGTERM are not among them:
-// they cancel (client/cli/interrupt.h).
+// they cancel (client/cli/console.h).
 class Signals {
  public:
   Signals();
