@@ -56,7 +56,7 @@ std::string Text(const spdlog::details::log_msg& message) {
   return Visible({message.payload.data(), message.payload.size()});
 }
 
-absl::string_view View(spdlog::string_view_t text) { return {text.data(), text.size()}; }
+absl::string_view ViewOf(spdlog::string_view_t text) { return {text.data(), text.size()}; }
 
 std::string TimeOf(const spdlog::details::log_msg& message) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::FromChrono(message.time), absl::UTCTimeZone());
@@ -68,18 +68,18 @@ std::string Quoted(absl::string_view text) {
 }
 
 std::string TextLine(const spdlog::details::log_msg& message) {
-  return absl::StrCat(TimeOf(message), " ", View(spdlog::level::to_string_view(message.level)), " ", Text(message),
+  return absl::StrCat(TimeOf(message), " ", ViewOf(spdlog::level::to_string_view(message.level)), " ", Text(message),
                       "\n");
 }
 
 std::string LogfmtLine(const spdlog::details::log_msg& message) {
-  return absl::StrCat("time=", TimeOf(message), " level=", View(spdlog::level::to_string_view(message.level)),
+  return absl::StrCat("time=", TimeOf(message), " level=", ViewOf(spdlog::level::to_string_view(message.level)),
                       " msg=", Quoted(Text(message)), "\n");
 }
 
 std::string JsonLine(const spdlog::details::log_msg& message) {
   return absl::StrCat("{\"time\":\"", TimeOf(message), "\",\"level\":\"",
-                      View(spdlog::level::to_string_view(message.level)), "\",\"msg\":", Quoted(Text(message)), "}\n");
+                      ViewOf(spdlog::level::to_string_view(message.level)), "\",\"msg\":", Quoted(Text(message)), "}\n");
 }
 
 class LineFormatter final : public spdlog::formatter {
