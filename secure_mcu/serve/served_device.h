@@ -14,8 +14,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "secure_mcu/board/board_spec.h"
-#include "secure_mcu/board/board_state.h"
 #include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
@@ -24,6 +22,8 @@
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/trigger_line.h"
 #include "secure_mcu/device/viewed_device.h"
+#include "secure_mcu/firmware/board_spec.h"
+#include "secure_mcu/firmware/board_state.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/system_info.h"
 #include "secure_mcu/guest_view/guest_views.h"

@@ -27,8 +27,6 @@
 #include "proto/mailbox/word.h"
 #include "proto/smbus/bus_frame.h"
 #include "proto/smbus/transfer.h"
-#include "secure_mcu/board/board_faults.h"
-#include "secure_mcu/board/board_state.h"
 #include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
@@ -75,6 +73,7 @@
 #include "secure_mcu/firmware/async_requests.h"
 #include "secure_mcu/firmware/base_commands.h"
 #include "secure_mcu/firmware/block_sealer.h"
+#include "secure_mcu/firmware/board_state.h"
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/bundles.h"
 #include "secure_mcu/firmware/complement.h"
@@ -134,12 +133,6 @@ void Print(const std::string& warning);
 void Retire(size_t tenant);
 void Send(ByteSpan stream);
 void Use(const MetricSample& begin, const MetricSample& end);
-
-// board
-
-void UseBoardFaults(const sim::BoardFault& fault, const BoardSpec& spec, uint32_t now_s) {
-  //@ secure_mcu/board/board_faults.h
-}
 
 // bus
 
@@ -357,12 +350,12 @@ void UseAsyncRequests(Device& device, Sensors& sensors, PerformanceMonitor& moni
 void LowerClock();
 
 void UseBoardSpec() {
-  //@ secure_mcu/board/board_spec.h
+  //@ secure_mcu/firmware/board_spec.h
 }
 
-void UseBoardState(const BoardSpec& spec, uint32_t now, uint32_t module_mw) {
+void UseBoardState(const BoardSpec& spec, const sim::BoardFault& fault, uint32_t now, uint32_t module_mw) {
   const auto Show = [](const mailbox::DriverEvent&) {};
-  //@ secure_mcu/board/board_state.h
+  //@ secure_mcu/firmware/board_state.h
 }
 
 void UseBundles(ScratchMemory& scratch, BaseCommands& base) {

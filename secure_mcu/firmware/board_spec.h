@@ -3,8 +3,8 @@
 // The parts of a board besides its chip: sensors, limits, links, and memory that can fail. Every part is absent unless
 // the chip file names it, and then SMBPBI announces it (chip_file/README.md, key `board`).
 //   BoardSpec spec{.name = "Example", .thermal = ThermalLimits{}, .nvlink = NvlinkSpec{.count = 4}};
-#ifndef SIDEBAND_SECURE_MCU_BOARD_BOARD_SPEC_H_
-#define SIDEBAND_SECURE_MCU_BOARD_BOARD_SPEC_H_
+#ifndef SIDEBAND_SECURE_MCU_FIRMWARE_BOARD_SPEC_H_
+#define SIDEBAND_SECURE_MCU_FIRMWARE_BOARD_SPEC_H_
 
 #include <cstdint>
 #include <optional>
@@ -69,4 +69,4 @@ struct BoardSpec {
 
 }  // namespace sideband::mcu
 
-#endif  // SIDEBAND_SECURE_MCU_BOARD_BOARD_SPEC_H_
+#endif  // SIDEBAND_SECURE_MCU_FIRMWARE_BOARD_SPEC_H_

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of a board since its start: errors of its memories and links, its driver's messages and events.
-// Faults add to it (board_faults.h), the firmware's commands read it. Both sets of registers show the same board.
+// The state of a board since its start: errors of its memories and links, its driver's messages and events. The faults of
+// a plan (sim/bus_faults) add to it, only a new start clears it, and the firmware's commands read it. Both sets of
+// registers show the same board.
 //   BoardState state(spec);
 //   state.dram.uncorrected += 1;
 //   state.driver.Append({.xid = 63, .time_s = now, .text = "Row remapping pending"});
 //   state.Raise(mailbox::BoardEvent::kNewDriverEvent);
+//   if (IsPossible(fault, spec)) Apply(fault, state, now);
 //
 //   DriverMessages messages;
 //   messages.Append({.xid = 79, .time_s = now, .text = "GPU has fallen off the bus"});
@@ -13,8 +15,8 @@
 //
 //   const auto limits = ModuleLimits(spec);
 //   if (limits && module_mw > InForceMw(*limits, state.module_limit)) LowerClock();
-#ifndef SIDEBAND_SECURE_MCU_BOARD_BOARD_STATE_H_
-#define SIDEBAND_SECURE_MCU_BOARD_BOARD_STATE_H_
+#ifndef SIDEBAND_SECURE_MCU_FIRMWARE_BOARD_STATE_H_
+#define SIDEBAND_SECURE_MCU_FIRMWARE_BOARD_STATE_H_
 
 #include <algorithm>
 #include <array>
@@ -32,7 +34,8 @@
 #include "proto/mailbox/capability.h"
 #include "proto/mailbox/memory_links.h"
 #include "proto/mailbox/services.h"
-#include "secure_mcu/board/board_spec.h"
+#include "secure_mcu/firmware/board_spec.h"
+#include "sim/bus_faults/board_fault.h"
 
 namespace sideband::mcu {
 
@@ -116,9 +119,7 @@ struct BoardState {
   std::array<uint32_t, std::size(mailbox::kBoardEvents)> raised = {};  // how often, by BoardEvent
 };
 
-// The limits of a board's power and of its module's, and which of them is in force.
-
-// The board's, plus the module's power beyond the board's; nullopt if one of the two is not configured. Saturates below
+// The limits of a board's power, plus the module's power beyond the board's; nullopt if one of the two is not configured. Saturates below
 // mailbox::kNoLimit, which is no limit.
 inline std::optional<PowerLimits> ModuleLimits(const BoardSpec& spec) {
   if (!spec.power_limit || !spec.module_overhead_mw) return std::nullopt;
@@ -136,6 +137,14 @@ inline uint32_t InForceMw(const PowerLimits& limits, const PowerLimitState& stat
   return state.asked_mw.value_or(limits.default_mw);
 }
 
+// Whether the board has the part that fails: a memory with ECC, the link, a driver with messages. Every board can
+// require a reset, lack power and lose a capability.
+bool IsPossible(const sim::BoardFault& fault, const BoardSpec& spec);
+
+// `now_s` is the time of a driver's message, in seconds since 1970. Counters stay at the maximum of their type. A link
+// that the board does not have is ignored; the other parts are not checked (IsPossible).
+void Apply(const sim::BoardFault& fault, BoardState& state, uint32_t now_s);
+
 }  // namespace sideband::mcu
 
-#endif  // SIDEBAND_SECURE_MCU_BOARD_BOARD_STATE_H_
+#endif  // SIDEBAND_SECURE_MCU_FIRMWARE_BOARD_STATE_H_
