@@ -65,7 +65,6 @@ TEST(PowerLimitsTest, WhatWasAskedForIsInForce) {
 }
 
 using mailbox::BoardEvent;
-using mailbox::Capability;
 using sim::BoardFault;
 using sim::BoardFaultKind;
 
@@ -230,11 +229,13 @@ TEST_F(BoardFaultsTest, StatesOfTheBoard) {
 }
 
 TEST_F(BoardFaultsTest, CapabilitiesAreLostAndRegained) {
-  for (int i = 0; i < 2; ++i) Strike({.kind = BoardFaultKind::kLoseCapability, .capability = Capability::kClocks});
-  Strike({.kind = BoardFaultKind::kLoseCapability, .capability = Capability::kEnergy});
-  EXPECT_EQ(state_.lost, (std::set{Capability::kClocks, Capability::kEnergy}));
-  for (int i = 0; i < 2; ++i) Strike({.kind = BoardFaultKind::kRegainCapability, .capability = Capability::kClocks});
-  EXPECT_EQ(state_.lost, std::set{Capability::kEnergy});
+  for (int i = 0; i < 2; ++i)
+    Strike({.kind = BoardFaultKind::kLoseCapability, .capability = mailbox::Capability::kClocks});
+  Strike({.kind = BoardFaultKind::kLoseCapability, .capability = mailbox::Capability::kEnergy});
+  EXPECT_EQ(state_.lost, (std::set{mailbox::Capability::kClocks, mailbox::Capability::kEnergy}));
+  for (int i = 0; i < 2; ++i)
+    Strike({.kind = BoardFaultKind::kRegainCapability, .capability = mailbox::Capability::kClocks});
+  EXPECT_EQ(state_.lost, std::set{mailbox::Capability::kEnergy});
 }
 
 // Which faults need a part, each with a fault on a board that has them all.

@@ -9,32 +9,32 @@
 #include "absl/strings/escaping.h"
 #include "proto/base/bytes.h"
 #include "proto/smbus/transfer.h"
-#include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/fake_gpu.h"
 #include "secure_mcu/firmware/firmware.h"
+#include "secure_mcu/firmware/mailbox_target.h"
+#include "secure_mcu/firmware/virtual_bus.h"
 
 namespace sideband::mcu {
 namespace {
 
 using smbus::Message;
 
-constexpr uint8_t kAddress = 0x4F;
+constexpr uint8_t kBoardAddress = 0x4F;
 
 class GoldenExchangeTest : public testing::Test {
  protected:
   GoldenExchangeTest() {
-    bus_.Connect(kAddress, target_);
+    bus_.Connect(kBoardAddress, target_);
     gpu_.Count(1, 0, "sm_active_cycles", 404'000'000);  // 50.5 % of 8 SMs in 100 ms at 1 GHz
     gpu_.time_ns = 100'000'000;
   }
   static Bytes FromHex(const std::string& hex) { return ParseHex(hex).value(); }
   void Write(const std::string& hex) {
-    EXPECT_EQ(bus_.Execute({{Message::Write(kAddress, FromHex(hex))}}).outcome, smbus::Outcome::kOk) << hex;
+    EXPECT_EQ(bus_.Execute({{Message::Write(kBoardAddress, FromHex(hex))}}).outcome, smbus::Outcome::kOk) << hex;
   }
   // Reads five bytes of a register.
   std::string Read(uint8_t code) {
-    const auto result = bus_.Execute({{Message::Write(kAddress, {code}), Message::Read(kAddress, 5)}});
+    const auto result = bus_.Execute({{Message::Write(kBoardAddress, {code}), Message::Read(kBoardAddress, 5)}});
     return absl::BytesToHexString(std::string(result.read.at(0).begin(), result.read.at(0).end()));
   }
   // Runs a command and returns its status.
@@ -46,7 +46,7 @@ class GoldenExchangeTest : public testing::Test {
   FakeGpu gpu_;
   BoardUnit board_{gpu_, PowerModel({.idle_mw = 123'456, .ambient_c = 45.5, .c_per_watt = 0})};
   Firmware firmware_{gpu_, board_, {.persona = Persona::kNvidia, .extension = mailbox::ExtensionVersion::kOne}};
-  MailboxTarget target_{kAddress, firmware_, {.vendor_id = VendorId(Persona::kNvidia)}};
+  MailboxTarget target_{kBoardAddress, firmware_, {.vendor_id = VendorId(Persona::kNvidia)}};
   VirtualBus bus_;
 };
 

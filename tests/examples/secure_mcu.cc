@@ -27,9 +27,6 @@
 #include "proto/mailbox/word.h"
 #include "proto/smbus/bus_frame.h"
 #include "proto/smbus/transfer.h"
-#include "secure_mcu/bus/command_handler.h"
-#include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/chip_channels.h"
 #include "secure_mcu/chip/chip_parts.h"
@@ -76,6 +73,7 @@
 #include "secure_mcu/firmware/board_state.h"
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/bundles.h"
+#include "secure_mcu/firmware/command_handler.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/copy_engine.h"
 #include "secure_mcu/firmware/device.h"
@@ -83,12 +81,14 @@
 #include "secure_mcu/firmware/fake_gpu.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/links.h"
+#include "secure_mcu/firmware/mailbox_target.h"
 #include "secure_mcu/firmware/memory_errors.h"
 #include "secure_mcu/firmware/metric_sources.h"
 #include "secure_mcu/firmware/performance_monitor.h"
 #include "secure_mcu/firmware/scratch_memory.h"
 #include "secure_mcu/firmware/sensors.h"
 #include "secure_mcu/firmware/system_info.h"
+#include "secure_mcu/firmware/virtual_bus.h"
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/guest_view/layout.h"
 #include "secure_mcu/guest_view/reader.h"
@@ -133,16 +133,6 @@ void Print(const std::string& warning);
 void Retire(size_t tenant);
 void Send(ByteSpan stream);
 void Use(const MetricSample& begin, const MetricSample& end);
-
-// bus
-
-void UseMailboxTarget(CommandHandler& firmware, VirtualBus& bus) {
-  //@ secure_mcu/bus/mailbox_target.h
-}
-
-void UseVirtualBus(BusTarget& mailbox, const smbus::Transfer& transfer) {
-  //@ secure_mcu/bus/virtual_bus.h
-}
 
 // chip
 
@@ -342,6 +332,14 @@ void UseUnitClocks(const sim::WireSource& wires) {
 
 // firmware
 
+void UseMailboxTarget(CommandHandler& firmware, VirtualBus& bus) {
+  //@ secure_mcu/firmware/mailbox_target.h
+}
+
+void UseVirtualBus(BusTarget& mailbox, const smbus::Transfer& transfer) {
+  //@ secure_mcu/firmware/virtual_bus.h
+}
+
 void UseAsyncRequests(Device& device, Sensors& sensors, PerformanceMonitor& monitor, ScratchMemory& scratch,
                       LimitRequests& limits) {
   //@ secure_mcu/firmware/async_requests.h
@@ -404,7 +402,7 @@ void UsePerformanceMonitor(Device& device) {
 }
 
 Reply UseReply(uint8_t arg2) {
-  //@ secure_mcu/bus/command_handler.h
+  //@ secure_mcu/firmware/command_handler.h
   return {};
 }
 

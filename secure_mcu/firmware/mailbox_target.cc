@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/bus/mailbox_target.h"
+#include "secure_mcu/firmware/mailbox_target.h"
 
 #include <utility>
 

@@ -7,8 +7,8 @@
 // by a repeated START or by a STOP and START; reads of any length; empty writes.
 //   MailboxTarget target(0x4F, firmware);
 //   bus.Connect(0x4F, target);
-#ifndef SIDEBAND_SECURE_MCU_BUS_MAILBOX_TARGET_H_
-#define SIDEBAND_SECURE_MCU_BUS_MAILBOX_TARGET_H_
+#ifndef SIDEBAND_SECURE_MCU_FIRMWARE_MAILBOX_TARGET_H_
+#define SIDEBAND_SECURE_MCU_FIRMWARE_MAILBOX_TARGET_H_
 
 #include <cstdint>
 #include <functional>
@@ -16,8 +16,8 @@
 
 #include "proto/base/bytes.h"
 #include "proto/mailbox/word.h"
-#include "secure_mcu/bus/command_handler.h"
-#include "secure_mcu/bus/virtual_bus.h"
+#include "secure_mcu/firmware/command_handler.h"
+#include "secure_mcu/firmware/virtual_bus.h"
 
 namespace sideband::mcu {
 
@@ -151,4 +151,4 @@ class MailboxTarget final : public BusTarget {
 
 }  // namespace sideband::mcu
 
-#endif  // SIDEBAND_SECURE_MCU_BUS_MAILBOX_TARGET_H_
+#endif  // SIDEBAND_SECURE_MCU_FIRMWARE_MAILBOX_TARGET_H_

@@ -7,8 +7,8 @@
 //
 //   PresenceTarget eeprom;
 //   bus.Connect(0x50, eeprom);
-#ifndef SIDEBAND_SECURE_MCU_BUS_VIRTUAL_BUS_H_
-#define SIDEBAND_SECURE_MCU_BUS_VIRTUAL_BUS_H_
+#ifndef SIDEBAND_SECURE_MCU_FIRMWARE_VIRTUAL_BUS_H_
+#define SIDEBAND_SECURE_MCU_FIRMWARE_VIRTUAL_BUS_H_
 
 #include <cstdint>
 #include <map>
@@ -60,4 +60,4 @@ class VirtualBus final : public smbus::Bus {
 
 }  // namespace sideband::mcu
 
-#endif  // SIDEBAND_SECURE_MCU_BUS_VIRTUAL_BUS_H_
+#endif  // SIDEBAND_SECURE_MCU_FIRMWARE_VIRTUAL_BUS_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/bus/virtual_bus.h"
+#include "secure_mcu/firmware/virtual_bus.h"
 
 #include <set>
 

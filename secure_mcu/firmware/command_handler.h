@@ -3,8 +3,8 @@
 // The interface between the mailbox and the firmware that executes its commands.
 //
 //   if (arg2 != 0) return Fail(mailbox::MailboxStatus::kErrArg2);
-#ifndef SIDEBAND_SECURE_MCU_BUS_COMMAND_HANDLER_H_
-#define SIDEBAND_SECURE_MCU_BUS_COMMAND_HANDLER_H_
+#ifndef SIDEBAND_SECURE_MCU_FIRMWARE_COMMAND_HANDLER_H_
+#define SIDEBAND_SECURE_MCU_FIRMWARE_COMMAND_HANDLER_H_
 
 #include <cstdint>
 #include <optional>
@@ -43,4 +43,4 @@ inline Reply Fail(mailbox::MailboxStatus status) { return {.status = status}; }
 
 }  // namespace sideband::mcu
 
-#endif  // SIDEBAND_SECURE_MCU_BUS_COMMAND_HANDLER_H_
+#endif  // SIDEBAND_SECURE_MCU_FIRMWARE_COMMAND_HANDLER_H_

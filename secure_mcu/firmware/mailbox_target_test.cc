@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/bus/mailbox_target.h"
+#include "secure_mcu/firmware/mailbox_target.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "absl/strings/escaping.h"
 #include "proto/base/bytes.h"
 #include "proto/smbus/transfer.h"
-#include "secure_mcu/bus/virtual_bus.h"
+#include "secure_mcu/firmware/virtual_bus.h"
 
 namespace sideband::mcu {
 namespace {
