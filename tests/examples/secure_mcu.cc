@@ -57,8 +57,8 @@
 #include "secure_mcu/chip_file/event_table.h"
 #include "secure_mcu/chip_file/unit_plan.h"
 #include "secure_mcu/command_line.h"
-#include "secure_mcu/describe/describe.h"
-#include "secure_mcu/describe/description.h"
+#include "secure_mcu/describe.h"
+#include "secure_mcu/description.h"
 #include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/device/live_controls.h"
 #include "secure_mcu/device/live_device.h"
@@ -278,7 +278,7 @@ int UseCommandLine(int argc, char** argv) {
 // describe
 
 absl::Status UseDescribe() {
-  //@ secure_mcu/describe/describe.h
+  //@ secure_mcu/describe.h
   return absl::OkStatus();
 }
 

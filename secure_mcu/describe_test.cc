@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/describe/describe.h"
+#include "secure_mcu/describe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -351,7 +351,7 @@ Description DescribeFile(const std::string& path) {
 }
 
 TEST(FormatTest, TheReadmeShowsWhatIsPrinted) {
-  std::ifstream file("secure_mcu/describe/README.md");
+  std::ifstream file("secure_mcu/describe.md");
   std::stringstream readme;
   readme << file.rdbuf();
   for (const char* path : kExamples) {

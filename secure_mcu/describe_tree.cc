@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "secure_mcu/describe/describe.h"
+#include "secure_mcu/describe.h"
 
 namespace sideband::mcu {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/describe/describe.h"
+#include "secure_mcu/describe.h"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "secure_mcu/describe/describe.h"
+#include "secure_mcu/describe.h"
 
 namespace sideband::mcu {
 namespace {

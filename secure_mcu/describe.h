@@ -5,8 +5,8 @@
 //   SIDEBAND_ASSIGN_OR_RETURN(const ChipFile file, LoadChipFile("chip.yaml"));
 //   SIDEBAND_ASSIGN_OR_RETURN(const Description description, Describe(file));
 //   std::fputs(FormatTree(description).c_str(), stdout);
-#ifndef SIDEBAND_SECURE_MCU_DESCRIBE_DESCRIBE_H_
-#define SIDEBAND_SECURE_MCU_DESCRIBE_DESCRIBE_H_
+#ifndef SIDEBAND_SECURE_MCU_DESCRIBE_H_
+#define SIDEBAND_SECURE_MCU_DESCRIBE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip_file/chip_spec.h"
-#include "secure_mcu/describe/description.h"
+#include "secure_mcu/description.h"
 
 namespace sideband::mcu {
 
@@ -38,7 +38,7 @@ size_t ReductionChannels(const PipelineConfig& config);
 size_t UlcCounters(const UlcSpec& ulc);
 size_t UlcPrescaled(const UlcSpec& ulc);
 
-// The storage and the traffic of a pipeline, and of a flat design in its place. README.md has the formulas. A
+// The storage and the traffic of a pipeline, and of a flat design in its place. describe.md has the formulas. A
 // configuration must be valid (Validate, pipeline_config.h).
 Registers CountRegisters(const PipelineConfig& config);
 GateRegisters CountGates(const PipelineConfig& config);
@@ -63,4 +63,4 @@ std::string FormatJson(const Description& description);
 
 }  // namespace sideband::mcu
 
-#endif  // SIDEBAND_SECURE_MCU_DESCRIBE_DESCRIBE_H_
+#endif  // SIDEBAND_SECURE_MCU_DESCRIBE_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of a device, with equal neighbours folded into one group, and their cost. The formulas are in README.md.
-#ifndef SIDEBAND_SECURE_MCU_DESCRIBE_DESCRIPTION_H_
-#define SIDEBAND_SECURE_MCU_DESCRIBE_DESCRIPTION_H_
+// The parts of a device, with equal neighbours folded into one group, and their cost. The formulas are in describe.md.
+#ifndef SIDEBAND_SECURE_MCU_DESCRIPTION_H_
+#define SIDEBAND_SECURE_MCU_DESCRIPTION_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -185,4 +185,4 @@ struct Description {
 
 }  // namespace sideband::mcu
 
-#endif  // SIDEBAND_SECURE_MCU_DESCRIBE_DESCRIPTION_H_
+#endif  // SIDEBAND_SECURE_MCU_DESCRIPTION_H_
