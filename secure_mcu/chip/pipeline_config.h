@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The configuration of a chip's counter pipeline. Filled from a chip file (secure_mcu/chip_file/chip_file.h) or from a
-// signal map (secure_mcu/replay/event_plan.h), and validated as a whole before a chip is built.
+// signal map (secure_mcu/device/event_plan.h), and validated as a whole before a chip is built.
 #ifndef SIDEBAND_SECURE_MCU_CHIP_PIPELINE_CONFIG_H_
 #define SIDEBAND_SECURE_MCU_CHIP_PIPELINE_CONFIG_H_
 

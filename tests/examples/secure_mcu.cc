@@ -59,10 +59,13 @@
 #include "secure_mcu/command_line.h"
 #include "secure_mcu/describe.h"
 #include "secure_mcu/description.h"
+#include "secure_mcu/device/event_plan.h"
 #include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/device/live_controls.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/program_device.h"
+#include "secure_mcu/device/replay.h"
+#include "secure_mcu/device/replay_rotation.h"
 #include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/device/trigger_line.h"
 #include "secure_mcu/device/viewed_device.h"
@@ -109,9 +112,6 @@
 #include "secure_mcu/pipeline/rotation_order.h"
 #include "secure_mcu/pipeline/trigger_block.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
-#include "secure_mcu/replay/event_plan.h"
-#include "secure_mcu/replay/replay.h"
-#include "secure_mcu/replay/rotation_result.h"
 #include "secure_mcu/sealing/device_sealer.h"
 #include "secure_mcu/serve/bus_server.h"
 #include "secure_mcu/serve/guest_ports.h"
@@ -520,20 +520,20 @@ void UseHpcInterconnect(const HpcRequest& request, uint64_t now, HpcClient& clie
 // replay
 
 absl::Status UseEventPlan(const sim::SignalMap& map, const std::unique_ptr<sim::TraceReader>& trace, uint32_t slices) {
-  //@ secure_mcu/replay/event_plan.h
+  //@ secure_mcu/device/event_plan.h
   return absl::OkStatus();
 }
 
 bool NextChunk();
 
 absl::Status UseReplay() {
-  //@ secure_mcu/replay/replay.h
+  //@ secure_mcu/device/replay.h
   return absl::OkStatus();
 }
 
 void UseRotationResult(const std::unique_ptr<Chip>& chip, const std::vector<std::string>& names, BlockId block_id,
                        ReplayResult& result, ReplayBlock& block) {
-  //@ secure_mcu/replay/rotation_result.h
+  //@ secure_mcu/device/replay_rotation.h
 }
 
 // serve

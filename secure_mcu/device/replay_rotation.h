@@ -3,8 +3,8 @@
 // The results of a replay with a rotation: its plan, and the numbers of each block beside its counters.
 //   result.rotation = RotationOf(*chip, names);
 //   block.rotation = NumbersOf(*chip, block_id);
-#ifndef SIDEBAND_SECURE_MCU_REPLAY_ROTATION_RESULT_H_
-#define SIDEBAND_SECURE_MCU_REPLAY_ROTATION_RESULT_H_
+#ifndef SIDEBAND_SECURE_MCU_DEVICE_REPLAY_ROTATION_H_
+#define SIDEBAND_SECURE_MCU_DEVICE_REPLAY_ROTATION_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -45,4 +45,4 @@ ReplayNumbers NumbersOf(const Chip& chip, BlockId block);
 
 }  // namespace sideband::mcu
 
-#endif  // SIDEBAND_SECURE_MCU_REPLAY_ROTATION_RESULT_H_
+#endif  // SIDEBAND_SECURE_MCU_DEVICE_REPLAY_ROTATION_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/replay/replay.h"
+#include "secure_mcu/device/replay.h"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "secure_mcu/replay/replay.h"
+#include "secure_mcu/device/replay.h"
 #include "sim/waveform/test_files.h"
 
 namespace sideband::mcu {

@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "secure_mcu/replay/replay.h"
-#include "secure_mcu/replay/rotation_result.h"
+#include "secure_mcu/device/replay.h"
+#include "secure_mcu/device/replay_rotation.h"
 
 namespace sideband::mcu {
 namespace {

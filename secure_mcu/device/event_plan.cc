@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/replay/event_plan.h"
+#include "secure_mcu/device/event_plan.h"
 
 #include <algorithm>
 #include <map>

@@ -4,8 +4,8 @@
 // memory blocks. Each wire of an event has a counter of a unit-level counter, which the map names, or which is packed
 // in order.
 //   SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), slices, std::nullopt));
-#ifndef SIDEBAND_SECURE_MCU_REPLAY_EVENT_PLAN_H_
-#define SIDEBAND_SECURE_MCU_REPLAY_EVENT_PLAN_H_
+#ifndef SIDEBAND_SECURE_MCU_DEVICE_EVENT_PLAN_H_
+#define SIDEBAND_SECURE_MCU_DEVICE_EVENT_PLAN_H_
 
 #include <cstdint>
 #include <map>
@@ -66,4 +66,4 @@ absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::Event
 
 }  // namespace sideband::mcu
 
-#endif  // SIDEBAND_SECURE_MCU_REPLAY_EVENT_PLAN_H_
+#endif  // SIDEBAND_SECURE_MCU_DEVICE_EVENT_PLAN_H_

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "secure_mcu/replay/replay.h"
+#include "secure_mcu/device/replay.h"
 #include "sim/waveform/test_files.h"
 
 namespace sideband::mcu {

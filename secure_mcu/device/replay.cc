@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/replay/replay.h"
+#include "secure_mcu/device/replay.h"
 
 #include <algorithm>
 #include <bit>
@@ -25,7 +25,7 @@
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
 #include "secure_mcu/chip/selectable_events.h"
-#include "secure_mcu/replay/event_plan.h"
+#include "secure_mcu/device/event_plan.h"
 #include "sim/waveform/csv_rows.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"

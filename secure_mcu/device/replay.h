@@ -6,8 +6,8 @@
 // With a file of a rotation, events that share counters are multiplexed, and estimates are beside their counts.
 //
 //   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Peek> peeks, LoadPeeks("P.csv"));
-#ifndef SIDEBAND_SECURE_MCU_REPLAY_REPLAY_H_
-#define SIDEBAND_SECURE_MCU_REPLAY_REPLAY_H_
+#ifndef SIDEBAND_SECURE_MCU_DEVICE_REPLAY_H_
+#define SIDEBAND_SECURE_MCU_DEVICE_REPLAY_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +23,8 @@
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/switch_step.h"
-#include "secure_mcu/replay/event_plan.h"
-#include "secure_mcu/replay/rotation_result.h"
+#include "secure_mcu/device/event_plan.h"
+#include "secure_mcu/device/replay_rotation.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/trace_reader.h"
@@ -183,4 +183,4 @@ std::string FormatTable(const ReplayResult& result, bool bounds = false);
 
 }  // namespace sideband::mcu
 
-#endif  // SIDEBAND_SECURE_MCU_REPLAY_REPLAY_H_
+#endif  // SIDEBAND_SECURE_MCU_DEVICE_REPLAY_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/replay/rotation_result.h"
+#include "secure_mcu/device/replay_rotation.h"
 
 #include <algorithm>
 
