@@ -17,7 +17,6 @@
 #include "proto/mailbox/rotation.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
-#include "secure_mcu/pipeline/gated_wires.h"
 #include "secure_mcu/pipeline/hpc.h"
 #include "secure_mcu/pipeline/record.h"
 #include "secure_mcu/pipeline/reduction_channel.h"

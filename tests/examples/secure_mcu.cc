@@ -72,7 +72,6 @@
 #include "secure_mcu/device/wiring.h"
 #include "secure_mcu/firmware/async_requests.h"
 #include "secure_mcu/firmware/base_commands.h"
-#include "secure_mcu/firmware/block_sealer.h"
 #include "secure_mcu/firmware/board_state.h"
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/bundles.h"
@@ -100,7 +99,6 @@
 #include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/domain_monitor.h"
 #include "secure_mcu/pipeline/event_estimate.h"
-#include "secure_mcu/pipeline/gated_wires.h"
 #include "secure_mcu/pipeline/guest_gate.h"
 #include "secure_mcu/pipeline/hpc_client.h"
 #include "secure_mcu/pipeline/hpc_interconnect.h"
@@ -500,12 +498,8 @@ void UseUnitLevelCounter(const sim::WireSource& wires, std::span<uint64_t> deliv
   //@ secure_mcu/pipeline/unit_level_counter.h
 }
 
-void UseCounterGate() {
+void UseCounterGate(const sim::WireSource& slice, std::span<uint64_t> sums) {
   //@ secure_mcu/pipeline/counter_gate.h
-}
-
-void UseGatedWires(const sim::WireSource& slice, std::span<uint64_t> sums) {
-  //@ secure_mcu/pipeline/gated_wires.h
 }
 
 void UseHpcClient(const HpcAnswer& answer, const std::function<void(const HpcRequest&)>& send) {
@@ -569,7 +563,7 @@ void UseTriggerLine(Chip& chip_a, Chip& chip_b, const LineEnd::Advance& advance_
 
 Reply UseBlockSealer(Device& device) {
   const auto Fail = [](mailbox::MailboxStatus status) { return Reply{.status = status}; };
-  //@ secure_mcu/firmware/block_sealer.h
+  //@ secure_mcu/firmware/device.h
   return {};
 }
 
