@@ -21,10 +21,10 @@
 #include "proto/base/steady_time.h"
 #include "proto/base/text.h"
 #include "secure_mcu/chip_file/chip_file.h"
-#include "secure_mcu/describe/describe.h"
+#include "secure_mcu/describe.h"
+#include "secure_mcu/device/replay.h"
 #include "secure_mcu/firmware/system_info.h"
 #include "secure_mcu/guest_view/peek.h"
-#include "secure_mcu/replay/replay.h"
 #include "secure_mcu/serve/serve.h"
 
 namespace sideband::mcu {

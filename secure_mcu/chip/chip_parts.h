@@ -20,7 +20,6 @@
 
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
-#include "secure_mcu/pipeline/gated_wires.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
 #include "secure_mcu/pipeline/record.h"
 #include "secure_mcu/pipeline/reduction_channel.h"

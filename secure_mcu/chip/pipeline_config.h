@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The configuration of a chip's counter pipeline. Filled from a chip file (secure_mcu/chip_file/chip_file.h) or from a
-// signal map (secure_mcu/replay/event_plan.h), and validated as a whole before a chip is built.
+// signal map (secure_mcu/device/event_plan.h), and validated as a whole before a chip is built.
 #ifndef SIDEBAND_SECURE_MCU_CHIP_PIPELINE_CONFIG_H_
 #define SIDEBAND_SECURE_MCU_CHIP_PIPELINE_CONFIG_H_
 
@@ -17,7 +17,6 @@
 #include "proto/mailbox/rotation.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
-#include "secure_mcu/pipeline/gated_wires.h"
 #include "secure_mcu/pipeline/hpc.h"
 #include "secure_mcu/pipeline/record.h"
 #include "secure_mcu/pipeline/reduction_channel.h"

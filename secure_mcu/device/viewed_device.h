@@ -14,7 +14,6 @@
 #include <span>
 
 #include "secure_mcu/device/live_device.h"
-#include "secure_mcu/firmware/block_sealer.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/sealing/device_sealer.h"

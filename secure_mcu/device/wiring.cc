@@ -16,7 +16,7 @@
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/chip_file/event_table.h"
 #include "secure_mcu/chip_file/unit_plan.h"
-#include "secure_mcu/replay/event_plan.h"
+#include "secure_mcu/device/event_plan.h"
 #include "sim/waveform/looped_trace.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "secure_mcu/board/board_state.h"
+#include "secure_mcu/firmware/board_state.h"
 #include "secure_mcu/firmware/system_info.h"
 
 namespace sideband::mcu {

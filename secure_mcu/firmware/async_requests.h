@@ -14,9 +14,9 @@
 
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/services.h"
-#include "secure_mcu/board/board_spec.h"
-#include "secure_mcu/board/board_state.h"
-#include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/firmware/board_spec.h"
+#include "secure_mcu/firmware/board_state.h"
+#include "secure_mcu/firmware/command_handler.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/performance_monitor.h"

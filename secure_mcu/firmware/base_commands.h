@@ -15,10 +15,10 @@
 
 #include "proto/mailbox/capability.h"
 #include "proto/mailbox/word.h"
-#include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/firmware/async_requests.h"
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/bundles.h"
+#include "secure_mcu/firmware/command_handler.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/links.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "proto/mailbox/catalog.h"
-#include "secure_mcu/board/board_state.h"
+#include "secure_mcu/firmware/board_state.h"
 #include "secure_mcu/firmware/complement.h"
 
 namespace sideband::mcu {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "secure_mcu/board/board_spec.h"
-#include "secure_mcu/board/board_state.h"
+#include "secure_mcu/firmware/board_spec.h"
+#include "secure_mcu/firmware/board_state.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
 

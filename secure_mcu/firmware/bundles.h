@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "proto/mailbox/word.h"
-#include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/firmware/command_handler.h"
 #include "secure_mcu/firmware/scratch_memory.h"
 
 namespace sideband::mcu {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The firmware's interface to the chip that it runs beside.
+// The firmware's interface to the chip that it runs beside, and to what seals the blocks of confidential VMs.
+//
+//   BlockSealer* const sealer = device.block_sealer();
+//   if (sealer == nullptr) return Fail(mailbox::MailboxStatus::kErrOpcode);
+//   const absl::StatusOr<Bytes> challenge = sealer->DrawChallenge(/*vm=*/3);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_DEVICE_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_DEVICE_H_
 
@@ -13,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/clocks.h"
@@ -140,7 +145,24 @@ class DeviceRotation {
   virtual absl::Status SetPass(uint16_t vm, uint16_t context, uint32_t pass) = 0;
 };
 
-class BlockSealer;
+// Seals the blocks of confidential VMs (security.md, "Sealed records"). The records themselves are in what
+// Device::Latch returns. Not thread-safe. A VM is one of the catalogue, by its ID.
+class BlockSealer {
+ public:
+  virtual ~BlockSealer() = default;
+  // The bytes of an exchange::Challenge. NOT_FOUND: no such confidential VM, or no guest is trusted with its keys.
+  // RESOURCE_EXHAUSTED: too many in too short a time.
+  virtual absl::StatusOr<Bytes> DrawChallenge(uint16_t vm) = 0;
+  // The answer to an exchange's request, from which on the VM's records are sealed for it. Errors say why the request
+  // is refused, and must not leave the device.
+  virtual absl::StatusOr<Bytes> Exchange(ByteSpan request) = 0;
+  // The number of the VM's newest epoch, which is a new one unless that is unused or a second old at most. NOT_FOUND:
+  // its guest has exchanged no keys, or there is no such VM. RESOURCE_EXHAUSTED: its guest has to exchange keys again
+  // first.
+  virtual absl::StatusOr<uint64_t> Rotate(uint16_t vm) = 0;
+  // The records of the VM's newest exchange; nullopt: as NOT_FOUND of Rotate.
+  virtual std::optional<uint64_t> Records(uint16_t vm) const = 0;
+};
 
 // Not thread-safe.
 class Device {

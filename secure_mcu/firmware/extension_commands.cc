@@ -13,7 +13,7 @@
 #include "proto/mailbox/rotation.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/stream.h"
-#include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/firmware/command_handler.h"
 
 namespace sideband::mcu {
 namespace {

@@ -18,8 +18,7 @@
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/word.h"
-#include "secure_mcu/bus/command_handler.h"
-#include "secure_mcu/firmware/block_sealer.h"
+#include "secure_mcu/firmware/command_handler.h"
 #include "secure_mcu/firmware/copy_engine.h"
 #include "secure_mcu/firmware/device.h"
 

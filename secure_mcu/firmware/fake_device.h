@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "proto/base/uuid.h"
-#include "secure_mcu/firmware/block_sealer.h"
 #include "secure_mcu/firmware/device.h"
 
 namespace sideband::mcu {

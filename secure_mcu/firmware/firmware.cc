@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/firmware/firmware.h"
 
-#include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/firmware/command_handler.h"
 
 namespace sideband::mcu {
 namespace {

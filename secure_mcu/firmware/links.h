@@ -15,9 +15,9 @@
 
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/memory_links.h"
-#include "secure_mcu/board/board_spec.h"
-#include "secure_mcu/board/board_state.h"
-#include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/firmware/board_spec.h"
+#include "secure_mcu/firmware/board_state.h"
+#include "secure_mcu/firmware/command_handler.h"
 
 namespace sideband::mcu {
 

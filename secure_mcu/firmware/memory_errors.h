@@ -9,9 +9,9 @@
 
 #include <cstdint>
 
-#include "secure_mcu/board/board_spec.h"
-#include "secure_mcu/board/board_state.h"
-#include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/firmware/board_spec.h"
+#include "secure_mcu/firmware/board_state.h"
+#include "secure_mcu/firmware/command_handler.h"
 
 namespace sideband::mcu {
 

@@ -11,10 +11,10 @@
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
 #include "proto/smbus/transfer.h"
-#include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/fake_device.h"
 #include "secure_mcu/firmware/firmware.h"
+#include "secure_mcu/firmware/mailbox_target.h"
+#include "secure_mcu/firmware/virtual_bus.h"
 
 namespace sideband::mcu {
 namespace {

@@ -17,7 +17,7 @@
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/rotation.h"
-#include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/firmware/command_handler.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/links.h"

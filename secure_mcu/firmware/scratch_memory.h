@@ -17,8 +17,8 @@
 
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/services.h"
-#include "secure_mcu/board/board_state.h"
-#include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/firmware/board_state.h"
+#include "secure_mcu/firmware/command_handler.h"
 
 namespace sideband::mcu {
 

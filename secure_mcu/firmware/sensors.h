@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "proto/mailbox/board_items.h"
-#include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/firmware/board_unit.h"
+#include "secure_mcu/firmware/command_handler.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
 

@@ -23,10 +23,10 @@
 #include "proto/base/bytes.h"
 #include "proto/base/version.h"
 #include "proto/mailbox/services.h"
-#include "secure_mcu/board/board_spec.h"
-#include "secure_mcu/board/board_state.h"
-#include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/firmware/board_spec.h"
+#include "secure_mcu/firmware/board_state.h"
 #include "secure_mcu/firmware/board_unit.h"
+#include "secure_mcu/firmware/command_handler.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
 

@@ -23,7 +23,6 @@
 #include "proto/exchange/vm_keys.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
-#include "secure_mcu/firmware/block_sealer.h"
 #include "secure_mcu/firmware/device.h"
 
 namespace sideband::mcu {

@@ -12,7 +12,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/exchange/identity.h"
 #include "proto/exchange/sealing_file.h"
-#include "secure_mcu/board/board_faults.h"
+#include "secure_mcu/firmware/board_state.h"
 
 namespace sideband::mcu {
 Board::Board(const Options& options, CommandHandler& handler, CommandHandler* own_handler)

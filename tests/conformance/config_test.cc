@@ -21,11 +21,11 @@
 #include "daemon/mailbox/snapshot_reader.h"
 #include "proto/mailbox/counting.h"
 #include "proto/smbus/bus_name.h"
-#include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/firmware.h"
+#include "secure_mcu/firmware/mailbox_target.h"
+#include "secure_mcu/firmware/virtual_bus.h"
 #include "sim/bus_faults/faulty_bus.h"
 #include "tests/conformance/in_process_bus.h"
 

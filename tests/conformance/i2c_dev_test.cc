@@ -10,8 +10,8 @@
 #include "daemon/transport/i2c_dev_transport.h"
 #include "proto/mailbox/extension.h"
 #include "proto/smbus/bus_name.h"
-#include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/virtual_bus.h"
+#include "secure_mcu/firmware/mailbox_target.h"
+#include "secure_mcu/firmware/virtual_bus.h"
 #include "sim/i2cdev/virtual_adapter.h"
 
 namespace sideband::tests {

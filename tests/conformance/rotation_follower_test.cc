@@ -12,10 +12,10 @@
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "proto/smbus/bus_name.h"
-#include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/fake_device.h"
 #include "secure_mcu/firmware/firmware.h"
+#include "secure_mcu/firmware/mailbox_target.h"
+#include "secure_mcu/firmware/virtual_bus.h"
 #include "tests/conformance/in_process_bus.h"
 
 namespace sideband::tests {

@@ -17,10 +17,10 @@
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/extension.h"
 #include "proto/smbus/bus_name.h"
-#include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/fake_device.h"
 #include "secure_mcu/firmware/firmware.h"
+#include "secure_mcu/firmware/mailbox_target.h"
+#include "secure_mcu/firmware/virtual_bus.h"
 #include "sim/bus_faults/faulty_bus.h"
 #include "tests/conformance/in_process_bus.h"
 

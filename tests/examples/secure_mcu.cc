@@ -27,11 +27,6 @@
 #include "proto/mailbox/word.h"
 #include "proto/smbus/bus_frame.h"
 #include "proto/smbus/transfer.h"
-#include "secure_mcu/board/board_faults.h"
-#include "secure_mcu/board/board_state.h"
-#include "secure_mcu/bus/command_handler.h"
-#include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/chip_channels.h"
 #include "secure_mcu/chip/chip_parts.h"
@@ -62,21 +57,25 @@
 #include "secure_mcu/chip_file/event_table.h"
 #include "secure_mcu/chip_file/unit_plan.h"
 #include "secure_mcu/command_line.h"
-#include "secure_mcu/describe/describe.h"
-#include "secure_mcu/describe/description.h"
+#include "secure_mcu/describe.h"
+#include "secure_mcu/description.h"
+#include "secure_mcu/device/event_plan.h"
 #include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/device/live_controls.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/program_device.h"
+#include "secure_mcu/device/replay.h"
+#include "secure_mcu/device/replay_rotation.h"
 #include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/device/trigger_line.h"
 #include "secure_mcu/device/viewed_device.h"
 #include "secure_mcu/device/wiring.h"
 #include "secure_mcu/firmware/async_requests.h"
 #include "secure_mcu/firmware/base_commands.h"
-#include "secure_mcu/firmware/block_sealer.h"
+#include "secure_mcu/firmware/board_state.h"
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/bundles.h"
+#include "secure_mcu/firmware/command_handler.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/copy_engine.h"
 #include "secure_mcu/firmware/device.h"
@@ -84,12 +83,14 @@
 #include "secure_mcu/firmware/fake_gpu.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/links.h"
+#include "secure_mcu/firmware/mailbox_target.h"
 #include "secure_mcu/firmware/memory_errors.h"
 #include "secure_mcu/firmware/metric_sources.h"
 #include "secure_mcu/firmware/performance_monitor.h"
 #include "secure_mcu/firmware/scratch_memory.h"
 #include "secure_mcu/firmware/sensors.h"
 #include "secure_mcu/firmware/system_info.h"
+#include "secure_mcu/firmware/virtual_bus.h"
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/guest_view/layout.h"
 #include "secure_mcu/guest_view/reader.h"
@@ -98,7 +99,6 @@
 #include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/domain_monitor.h"
 #include "secure_mcu/pipeline/event_estimate.h"
-#include "secure_mcu/pipeline/gated_wires.h"
 #include "secure_mcu/pipeline/guest_gate.h"
 #include "secure_mcu/pipeline/hpc_client.h"
 #include "secure_mcu/pipeline/hpc_interconnect.h"
@@ -110,9 +110,6 @@
 #include "secure_mcu/pipeline/rotation_order.h"
 #include "secure_mcu/pipeline/trigger_block.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
-#include "secure_mcu/replay/event_plan.h"
-#include "secure_mcu/replay/replay.h"
-#include "secure_mcu/replay/rotation_result.h"
 #include "secure_mcu/sealing/device_sealer.h"
 #include "secure_mcu/serve/bus_server.h"
 #include "secure_mcu/serve/guest_ports.h"
@@ -134,22 +131,6 @@ void Print(const std::string& warning);
 void Retire(size_t tenant);
 void Send(ByteSpan stream);
 void Use(const MetricSample& begin, const MetricSample& end);
-
-// board
-
-void UseBoardFaults(const sim::BoardFault& fault, const BoardSpec& spec, uint32_t now_s) {
-  //@ secure_mcu/board/board_faults.h
-}
-
-// bus
-
-void UseMailboxTarget(CommandHandler& firmware, VirtualBus& bus) {
-  //@ secure_mcu/bus/mailbox_target.h
-}
-
-void UseVirtualBus(BusTarget& mailbox, const smbus::Transfer& transfer) {
-  //@ secure_mcu/bus/virtual_bus.h
-}
 
 // chip
 
@@ -295,7 +276,7 @@ int UseCommandLine(int argc, char** argv) {
 // describe
 
 absl::Status UseDescribe() {
-  //@ secure_mcu/describe/describe.h
+  //@ secure_mcu/describe.h
   return absl::OkStatus();
 }
 
@@ -349,6 +330,14 @@ void UseUnitClocks(const sim::WireSource& wires) {
 
 // firmware
 
+void UseMailboxTarget(CommandHandler& firmware, VirtualBus& bus) {
+  //@ secure_mcu/firmware/mailbox_target.h
+}
+
+void UseVirtualBus(BusTarget& mailbox, const smbus::Transfer& transfer) {
+  //@ secure_mcu/firmware/virtual_bus.h
+}
+
 void UseAsyncRequests(Device& device, Sensors& sensors, PerformanceMonitor& monitor, ScratchMemory& scratch,
                       LimitRequests& limits) {
   //@ secure_mcu/firmware/async_requests.h
@@ -357,12 +346,12 @@ void UseAsyncRequests(Device& device, Sensors& sensors, PerformanceMonitor& moni
 void LowerClock();
 
 void UseBoardSpec() {
-  //@ secure_mcu/board/board_spec.h
+  //@ secure_mcu/firmware/board_spec.h
 }
 
-void UseBoardState(const BoardSpec& spec, uint32_t now, uint32_t module_mw) {
+void UseBoardState(const BoardSpec& spec, const sim::BoardFault& fault, uint32_t now, uint32_t module_mw) {
   const auto Show = [](const mailbox::DriverEvent&) {};
-  //@ secure_mcu/board/board_state.h
+  //@ secure_mcu/firmware/board_state.h
 }
 
 void UseBundles(ScratchMemory& scratch, BaseCommands& base) {
@@ -411,7 +400,7 @@ void UsePerformanceMonitor(Device& device) {
 }
 
 Reply UseReply(uint8_t arg2) {
-  //@ secure_mcu/bus/command_handler.h
+  //@ secure_mcu/firmware/command_handler.h
   return {};
 }
 
@@ -509,12 +498,8 @@ void UseUnitLevelCounter(const sim::WireSource& wires, std::span<uint64_t> deliv
   //@ secure_mcu/pipeline/unit_level_counter.h
 }
 
-void UseCounterGate() {
+void UseCounterGate(const sim::WireSource& slice, std::span<uint64_t> sums) {
   //@ secure_mcu/pipeline/counter_gate.h
-}
-
-void UseGatedWires(const sim::WireSource& slice, std::span<uint64_t> sums) {
-  //@ secure_mcu/pipeline/gated_wires.h
 }
 
 void UseHpcClient(const HpcAnswer& answer, const std::function<void(const HpcRequest&)>& send) {
@@ -529,20 +514,20 @@ void UseHpcInterconnect(const HpcRequest& request, uint64_t now, HpcClient& clie
 // replay
 
 absl::Status UseEventPlan(const sim::SignalMap& map, const std::unique_ptr<sim::TraceReader>& trace, uint32_t slices) {
-  //@ secure_mcu/replay/event_plan.h
+  //@ secure_mcu/device/event_plan.h
   return absl::OkStatus();
 }
 
 bool NextChunk();
 
 absl::Status UseReplay() {
-  //@ secure_mcu/replay/replay.h
+  //@ secure_mcu/device/replay.h
   return absl::OkStatus();
 }
 
 void UseRotationResult(const std::unique_ptr<Chip>& chip, const std::vector<std::string>& names, BlockId block_id,
                        ReplayResult& result, ReplayBlock& block) {
-  //@ secure_mcu/replay/rotation_result.h
+  //@ secure_mcu/device/replay_rotation.h
 }
 
 // serve
@@ -578,7 +563,7 @@ void UseTriggerLine(Chip& chip_a, Chip& chip_b, const LineEnd::Advance& advance_
 
 Reply UseBlockSealer(Device& device) {
   const auto Fail = [](mailbox::MailboxStatus status) { return Reply{.status = status}; };
-  //@ secure_mcu/firmware/block_sealer.h
+  //@ secure_mcu/firmware/device.h
   return {};
 }
 

@@ -15,9 +15,9 @@
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/smbus/transfer.h"
-#include "secure_mcu/bus/command_handler.h"
-#include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/virtual_bus.h"
+#include "secure_mcu/firmware/command_handler.h"
+#include "secure_mcu/firmware/mailbox_target.h"
+#include "secure_mcu/firmware/virtual_bus.h"
 
 namespace sideband::tests {
 

@@ -15,12 +15,12 @@
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_name.h"
 #include "proto/smbus/transfer.h"
-#include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/viewed_device.h"
 #include "secure_mcu/firmware/firmware.h"
+#include "secure_mcu/firmware/mailbox_target.h"
+#include "secure_mcu/firmware/virtual_bus.h"
 #include "tests/lab/bench/benchmarks.h"
 
 namespace sideband::bench {

@@ -9,7 +9,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/counting.h"
 #include "secure_mcu/chip_file/chip_file.h"
-#include "secure_mcu/describe/describe.h"
+#include "secure_mcu/describe.h"
 #include "secure_mcu/device/live_device.h"
 #include "tests/lab/bench/benchmarks.h"
 

@@ -31,11 +31,11 @@
 #include "proto/mailbox/snapshot_cost.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/smbus/bus_name.h"
-#include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/firmware.h"
+#include "secure_mcu/firmware/mailbox_target.h"
+#include "secure_mcu/firmware/virtual_bus.h"
 #include "tests/lab/bench/counting_bus.h"
 
 namespace sideband::bench {
