@@ -20,7 +20,6 @@
 #include "proto/clocks/counts_within.h"
 #include "proto/clocks/mailbox_clocks.h"
 #include "proto/clocks/test_clock.h"
-#include "proto/mailbox/bit_stream.h"
 #include "proto/mailbox/blocks.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
@@ -38,7 +37,6 @@
 #include "proto/mailbox/services.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_cost.h"
-#include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
 #include "proto/rotation_file/rotation_file.h"
@@ -46,11 +44,6 @@
 
 namespace sideband::mailbox {
 namespace {
-
-absl::Status UseBitStream() {
-  //@ proto/mailbox/bit_stream.h
-  return absl::OkStatus();
-}
 
 void Add(size_t block, size_t to);
 
@@ -85,17 +78,13 @@ absl::Status UseSections(ByteSpan events, ByteWriter& out, ByteSpan bytes) {
 
 void Use(const BlockHeader& block, std::span<const uint64_t> counters);
 
-void UseSnapshot(const Snapshot& snapshot) {
+absl::Status UseSnapshot(const Snapshot& snapshot, const Catalog& catalog, std::unique_ptr<Snapshot>& base) {
   //@ proto/mailbox/snapshot.h
+  return absl::OkStatus();
 }
 
 void UseSnapshotCost(size_t blocks, size_t counters) {
   //@ proto/mailbox/snapshot_cost.h
-}
-
-absl::Status UseSnapshotStream(const Snapshot& snapshot, const Catalog& catalog, std::unique_ptr<Snapshot>& base) {
-  //@ proto/mailbox/snapshot_stream.h
-  return absl::OkStatus();
 }
 
 absl::Status UseStream(uint64_t boot, ByteSpan payload) {
