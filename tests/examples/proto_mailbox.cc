@@ -32,6 +32,7 @@
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/random_snapshots.h"
 #include "proto/mailbox/rotation.h"
+#include "proto/mailbox/rotation_file.h"
 #include "proto/mailbox/rotation_section.h"
 #include "proto/mailbox/sections.h"
 #include "proto/mailbox/services.h"
@@ -39,8 +40,6 @@
 #include "proto/mailbox/snapshot_cost.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
-#include "proto/rotation_file/rotation_file.h"
-#include "proto/rotation_file/rotation_terms.h"
 
 namespace sideband::mailbox {
 namespace {
@@ -171,13 +170,9 @@ absl::Status UseMailboxClocks(const mailbox::ClockDomain& domain, const mailbox:
 namespace sideband {
 namespace {
 
-absl::Status UseRotationFile(const std::vector<std::string>& names, uint64_t clock_hz) {
-  //@ proto/rotation_file/rotation_file.h
+absl::Status UseRotationFile(const std::vector<std::string>& names, uint64_t clock_hz, double threshold) {
+  //@ proto/mailbox/rotation_file.h
   return absl::OkStatus();
-}
-
-void UseRotationTerms(double threshold, uint64_t clock_hz) {
-  //@ proto/rotation_file/rotation_terms.h
 }
 
 }  // namespace

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A counter rotation as a file says it: rotation.yaml, and the key `rotation` of a chip file (README.md). Events are
-// named by the file, and numbered among those that a device has.
+// A counter rotation as a file says it: rotation.yaml, and the key `rotation` of a chip file (rotation_file.md). Events
+// are named by the file, and numbered among those that a device has.
 //   SIDEBAND_ASSIGN_OR_RETURN(const RotationFile file, LoadRotationFile("rotation.yaml", RotationUse::kReplay));
 //   const EventNumbers numbers(names, file.path);
 //   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::RotationSettings settings, SettingsOf(file, numbers, clock_hz));
 //   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::EventSet set, numbers.SetOf(file.fixed));   // or "r.yaml:3: no event 'a'"
 //   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::Relation relation, RelationOf(file.relations[0], numbers));
-#ifndef SIDEBAND_PROTO_ROTATION_FILE_ROTATION_FILE_H_
-#define SIDEBAND_PROTO_ROTATION_FILE_ROTATION_FILE_H_
+// The terms are its settings in times of any clock: what is not given has the profile's default. A message of gRPC has
+// the same ranges and defaults.
+//   RotationTerms terms = DefaultTerms(mailbox::RotationProfile::kTwoSet);
+//   terms.threshold_per_mille = PerMille(threshold);          // from 0 to kThresholdMax
+//   const mailbox::RotationSettings of_terms = SettingsOf(terms, clock_hz);
+#ifndef SIDEBAND_PROTO_MAILBOX_ROTATION_FILE_H_
+#define SIDEBAND_PROTO_MAILBOX_ROTATION_FILE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -18,12 +23,46 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "proto/base/yaml.h"
 #include "proto/mailbox/event_set.h"
 #include "proto/mailbox/rotation.h"
-#include "proto/rotation_file/rotation_terms.h"
 
 namespace sideband {
+
+// Ranges, and their words in "must be …".
+inline constexpr absl::Duration kTurnTimeMin = absl::Nanoseconds(1), kTurnTimeMax = absl::Hours(24);
+inline constexpr char kTurnTimeRange[] = "a time from 1ns to 24h, such as 200us";
+inline constexpr double kThresholdMax = 1;
+inline constexpr char kThresholdRange[] = "a number from 0 to 1, such as 0.05";
+inline constexpr uint64_t kStepMax = mailbox::kRotationStepMax;
+inline constexpr char kStepRange[] = "a whole number from 1 to 1000";
+inline constexpr double kWeightMax = 1'000;
+inline constexpr char kWeightRange[] = "a number from 0 to 1000";
+inline constexpr uint64_t kSetsPerPassMax = mailbox::kRotationSetsMax;
+inline constexpr char kSetsPerPassRange[] = "a whole number from 1 to 64";
+
+struct RotationTerms {
+  mailbox::RotationProfile profile = mailbox::RotationProfile::kFast;
+  absl::Duration stable_slot, fluctuating_slot, interval;  // whole nanoseconds
+  uint32_t threshold_per_mille = 50;
+  uint32_t step = 4;
+  uint32_t sets_per_pass = 0;  // 0: all
+  bool adapt = true;           // never with kTwoSet
+  bool operator==(const RotationTerms&) const = default;
+};
+
+// The terms of a profile of which nothing else is given. kTwoSet has the times of the reference text.
+RotationTerms DefaultTerms(mailbox::RotationProfile profile);
+
+// Converts a number from 0 to 1000, rounded to the nearest.
+uint32_t PerMille(double number);
+
+// A time in cycles of a clock, rounded to the nearest, at least 1.
+uint64_t CyclesOf(absl::Duration time, uint64_t clock_hz);
+
+// Times in cycles of a clock. Without weights.
+mailbox::RotationSettings SettingsOf(const RotationTerms& terms, uint64_t clock_hz);
 
 struct NamedEvent {
   std::string name;
@@ -116,4 +155,4 @@ absl::StatusOr<mailbox::RotationSettings> SettingsOf(const RotationFile& file, c
 
 }  // namespace sideband
 
-#endif  // SIDEBAND_PROTO_ROTATION_FILE_ROTATION_FILE_H_
+#endif  // SIDEBAND_PROTO_MAILBOX_ROTATION_FILE_H_

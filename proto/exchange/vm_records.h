@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys of confidential VMs that were exchanged with their guests, and the records sealed with them. A VM has those
-// of its newest exchange; for a while after it, its records are sealed for the exchange before as well.
+// The records of confidential VMs: their content, and the keys that were exchanged with guests and seal it. A VM has
+// the keys of its newest exchange; for a while after it, its records are sealed for the exchange before as well.
 //   VmKeys keys({.device = device, .boot_id = boot_id}, rules.rotation());
 //   keys.Begin(vm, generation, std::move(done.secret), done.nonce, now);
 //   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<SealedNow> records, keys.Seal(vm, {.content = content}, now));
 //   keys.KeepOnly(vms_of_the_catalogue);
-#ifndef SIDEBAND_PROTO_EXCHANGE_VM_KEYS_H_
-#define SIDEBAND_PROTO_EXCHANGE_VM_KEYS_H_
+// The content is the blocks of the VM and its contexts in a snapshot, with the events that a VM can have.
+//   target.events = VmEventNames(catalog);    // of the exchange's statement
+//   const SecretBytes counts = envelope::EncodeCounts(VmCounts(catalog, snapshot, number));
+#ifndef SIDEBAND_PROTO_EXCHANGE_VM_RECORDS_H_
+#define SIDEBAND_PROTO_EXCHANGE_VM_RECORDS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,9 +26,12 @@
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
+#include "proto/envelope/counts.h"
 #include "proto/envelope/keys.h"
 #include "proto/envelope/record.h"
 #include "proto/envelope/secret.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/snapshot.h"
 
 namespace sideband::exchange {
 
@@ -141,6 +149,17 @@ class VmKeys {
   std::map<Uuid, OfVm> vms_;
 };
 
+// Positions in the catalogue's list: the events of contexts that are counted at all. The same for a whole boot.
+std::vector<size_t> VmEvents(const mailbox::Catalog& catalog);
+std::vector<std::string> VmEventNames(const mailbox::Catalog& catalog);
+
+// The snapshot's blocks of a VM, which are its rows.
+std::vector<size_t> VmBlocks(const mailbox::Snapshot& snapshot, uint16_t vm);
+
+// The counts as they are in the snapshot, without coverage and estimates. Rows are parallel to VmBlocks. An event that
+// the snapshot does not have is 0.
+envelope::SealedCounts VmCounts(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, uint16_t vm);
+
 }  // namespace sideband::exchange
 
-#endif  // SIDEBAND_PROTO_EXCHANGE_VM_KEYS_H_
+#endif  // SIDEBAND_PROTO_EXCHANGE_VM_RECORDS_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/rotation_file/rotation_file.h"
+#include "proto/mailbox/rotation_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "proto/exchange/vm_keys.h"
+#include "proto/exchange/vm_records.h"
 
 #include <gtest/gtest.h>
 
@@ -129,6 +129,36 @@ TEST_F(VmKeysTest, WhoTakesTheNewestSecretCannotOpenEarlierEpochs) {
   const auto view = envelope::ParseRecord(early);
   const auto session = envelope::SessionKeys::Derive(taken.secret(), envelope::KeyScope::Of(view->header));
   EXPECT_FALSE(envelope::OpenRecord(*session, *view).ok());
+}
+
+mailbox::Catalog Catalog() {
+  mailbox::Catalog catalog;
+  catalog.events = {{.name = "reads"},
+                    {.name = "link_bytes", .scope = mailbox::EventScope::kDevice},
+                    {.name = "hidden", .masked = true},
+                    {.name = "cycles"}};
+  catalog.vms = {{.id = 2, .name = "vm", .slice = 1}};
+  catalog.contexts = {{.vm = 2, .id = 5, .name = "train", .slice = 3}};
+  return catalog;
+}
+
+TEST(VmContentTest, HasTheRowsOfTheVmAndTheEventsOfContexts) {
+  mailbox::Snapshot snapshot{.snapshot_id = 7, .trigger_id = 9, .counters_per_block = 4};
+  snapshot.blocks = {{.vm = 0}, {.vm = 2, .generation = 4, .flags = 1}, {.vm = 2, .context = 5}, {.vm = 3}};
+  snapshot.counters = {0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23, 30, 31, 32, 33};
+  EXPECT_EQ(VmEventNames(Catalog()), (std::vector<std::string>{"reads", "cycles"}));
+  const envelope::SealedCounts counts = VmCounts(Catalog(), snapshot, 2);
+  EXPECT_EQ(counts.snapshot_id, 7);
+  EXPECT_EQ(counts.trigger_id, 9);
+  ASSERT_EQ(counts.rows.size(), 2);
+  EXPECT_EQ(counts.rows[0], (envelope::CountsRow{.slice = 1, .generation = 4, .state = 1, .flags = 1}));
+  EXPECT_EQ(counts.rows[1], (envelope::CountsRow{.context = 5, .name = "train", .slice = 3, .state = 1}));
+  EXPECT_EQ(counts.Counts(0)[1], 13);
+  EXPECT_EQ(counts.Counts(1)[0], 20);
+}
+
+TEST(VmContentTest, AVmWithoutBlocksHasNoRows) {
+  EXPECT_TRUE(VmCounts(Catalog(), {.counters_per_block = 4}, 2).rows.empty());
 }
 
 }  // namespace
