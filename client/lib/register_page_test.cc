@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/guest/register_page.h"
+#include "client/lib/register_page.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -7,8 +7,8 @@
 //   SIDEBAND_RETURN_IF_ERROR(page->Perform(batch));
 //   const uint64_t hpcc = batch[1].value;
 //   SIDEBAND_ASSIGN_OR_RETURN(const uint64_t count, page->Read64(hpc::kHpcrOffset));
-#ifndef SIDEBAND_CLIENT_GUEST_REGISTER_PAGE_H_
-#define SIDEBAND_CLIENT_GUEST_REGISTER_PAGE_H_
+#ifndef SIDEBAND_CLIENT_LIB_REGISTER_PAGE_H_
+#define SIDEBAND_CLIENT_LIB_REGISTER_PAGE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -124,4 +124,4 @@ class SocketPage final : public RegisterPage {
 
 }  // namespace sideband::client
 
-#endif  // SIDEBAND_CLIENT_GUEST_REGISTER_PAGE_H_
+#endif  // SIDEBAND_CLIENT_LIB_REGISTER_PAGE_H_
