@@ -18,14 +18,13 @@ _RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST
 
 # {folder: the folders that its libraries and programs may depend on}
 ALLOWED = {
-    "client": ("client/bus", "client/cli", "client/demo", "client/export", "client/lib", "client/top",
+    "client": ("client/bus", "client/cli", "client/demo", "client/lib", "client/top",
                "proto/base", "proto/manual"),
     "client/bus": ("client/cli", "client/lib", "proto/base", "proto/mailbox", "proto/smbus"),
-    "client/cli": ("client/lib", "proto/api", "proto/attestation", "proto/audit", "proto/base",
-                   "proto/envelope", "proto/exchange", "proto/manual", "proto/registers", "proto/mailbox",
+    "client/cli": ("client/lib", "proto/api", "proto/attestation", "proto/audit", "proto/base", "proto/envelope",
+                   "proto/exchange", "proto/exposition", "proto/mailbox", "proto/manual", "proto/registers",
                    "proto/smbus"),
     "client/cpp": ("client/lib", "proto/api", "proto/base"),
-    "client/export": ("client/cli", "client/lib", "proto/api", "proto/base", "proto/exposition", "proto/mailbox"),
     "client/demo": ("client/cli", "proto/attestation", "proto/base"),
     "client/top": ("client/cli", "client/lib", "proto/api", "proto/base"),
     "client/lib": ("proto/api", "proto/attestation", "proto/base", "proto/envelope", "proto/exchange", "proto/mailbox",

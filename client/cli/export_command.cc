@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/export/export_command.h"
+#include "client/cli/export_command.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,12 +10,13 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "client/cli/builtin_commands.h"
+#include "client/cli/guest_export.h"
+#include "client/cli/loopback_server.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
 #include "client/cli/sealed_stream.h"
 #include "client/cli/selection.h"
-#include "client/export/guest_export.h"
-#include "client/export/loopback_server.h"
 #include "client/lib/record_source.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/export/export_command.h"
+#include "client/cli/export_command.h"
 
 #include <grpcpp/channel.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/export/guest_export.h"
+#include "client/cli/guest_export.h"
 
 #include <algorithm>
 #include <cmath>

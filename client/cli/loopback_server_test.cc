@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/export/loopback_server.h"
+#include "client/cli/loopback_server.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto server, LoopbackServer::Listen("127.0.0.1:9879", [](absl::string_view path) {
 //     return path == "/metrics" ? HttpReply{.body = Metrics()} : HttpReply{.status = 404, .body = "not found\n"};
 //   }));
-#ifndef SIDEBAND_CLIENT_EXPORT_LOOPBACK_SERVER_H_
-#define SIDEBAND_CLIENT_EXPORT_LOOPBACK_SERVER_H_
+#ifndef SIDEBAND_CLIENT_CLI_LOOPBACK_SERVER_H_
+#define SIDEBAND_CLIENT_CLI_LOOPBACK_SERVER_H_
 
 #include <cstddef>
 #include <functional>
@@ -55,4 +55,4 @@ class LoopbackServer {
 
 }  // namespace sideband::client
 
-#endif  // SIDEBAND_CLIENT_EXPORT_LOOPBACK_SERVER_H_
+#endif  // SIDEBAND_CLIENT_CLI_LOOPBACK_SERVER_H_

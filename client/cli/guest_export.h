@@ -6,8 +6,8 @@
 //   newest.Opened(names, absl::Seconds(3));                  // a stream
 //   newest.Received(record.content.snapshot(), record.opened.gap);
 //   Answer(newest.Metrics());                                 // on another thread
-#ifndef SIDEBAND_CLIENT_EXPORT_GUEST_EXPORT_H_
-#define SIDEBAND_CLIENT_EXPORT_GUEST_EXPORT_H_
+#ifndef SIDEBAND_CLIENT_CLI_GUEST_EXPORT_H_
+#define SIDEBAND_CLIENT_CLI_GUEST_EXPORT_H_
 
 #include <cstdint>
 #include <functional>
@@ -81,4 +81,4 @@ class GuestExport {
 
 }  // namespace sideband::client
 
-#endif  // SIDEBAND_CLIENT_EXPORT_GUEST_EXPORT_H_
+#endif  // SIDEBAND_CLIENT_CLI_GUEST_EXPORT_H_

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `sideband export`: opens the sealed records of a confidential VM inside it, and serves them to a Prometheus there.
-#ifndef SIDEBAND_CLIENT_EXPORT_EXPORT_COMMAND_H_
-#define SIDEBAND_CLIENT_EXPORT_EXPORT_COMMAND_H_
-
-#include <memory>
+#ifndef SIDEBAND_CLIENT_CLI_EXPORT_COMMAND_H_
+#define SIDEBAND_CLIENT_CLI_EXPORT_COMMAND_H_
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "client/cli/command.h"
-#include "client/export/guest_export.h"
+#include "client/cli/guest_export.h"
 #include "client/lib/key_exchange.h"
 #include "client/lib/telemetry_client.h"
 
@@ -25,8 +22,6 @@ struct GuestSite {
 // confidential VM.
 absl::StatusOr<GuestSite> FindGuestSite(TelemetryClient& client, const ExchangeSubject& subject);
 
-std::unique_ptr<Command> NewExportCommand();
-
 }  // namespace sideband::client
 
-#endif  // SIDEBAND_CLIENT_EXPORT_EXPORT_COMMAND_H_
+#endif  // SIDEBAND_CLIENT_CLI_EXPORT_COMMAND_H_

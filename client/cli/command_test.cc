@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/handshake_cause.h"
+#include "client/cli/command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
