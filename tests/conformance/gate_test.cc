@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a guest's own program writes of what is counted (client/lib/register_counters.h), on the microcontroller's pages: with
-// exits of the VM, and with other programs of the VM that have turns at any access.
+// What a guest's own program writes of what is counted (client/lib/register_counters.h), on the microcontroller's
+// pages: with exits of the VM, and with other programs of the VM that have turns at any access.
 #include <gtest/gtest.h>
 
 #include <fstream>
