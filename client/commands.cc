@@ -7,7 +7,6 @@
 #include "client/cli/builtin_commands.h"
 #include "client/demo/config_command.h"
 #include "client/demo/demo_command.h"
-#include "client/export/export_command.h"
 #include "client/top/top_command.h"
 
 namespace sideband::client {

@@ -43,6 +43,8 @@ std::unique_ptr<Command> NewSensorsCommand();
 std::unique_ptr<Command> NewBoardCommand();
 // `sideband hpc`: reads counters by registers, inside a guest.
 std::unique_ptr<Command> NewHpcCommand();
+// `sideband export`: serves a confidential VM's counters to a Prometheus inside it.
+std::unique_ptr<Command> NewExportCommand();
 // `sideband unseal`: opens sealed records with the VM's key.
 std::unique_ptr<Command> NewUnsealCommand();
 // `sideband audit`: verifies and prints the daemon's audit log files.

@@ -104,6 +104,12 @@ class CommandContext {
   FileStamps stamps_;  // of the last Connect()
 };
 
+// Why a TLS connection to the daemon fails. gRPC says "Endpoint read failed" for most causes; a handshake with the same
+// files has the verification's result and the daemon's alert. One sentence that begins with the file at fault, or names
+// what is wrong with the daemon's certificate. Empty if the handshake succeeds, if no server answers, and for a
+// connection without TLS. It connects, and takes some seconds at most.
+std::string HandshakeCause(const ClientConfig& config, absl::Time now);
+
 class Command {
  public:
   virtual ~Command() = default;

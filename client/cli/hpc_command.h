@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/cli/table.h"
-#include "client/guest/counters.h"
+#include "client/lib/register_counters.h"
 #include "proto/registers/event_list.h"
 
 namespace sideband::client {

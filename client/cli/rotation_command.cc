@@ -21,7 +21,7 @@
 #include "client/lib/rpc_status.h"
 #include "client/lib/telemetry_client.h"
 #include "proto/base/status_macros.h"
-#include "proto/rotation_file/rotation_file.h"
+#include "proto/mailbox/rotation_file.h"
 
 namespace sideband::client {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "client/cli/table.h"
-#include "proto/rotation_file/rotation_file.h"
+#include "proto/mailbox/rotation_file.h"
 #include "sideband/v1/counting.pb.h"
 
 namespace sideband::client {

@@ -17,7 +17,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "client/top/terminal_type.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "client/cli/console.h"
@@ -52,6 +53,9 @@ class TerminalScreen {
   const bool is_unicode_;
   const bool has_colours_;
 };
+
+// Whether the terminal database knows a type, the value of TERM, and it can place its cursor.
+bool HasFullScreen(const std::string& type);
 
 }  // namespace sideband::client::top
 

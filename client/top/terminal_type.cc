@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/top/terminal_type.h"
+#include "client/top/terminal_screen.h"
 
 // term.h defines macros for hundreds of common words: nothing else is in this file.
 #include <curses.h>

@@ -16,7 +16,7 @@
 #include "daemon/config/config_context.h"
 #include "daemon/snapshot/device_clock.h"
 #include "daemon/snapshot/device_info.h"
-#include "proto/rotation_file/rotation_file.h"
+#include "proto/mailbox/rotation_file.h"
 
 namespace sideband::daemon {
 

@@ -29,7 +29,7 @@
 #include "proto/base/uuid.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/rotation.h"
-#include "proto/rotation_file/rotation_file.h"
+#include "proto/mailbox/rotation_file.h"
 
 namespace sideband::daemon {
 

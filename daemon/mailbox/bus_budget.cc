@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_cost.h"
-#include "proto/mailbox/snapshot_stream.h"
 
 namespace sideband::daemon {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/clocks.h"
-#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/stream.h"
 #include "proto/smbus/transfer.h"
 

@@ -13,7 +13,6 @@
 #include "proto/mailbox/memory_links.h"
 #include "proto/mailbox/rotation.h"
 #include "proto/mailbox/snapshot.h"
-#include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 
 namespace sideband::daemon {

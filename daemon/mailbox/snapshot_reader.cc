@@ -6,7 +6,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
-#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
 namespace {

@@ -28,7 +28,7 @@
 #include "proto/exchange/exchanger.h"
 #include "proto/exchange/identity.h"
 #include "proto/exchange/sealing_file.h"
-#include "proto/exchange/vm_keys.h"
+#include "proto/exchange/vm_records.h"
 
 namespace sideband::daemon {
 

@@ -16,7 +16,7 @@
 #include "proto/envelope/open.h"
 #include "proto/exchange/exchange_fixture.h"
 #include "proto/exchange/guest_exchange.h"
-#include "proto/exchange/vm_content.h"
+#include "proto/exchange/vm_records.h"
 
 namespace sideband::daemon {
 namespace {

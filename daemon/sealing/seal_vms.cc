@@ -19,7 +19,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/envelope/counts.h"
 #include "proto/envelope/record.h"
-#include "proto/exchange/vm_content.h"
+#include "proto/exchange/vm_records.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {

@@ -13,7 +13,7 @@
 #include "absl/time/time.h"
 #include "daemon/snapshot/device_clock.h"
 #include "daemon/snapshot/ratio.h"
-#include "proto/rotation_file/rotation_file.h"
+#include "proto/mailbox/rotation_file.h"
 
 namespace sideband::daemon {
 

@@ -9,7 +9,7 @@
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
 #include "proto/exchange/messages.h"
-#include "proto/exchange/vm_content.h"
+#include "proto/exchange/vm_records.h"
 
 namespace sideband::daemon {
 namespace {

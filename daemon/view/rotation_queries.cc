@@ -15,7 +15,7 @@
 #include "daemon/snapshot/message.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
-#include "proto/rotation_file/rotation_terms.h"
+#include "proto/mailbox/rotation_file.h"
 
 namespace sideband::daemon {
 namespace {

@@ -19,7 +19,7 @@
 
 namespace sideband::daemon {
 
-// Absent fields have the profile's defaults (proto/rotation_file/rotation_terms.h). INVALID_ARGUMENT for a value out of
+// Absent fields have the profile's defaults (proto/mailbox/rotation_file.h). INVALID_ARGUMENT for a value out of
 // range; NotFound() for a weight of an event that is not `readable`; FAILED_PRECONDITION if the device's clock is
 // unknown.
 absl::StatusOr<mailbox::RotationSettings> RotationSettingsOf(const sideband::v1::RotationSettings& from,

@@ -11,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/row_filter.h"
-#include "proto/rotation_file/rotation_terms.h"
+#include "proto/mailbox/rotation_file.h"
 
 namespace sideband::daemon {
 namespace {

@@ -12,7 +12,7 @@
 #include "proto/envelope/open.h"
 #include "proto/exchange/exchange_fixture.h"
 #include "proto/exchange/guest_exchange.h"
-#include "proto/exchange/vm_keys.h"
+#include "proto/exchange/vm_records.h"
 
 namespace sideband::exchange {
 namespace {

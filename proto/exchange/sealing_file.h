@@ -17,7 +17,7 @@
 #include "proto/attestation/evidence.h"
 #include "proto/base/uuid.h"
 #include "proto/exchange/identity.h"
-#include "proto/exchange/vm_keys.h"
+#include "proto/exchange/vm_records.h"
 
 namespace sideband::exchange {
 

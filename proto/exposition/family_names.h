@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Names, types and HELP of metric families: those of events, and those that both the daemon's exposition and that of a
-// guest (client/export) have, so that a query works on either.
+// guest (client/cli/guest_export.h) have, so that a query works on either.
 //   const std::vector<std::string> names = CounterNames(catalog.events);
 //   out += FamilyHeader(MetricsFormat::kText, kVmFamilies.flags);
 //   out += FamilyHeader(MetricsFormat::kText, FamilyName("vm", names[event]), MetricType::kCounter,

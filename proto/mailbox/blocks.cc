@@ -16,7 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
-#include "proto/mailbox/bit_stream.h"
+#include "proto/mailbox/stream.h"
 
 namespace sideband::mailbox {
 namespace {

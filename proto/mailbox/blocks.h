@@ -18,8 +18,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/bytes.h"
-#include "proto/mailbox/bit_stream.h"
 #include "proto/mailbox/snapshot.h"
+#include "proto/mailbox/stream.h"
 
 namespace sideband::mailbox {
 

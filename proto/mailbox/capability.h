@@ -241,7 +241,12 @@ constexpr uint8_t DwordOf(Capability capability) { return static_cast<uint8_t>(c
 constexpr uint32_t MaskOf(Capability capability) { return uint32_t{1} << static_cast<uint8_t>(capability) % 32; }
 
 // nullptr for a bit without a name. `bit` is below 32.
-const char* CapabilityName(uint8_t dword, uint8_t bit);
+constexpr const char* CapabilityName(uint8_t dword, uint8_t bit) {
+  for (const CapabilityRow& row : kCapabilities) {
+    if (DwordOf(row.capability) == dword && MaskOf(row.capability) == uint32_t{1} << bit) return row.name;
+  }
+  return nullptr;
+}
 
 }  // namespace sideband::mailbox
 

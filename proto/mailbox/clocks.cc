@@ -11,7 +11,6 @@
 
 #include "absl/numeric/int128.h"
 #include "proto/base/status_macros.h"
-#include "proto/mailbox/bit_stream.h"
 #include "proto/mailbox/stream.h"
 
 namespace sideband::mailbox {

@@ -22,7 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/bytes.h"
-#include "proto/mailbox/bit_stream.h"
+#include "proto/mailbox/stream.h"
 
 namespace sideband::mailbox {
 

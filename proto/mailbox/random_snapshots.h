@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "proto/mailbox/snapshot.h"
-#include "proto/mailbox/snapshot_stream.h"
 
 namespace sideband::mailbox {
 

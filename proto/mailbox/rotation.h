@@ -54,7 +54,7 @@ enum class RotationProfile : uint8_t {
 };
 
 // How the turns are made. Times are in cycles of the reference clock, and of each context's own. The values here are
-// those of kFast at 1 GHz; proto/rotation_file has each profile's at every clock.
+// those of kFast at 1 GHz; rotation_file.h has each profile's at every clock.
 struct RotationSettings {
   RotationProfile profile = RotationProfile::kFast;
   uint64_t stable_slot = 200'000, fluctuating_slot = 100'000;

@@ -10,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/status_macros.h"
-#include "proto/mailbox/bit_stream.h"
 #include "proto/mailbox/blocks.h"
 #include "proto/mailbox/counting.h"
+#include "proto/mailbox/stream.h"
 
 namespace sideband::mailbox {
 namespace {

@@ -15,7 +15,6 @@
 #include "proto/mailbox/clocks.h"
 #include "proto/mailbox/random_snapshots.h"
 #include "proto/mailbox/snapshot.h"
-#include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/mailbox/snapshot_cost.h"
 
-#include "proto/mailbox/bit_stream.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/peek.h"
-#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/snapshot.h"
 
 namespace sideband::mailbox {
 namespace {

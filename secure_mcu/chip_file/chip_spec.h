@@ -15,7 +15,7 @@
 #include "absl/time/time.h"
 #include "proto/base/uuid.h"
 #include "proto/mailbox/extension.h"
-#include "proto/rotation_file/rotation_file.h"
+#include "proto/mailbox/rotation_file.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/firmware/board_spec.h"
 #include "secure_mcu/firmware/board_unit.h"

@@ -15,7 +15,7 @@
 #include "absl/time/time.h"
 #include "proto/mailbox/counting.h"
 #include "proto/mailbox/extension.h"
-#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/snapshot.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/extension_commands.h"

@@ -14,7 +14,7 @@
 #include "proto/base/bytes.h"
 #include "proto/base/file.h"
 #include "proto/mailbox/extension.h"
-#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/snapshot.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/extension_commands.h"

@@ -19,7 +19,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/mailbox/catalog.h"
-#include "proto/rotation_file/rotation_file.h"
+#include "proto/mailbox/rotation_file.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/rotation_plan.h"

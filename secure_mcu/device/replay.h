@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "proto/rotation_file/rotation_file.h"
+#include "proto/mailbox/rotation_file.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
@@ -127,8 +127,8 @@ struct ReplayInputs {
   std::string schedule;  // C.csv
   std::string peeks;     // P.csv; empty: no live counts are read
   std::string exits;     // E.csv; empty: the hypervisor does not run while somebody is resident
-  // R.yaml (proto/rotation_file); empty: every event has a counter. The run is a function of the inputs and the seed,
-  // which is the file's unless it is here, and 0 if it is in neither.
+  // R.yaml (proto/mailbox/rotation_file.md); empty: every event has a counter. The run is a function of the inputs and
+  // the seed, which is the file's unless it is here, and 0 if it is in neither.
   std::string rotation;
   std::optional<uint64_t> seed;
 };

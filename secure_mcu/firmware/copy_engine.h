@@ -17,7 +17,6 @@
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/snapshot.h"
-#include "proto/mailbox/snapshot_stream.h"
 #include "secure_mcu/firmware/device.h"
 
 namespace sideband::mcu {

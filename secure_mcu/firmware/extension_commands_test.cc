@@ -12,7 +12,6 @@
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/rotation.h"
 #include "proto/mailbox/snapshot.h"
-#include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
 #include "proto/smbus/transfer.h"

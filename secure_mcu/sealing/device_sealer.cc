@@ -12,7 +12,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/envelope/counts.h"
 #include "proto/exchange/messages.h"
-#include "proto/exchange/vm_content.h"
+#include "proto/exchange/vm_records.h"
 
 namespace sideband::mcu {
 namespace {

@@ -20,7 +20,7 @@
 #include "proto/exchange/exchanger.h"
 #include "proto/exchange/identity.h"
 #include "proto/exchange/sealing_file.h"
-#include "proto/exchange/vm_keys.h"
+#include "proto/exchange/vm_records.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
 #include "secure_mcu/firmware/device.h"

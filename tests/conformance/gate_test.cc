@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a guest's own program writes of what is counted (client/guest/gate.h), on the microcontroller's pages: with
-// exits of the VM, and with other programs of the VM that have turns at any access.
-#include "client/guest/gate.h"
-
+// What a guest's own program writes of what is counted (client/lib/register_counters.h), on the microcontroller's
+// pages: with exits of the VM, and with other programs of the VM that have turns at any access.
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <random>
 
+#include "client/lib/register_counters.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/guest_registers.h"
 

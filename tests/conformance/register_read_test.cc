@@ -10,7 +10,7 @@
 #include <random>
 #include <tuple>
 
-#include "client/guest/counters.h"
+#include "client/lib/register_counters.h"
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/guest_registers.h"

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "client/cli/cli.h"
+
+#include <google/protobuf/timestamp.pb.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
-#include <google/protobuf/timestamp.pb.h>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,14 +16,15 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/cli/builtin_commands.h"
-#include "client/cli/cli.h"
 #include "client/cli/command.h"
 #include "client/cli/console.h"
 #include "client/cli/counting_command.h"
 #include "client/cli/counting_explanation.h"
 #include "client/cli/empty_notes.h"
-#include "client/cli/handshake_cause.h"
+#include "client/cli/export_command.h"
+#include "client/cli/guest_export.h"
 #include "client/cli/hosts.h"
+#include "client/cli/loopback_server.h"
 #include "client/cli/options.h"
 #include "client/cli/reconnection.h"
 #include "client/cli/rotation_command.h"
@@ -31,9 +34,6 @@
 #include "client/cli/stream.h"
 #include "client/cli/table.h"
 #include "client/cli/watch_lines.h"
-#include "client/export/export_command.h"
-#include "client/export/guest_export.h"
-#include "client/export/loopback_server.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/telemetry_client.h"
 #include "client/top/a_site.h"
@@ -43,7 +43,6 @@
 #include "client/top/model.h"
 #include "client/top/rows.h"
 #include "client/top/terminal_screen.h"
-#include "client/top/terminal_type.h"
 #include "client/top/view.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -54,11 +53,6 @@ namespace {
 
 void UseBuiltinCommands(std::vector<std::unique_ptr<Command>>& commands) {
   //@ client/cli/builtin_commands.h
-}
-
-absl::Status UseHandshakeCause(const ClientConfig& config) {
-  //@ client/cli/handshake_cause.h
-  return absl::OkStatus();
 }
 
 namespace command {
@@ -158,13 +152,13 @@ void UseSensorText(const v1::GetSensorsResponse* response, const TableStyle& sty
 void Answer(const std::string& text);
 
 void UseGuestExport(const GuestNames& names, const OpenedRecord& record) {
-  //@ client/export/guest_export.h
+  //@ client/cli/guest_export.h
 }
 
 std::string Metrics();
 
 absl::Status UseLoopbackServer() {
-  //@ client/export/loopback_server.h
+  //@ client/cli/loopback_server.h
   return absl::OkStatus();
 }
 
@@ -210,10 +204,6 @@ void UseRows(const Model& model, absl::Time now) {
 absl::Status UseTerminalScreen(CommandContext& context, const Frame& frame) {
   //@ client/top/terminal_screen.h
   return absl::OkStatus();
-}
-
-void UseTerminalType() {
-  //@ client/top/terminal_type.h
 }
 
 void UseView(const Key& key, const Model& model, size_t page, absl::Time now, const std::vector<std::string>& events) {

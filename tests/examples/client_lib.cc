@@ -32,9 +32,6 @@
 #include "client/demo/child_process.h"
 #include "client/demo/demo_site.h"
 #include "client/demo/number_checks.h"
-#include "client/guest/counters.h"
-#include "client/guest/gate.h"
-#include "client/guest/register_page.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/channel.h"
 #include "client/lib/config.h"
@@ -42,6 +39,8 @@
 #include "client/lib/key_exchange.h"
 #include "client/lib/opener.h"
 #include "client/lib/record_source.h"
+#include "client/lib/register_counters.h"
+#include "client/lib/register_page.h"
 #include "client/lib/replay_state.h"
 #include "client/lib/rpc_status.h"
 #include "client/lib/state_file.h"
@@ -127,18 +126,13 @@ absl::Status UseKeyExchange(TelemetryClient& client, const CertificateRoots& roo
 
 void RunKernel();
 
-absl::Status UseCounters(RegisterPage& page) {
-  //@ client/guest/counters.h
-  return absl::OkStatus();
-}
-
-absl::Status UseGate(RegisterPage& page) {
-  //@ client/guest/gate.h
+absl::Status UseRegisterCounters(RegisterPage& page) {
+  //@ client/lib/register_counters.h
   return absl::OkStatus();
 }
 
 absl::Status UseRegisterPage() {
-  //@ client/guest/register_page.h
+  //@ client/lib/register_page.h
   return absl::OkStatus();
 }
 

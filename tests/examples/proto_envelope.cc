@@ -32,8 +32,7 @@
 #include "proto/exchange/identity.h"
 #include "proto/exchange/messages.h"
 #include "proto/exchange/sealing_file.h"
-#include "proto/exchange/vm_content.h"
-#include "proto/exchange/vm_keys.h"
+#include "proto/exchange/vm_records.h"
 
 namespace sideband::envelope {
 namespace {
@@ -151,10 +150,12 @@ absl::Status UseIdentity(const CertificateRoots& roots, const std::vector<ByteSp
 
 absl::Status Refused();
 
-absl::Status UseVmKeys(const Uuid& device, uint64_t boot_id, const SealingRules& rules, const Uuid& vm,
-                       uint32_t generation, Exchanged done, const Bytes& content,
-                       const std::set<Uuid>& vms_of_the_catalogue, absl::Duration now) {
-  //@ proto/exchange/vm_keys.h
+absl::Status UseVmRecords(const Uuid& device, uint64_t boot_id, const SealingRules& rules, const Uuid& vm,
+                          uint32_t generation, Exchanged done, const Bytes& content,
+                          const std::set<Uuid>& vms_of_the_catalogue, absl::Duration now,
+                          const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, uint16_t number,
+                          ExchangeTarget target) {
+  //@ proto/exchange/vm_records.h
   return absl::OkStatus();
 }
 
@@ -179,11 +180,6 @@ absl::Status UseGuestExchange(const Uuid& device, const Uuid& vm, const Challeng
                               const SealerTrust& trust) {
   //@ proto/exchange/guest_exchange.h
   return absl::OkStatus();
-}
-
-void UseVmContent(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, uint16_t vm,
-                  ExchangeTarget target) {
-  //@ proto/exchange/vm_content.h
 }
 
 void UseExchangeFixture(const ReportData& report_data) {

@@ -20,7 +20,6 @@
 #include "proto/clocks/counts_within.h"
 #include "proto/clocks/mailbox_clocks.h"
 #include "proto/clocks/test_clock.h"
-#include "proto/mailbox/bit_stream.h"
 #include "proto/mailbox/blocks.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
@@ -33,24 +32,17 @@
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/random_snapshots.h"
 #include "proto/mailbox/rotation.h"
+#include "proto/mailbox/rotation_file.h"
 #include "proto/mailbox/rotation_section.h"
 #include "proto/mailbox/sections.h"
 #include "proto/mailbox/services.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_cost.h"
-#include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
-#include "proto/rotation_file/rotation_file.h"
-#include "proto/rotation_file/rotation_terms.h"
 
 namespace sideband::mailbox {
 namespace {
-
-absl::Status UseBitStream() {
-  //@ proto/mailbox/bit_stream.h
-  return absl::OkStatus();
-}
 
 void Add(size_t block, size_t to);
 
@@ -85,17 +77,13 @@ absl::Status UseSections(ByteSpan events, ByteWriter& out, ByteSpan bytes) {
 
 void Use(const BlockHeader& block, std::span<const uint64_t> counters);
 
-void UseSnapshot(const Snapshot& snapshot) {
+absl::Status UseSnapshot(const Snapshot& snapshot, const Catalog& catalog, std::unique_ptr<Snapshot>& base) {
   //@ proto/mailbox/snapshot.h
+  return absl::OkStatus();
 }
 
 void UseSnapshotCost(size_t blocks, size_t counters) {
   //@ proto/mailbox/snapshot_cost.h
-}
-
-absl::Status UseSnapshotStream(const Snapshot& snapshot, const Catalog& catalog, std::unique_ptr<Snapshot>& base) {
-  //@ proto/mailbox/snapshot_stream.h
-  return absl::OkStatus();
 }
 
 absl::Status UseStream(uint64_t boot, ByteSpan payload) {
@@ -182,13 +170,9 @@ absl::Status UseMailboxClocks(const mailbox::ClockDomain& domain, const mailbox:
 namespace sideband {
 namespace {
 
-absl::Status UseRotationFile(const std::vector<std::string>& names, uint64_t clock_hz) {
-  //@ proto/rotation_file/rotation_file.h
+absl::Status UseRotationFile(const std::vector<std::string>& names, uint64_t clock_hz, double threshold) {
+  //@ proto/mailbox/rotation_file.h
   return absl::OkStatus();
-}
-
-void UseRotationTerms(double threshold, uint64_t clock_hz) {
-  //@ proto/rotation_file/rotation_terms.h
 }
 
 }  // namespace

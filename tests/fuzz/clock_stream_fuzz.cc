@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "proto/mailbox/clocks.h"
-#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/stream.h"
 #include "tests/fuzz/fuzz_target.h"
 

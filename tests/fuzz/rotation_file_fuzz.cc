@@ -10,7 +10,7 @@
 #include "daemon/view/rotation_queries.h"
 #include "proto/base/yaml.h"
 #include "proto/mailbox/catalog.h"
-#include "proto/rotation_file/rotation_file.h"
+#include "proto/mailbox/rotation_file.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

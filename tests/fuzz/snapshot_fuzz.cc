@@ -5,7 +5,7 @@
 //   CRC; if bit 1 is set, that frame names the held snapshot as its base.
 #include <optional>
 
-#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/stream.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/simulation/hostile_device.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
 

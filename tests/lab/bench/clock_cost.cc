@@ -15,7 +15,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/clocks/clock_strip.h"
 #include "proto/mailbox/clocks.h"
-#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/snapshot.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "tests/lab/bench/benchmarks.h"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "proto/mailbox/catalog.h"
-#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/snapshot.h"
 #include "rapidcheck/gtest.h"
 #include "secure_mcu/chip/chip.h"
 #include "sim/wires/clocked_source.h"
