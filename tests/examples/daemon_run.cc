@@ -43,6 +43,7 @@
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/gate/frame_guard.h"
 #include "daemon/grpc/grpc_server.h"
+#include "daemon/http/board_json.h"
 #include "daemon/http/fake_http_client.h"
 #include "daemon/http/http_exchange.h"
 #include "daemon/http/http_message.h"
@@ -50,6 +51,7 @@
 #include "daemon/http/http_session.h"
 #include "daemon/http/queries.h"
 #include "daemon/http/site.h"
+#include "daemon/http/status_page.h"
 #include "daemon/identity/identity.h"
 #include "daemon/listen/acceptor.h"
 #include "daemon/listen/connection_table.h"
@@ -62,8 +64,6 @@
 #include "daemon/listen/work_queue.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/metrics/serving_metrics.h"
-#include "daemon/page/board_json.h"
-#include "daemon/page/status_page.h"
 #include "daemon/run/device_set.h"
 #include "daemon/run/process.h"
 #include "daemon/run/reload.h"
@@ -266,11 +266,11 @@ absl::Status UseSite(Reader& reader, const std::unique_ptr<SelfMetrics>& metrics
 }
 
 void UseBoardJson(const BoardStore& store, const Clock& clock, nlohmann::json& boards) {
-  //@ daemon/page/board_json.h
+  //@ daemon/http/board_json.h
 }
 
 void UseStatusPage(Reader& reader, const HistoryReader& history, SelfMetrics& metrics, const Caller& caller) {
-  //@ daemon/page/status_page.h
+  //@ daemon/http/status_page.h
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/sensors/sensor_families.h"
+#include "daemon/board/sensor_families.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/memory_links.h"
 #include "proto/mailbox/services.h"

@@ -4,8 +4,8 @@
 // hold between them (proto/clocks).
 //   DeviceClocks clocks;
 //   snapshot->clocks = clocks.Follow(topology, raw, {.segment_max = info.clocks.segment_max, .hulls = std::nullopt});
-#ifndef SIDEBAND_DAEMON_CLOCKS_DEVICE_CLOCKS_H_
-#define SIDEBAND_DAEMON_CLOCKS_DEVICE_CLOCKS_H_
+#ifndef SIDEBAND_DAEMON_COLLECTOR_DEVICE_CLOCKS_H_
+#define SIDEBAND_DAEMON_COLLECTOR_DEVICE_CLOCKS_H_
 
 #include <cstdint>
 #include <optional>
@@ -66,4 +66,4 @@ class DeviceClocks {
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_CLOCKS_DEVICE_CLOCKS_H_
+#endif  // SIDEBAND_DAEMON_COLLECTOR_DEVICE_CLOCKS_H_

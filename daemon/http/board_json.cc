@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/page/board_json.h"
+#include "daemon/http/board_json.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/clocks/device_clocks.h"
+#include "daemon/collector/device_clocks.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/sensors/sensor_families.h"
+#include "daemon/board/sensor_families.h"
 
 #include <algorithm>
 #include <cstddef>

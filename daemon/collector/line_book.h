@@ -5,8 +5,8 @@
 // where the host's clock has them. (docs/design/clocks.md, "Trigger lines")
 //   LineBook book;
 //   snapshot->line_offset = book.Note("gpu1", info.clocks, latch);       // after each snapshot of gpu1
-#ifndef SIDEBAND_DAEMON_CLOCKS_LINE_BOOK_H_
-#define SIDEBAND_DAEMON_CLOCKS_LINE_BOOK_H_
+#ifndef SIDEBAND_DAEMON_COLLECTOR_LINE_BOOK_H_
+#define SIDEBAND_DAEMON_COLLECTOR_LINE_BOOK_H_
 
 #include <cstdint>
 #include <deque>
@@ -17,7 +17,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "daemon/clocks/host_clock.h"
+#include "daemon/collector/host_clock.h"
 #include "daemon/snapshot/device_clock.h"
 #include "proto/mailbox/clocks.h"
 
@@ -106,4 +106,4 @@ class LineBook {
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_CLOCKS_LINE_BOOK_H_
+#endif  // SIDEBAND_DAEMON_COLLECTOR_LINE_BOOK_H_

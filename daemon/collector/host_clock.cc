@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/clocks/host_clock.h"
+#include "daemon/collector/host_clock.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,8 +7,8 @@
 //                         .body = Body::Of(std::string(StatusPage()))};
 //   PageData data({.reader = reader, .history = history, .metrics = metrics, .version = "0.2.0"});
 //   response.body = data.Status(caller);
-#ifndef SIDEBAND_DAEMON_PAGE_STATUS_PAGE_H_
-#define SIDEBAND_DAEMON_PAGE_STATUS_PAGE_H_
+#ifndef SIDEBAND_DAEMON_HTTP_STATUS_PAGE_H_
+#define SIDEBAND_DAEMON_HTTP_STATUS_PAGE_H_
 
 #include <google/protobuf/message.h>
 
@@ -104,4 +104,4 @@ absl::string_view StatusPagePolicy();
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_PAGE_STATUS_PAGE_H_
+#endif  // SIDEBAND_DAEMON_HTTP_STATUS_PAGE_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/page/status_page.h"
+#include "daemon/http/status_page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

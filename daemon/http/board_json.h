@@ -3,8 +3,8 @@
 // The part of the status page about a board, as JSON. For operators alone: a board's values show what every VM on it
 // does.
 //   boards["gpu0"] = BoardJson(*store.Newest(0), clock.Steady());
-#ifndef SIDEBAND_DAEMON_PAGE_BOARD_JSON_H_
-#define SIDEBAND_DAEMON_PAGE_BOARD_JSON_H_
+#ifndef SIDEBAND_DAEMON_HTTP_BOARD_JSON_H_
+#define SIDEBAND_DAEMON_HTTP_BOARD_JSON_H_
 
 #include <nlohmann/json.hpp>
 
@@ -41,4 +41,4 @@ inline constexpr size_t kMessagesShown = 5;
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_PAGE_BOARD_JSON_H_
+#endif  // SIDEBAND_DAEMON_HTTP_BOARD_JSON_H_

@@ -5,8 +5,8 @@
 //   HostClock host;
 //   const HostInstant at = host.Add({.boot_id = 1, .reference_time_ns = 1000, .raw_before = s0, .raw_after = s1});
 //   Publish(at.raw, at.error);
-#ifndef SIDEBAND_DAEMON_CLOCKS_HOST_CLOCK_H_
-#define SIDEBAND_DAEMON_CLOCKS_HOST_CLOCK_H_
+#ifndef SIDEBAND_DAEMON_COLLECTOR_HOST_CLOCK_H_
+#define SIDEBAND_DAEMON_COLLECTOR_HOST_CLOCK_H_
 
 #include <cstdint>
 #include <optional>
@@ -79,4 +79,4 @@ class HostClock {
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_CLOCKS_HOST_CLOCK_H_
+#endif  // SIDEBAND_DAEMON_COLLECTOR_HOST_CLOCK_H_

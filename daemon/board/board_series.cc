@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/sensors/board_series.h"
+#include "daemon/board/board_series.h"
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/page/status_page.h"
+#include "daemon/http/status_page.h"
 
 #include <google/protobuf/util/json_util.h>
 
@@ -14,7 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "daemon/authz/policy.h"
-#include "daemon/page/board_json.h"
+#include "daemon/http/board_json.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/sensor_queries.h"
 #include "daemon/view/snapshot_message.h"
@@ -95,7 +95,7 @@ std::optional<nlohmann::json> BoardsOf(const PageData::Sources& sources, const C
   return boards;
 }
 
-#include "daemon/page/status_page.inc"
+#include "daemon/http/status_page.inc"
 
 }  // namespace
 

@@ -5,8 +5,8 @@
 //   for (const SensorFamily& family : SensorFamilies()) {
 //     if (IsShown(family, sight.part)) family.write(series);
 //   }
-#ifndef SIDEBAND_DAEMON_SENSORS_SENSOR_FAMILIES_H_
-#define SIDEBAND_DAEMON_SENSORS_SENSOR_FAMILIES_H_
+#ifndef SIDEBAND_DAEMON_BOARD_SENSOR_FAMILIES_H_
+#define SIDEBAND_DAEMON_BOARD_SENSOR_FAMILIES_H_
 
 #include <functional>
 #include <optional>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "daemon/board/board_groups.h"
-#include "daemon/sensors/board_series.h"
+#include "daemon/board/board_series.h"
 #include "proto/exposition/text.h"
 #include "proto/mailbox/board_items.h"
 
@@ -75,4 +75,4 @@ std::span<const BoardFamilyRow> BoardThermalFamilies();
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_SENSORS_SENSOR_FAMILIES_H_
+#endif  // SIDEBAND_DAEMON_BOARD_SENSOR_FAMILIES_H_

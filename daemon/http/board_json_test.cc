@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/page/board_json.h"
+#include "daemon/http/board_json.h"
 
 #include <gtest/gtest.h>
 
@@ -23,9 +23,9 @@ using mailbox::ThermParam;
 using mailbox::ThrottleReason;
 using nlohmann::json;
 
-constexpr absl::Duration kNow = absl::Seconds(1000);
+constexpr absl::Duration kAsked = absl::Seconds(1000);
 
-json JsonOf(const BoardReading& reading) { return BoardJson(reading, kNow); }
+json JsonOf(const BoardReading& reading) { return BoardJson(reading, kAsked); }
 
 RunningCount Count(uint64_t value) { return {.value = value}; }
 
@@ -194,12 +194,12 @@ TEST(BoardJsonTest, RatiosOfTheDeviceAndOfPartitions) {
 
 TEST(BoardJsonTest, TheOldestGroupIsOfThoseThatAreReadAgain) {
   BoardReading reading;
-  reading.samples[BoardGroup::kIdentity].steady = kNow - absl::Seconds(900);
+  reading.samples[BoardGroup::kIdentity].steady = kAsked - absl::Seconds(900);
   EXPECT_FALSE(JsonOf(reading).contains("oldest"));
-  reading.samples[BoardGroup::kTemperature].steady = kNow - absl::Seconds(1);
-  reading.samples[BoardGroup::kEcc].steady = kNow - absl::Milliseconds(29'500);
+  reading.samples[BoardGroup::kTemperature].steady = kAsked - absl::Seconds(1);
+  reading.samples[BoardGroup::kEcc].steady = kAsked - absl::Milliseconds(29'500);
   EXPECT_EQ(JsonOf(reading)["oldest"], json::parse(R"({"name": "ecc", "age": 29.5})"));
-  reading.samples = {{BoardGroup::kPower, {.steady = kNow + absl::Milliseconds(1)}}};
+  reading.samples = {{BoardGroup::kPower, {.steady = kAsked + absl::Milliseconds(1)}}};
   EXPECT_EQ(JsonOf(reading)["oldest"]["age"], 0.0) << "newer than the caller's time";
 }
 

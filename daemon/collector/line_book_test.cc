@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/clocks/line_book.h"
+#include "daemon/collector/line_book.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -5,8 +5,8 @@
 //   void WriteMargin(BoardSeries& out) { out.Gauge({{"sensor", "gpu"}}, out.reading().margin.celsius); }
 //   constexpr BoardFamilyRow kMarginFamilies[] = {{"sideband_temperature_margin_celsius", MetricType::kGauge,
 //                                                  BoardGroup::kMargin, "Degrees below the limit.", WriteMargin}};
-#ifndef SIDEBAND_DAEMON_SENSORS_BOARD_SERIES_H_
-#define SIDEBAND_DAEMON_SENSORS_BOARD_SERIES_H_
+#ifndef SIDEBAND_DAEMON_BOARD_BOARD_SERIES_H_
+#define SIDEBAND_DAEMON_BOARD_BOARD_SERIES_H_
 
 #include <cstdint>
 #include <initializer_list>
@@ -111,4 +111,4 @@ struct BoardWord {
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_SENSORS_BOARD_SERIES_H_
+#endif  // SIDEBAND_DAEMON_BOARD_BOARD_SERIES_H_

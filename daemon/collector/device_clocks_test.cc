@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/clocks/device_clocks.h"
+#include "daemon/collector/device_clocks.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kHz = 1'000'000'000;
 
 // A clock of 500 MHz, or a little more.
-mailbox::Catalog SomeCatalog() {
+mailbox::Catalog CatalogOfClocks() {
   mailbox::Catalog catalog;
   catalog.reference_clock_hz = kHz;
   catalog.slices = {{0, "slice0"}};
@@ -43,7 +43,7 @@ class DeviceClocksTest : public testing::Test {
     return clocks_.Follow(*topology_, snapshot_, inputs_);
   }
 
-  std::unique_ptr<Topology> topology_ = std::make_unique<Topology>(SomeCatalog(), 7);
+  std::unique_ptr<Topology> topology_ = std::make_unique<Topology>(CatalogOfClocks(), 7);
   mailbox::Snapshot snapshot_{.boot_id = 1, .trigger_id = 10};
   DeviceClocks clocks_;
   DeviceClocks::Inputs inputs_;
@@ -126,7 +126,7 @@ TEST_F(DeviceClocksTest, ARestartBeginsAnew) {
 }
 
 TEST_F(DeviceClocksTest, WhatIsDeclaredMayBeImpossible) {
-  mailbox::Catalog catalog = SomeCatalog();
+  mailbox::Catalog catalog = CatalogOfClocks();
   catalog.clock_domains[0].bar_high = INT64_MAX;
   topology_ = std::make_unique<Topology>(catalog, 8);
   EXPECT_TRUE(Second(0)[0].is_unsound);
@@ -134,7 +134,7 @@ TEST_F(DeviceClocksTest, WhatIsDeclaredMayBeImpossible) {
 }
 
 TEST_F(DeviceClocksTest, BesideAConfidentialVmNothingIsKnown) {
-  mailbox::Catalog catalog = SomeCatalog();
+  mailbox::Catalog catalog = CatalogOfClocks();
   catalog.vms = {{.id = 1, .confidential = true, .slice = 0}};
   catalog.has_had_confidential_vm = true;
   topology_ = std::make_unique<Topology>(catalog, 8);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/clocks/host_clock.h"
+#include "daemon/collector/host_clock.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -14,9 +14,9 @@ namespace sideband::daemon {
 namespace {
 
 // A device whose clock is off by some ppm, of which latches take up to `slowest`.
-class World {
+class DriftingWorld {
  public:
-  explicit World(double ppm, uint64_t boot_id = 1) : rate_(1 + ppm * 1e-6), boot_id_(boot_id) {}
+  explicit DriftingWorld(double ppm, uint64_t boot_id = 1) : rate_(1 + ppm * 1e-6), boot_id_(boot_id) {}
 
   struct Result {
     HostInstant instant;
@@ -48,13 +48,13 @@ class World {
   absl::Duration now_ = absl::Seconds(100), suspended_;
 };
 
-bool Holds(const World::Result& result) {
+bool Holds(const DriftingWorld::Result& result) {
   return absl::AbsDuration(result.instant.raw - result.truth) <= result.instant.error + absl::Nanoseconds(1);
 }
 
 TEST(HostClockTest, OneExchangeIsItself) {
   HostClock host;
-  const auto result = World(0).Latch(host, absl::Seconds(1), absl::Microseconds(100), absl::Microseconds(300));
+  const auto result = DriftingWorld(0).Latch(host, absl::Seconds(1), absl::Microseconds(100), absl::Microseconds(300));
   EXPECT_TRUE(Holds(result));
   EXPECT_LE(result.instant.error, absl::Microseconds(200));
   EXPECT_GE(result.instant.error, absl::Microseconds(199));
@@ -64,8 +64,8 @@ TEST(HostClockTest, OneExchangeIsItself) {
 // Exchanges of 0.4 ms, of which one in ten is short.
 TEST(HostClockTest, ManyExchangesAreCloserThanOne) {
   HostClock host;
-  World world(37);
-  World::Result result;
+  DriftingWorld world(37);
+  DriftingWorld::Result result;
   for (int i = 0; i < 30; ++i) {
     const absl::Duration half = i % 10 == 0 ? absl::Microseconds(20) : absl::Microseconds(200);
     result = world.Latch(host, absl::Milliseconds(250), half, half);
@@ -80,7 +80,7 @@ TEST(HostClockTest, ManyExchangesAreCloserThanOne) {
 // Law 10.
 RC_GTEST_PROP(HostClockPropertyTest, TheBoundHoldsAndIsWithinTheExchange, ()) {
   HostClock host;
-  World world(*rc::gen::inRange(-190, 191));
+  DriftingWorld world(*rc::gen::inRange(-190, 191));
   const auto microseconds = [](int most) { return absl::Microseconds(*rc::gen::inRange(0, most)); };
   for (int i = 0; i < 60; ++i) {
     // Retries and other controllers make single exchanges long.
@@ -93,7 +93,7 @@ RC_GTEST_PROP(HostClockPropertyTest, TheBoundHoldsAndIsWithinTheExchange, ()) {
 
 TEST(HostClockTest, ANewBootStartsAnew) {
   HostClock host;
-  World before(0, 1), after(0, 2);
+  DriftingWorld before(0, 1), after(0, 2);
   for (int i = 0; i < 5; ++i) before.Latch(host, absl::Seconds(1), absl::Microseconds(1), absl::Microseconds(1));
   const auto result = after.Latch(host, absl::Seconds(1), absl::Milliseconds(1), absl::Milliseconds(1));
   EXPECT_TRUE(Holds(result));
@@ -102,7 +102,7 @@ TEST(HostClockTest, ANewBootStartsAnew) {
 
 TEST(HostClockTest, ASuspendStartsAnew) {
   HostClock host;
-  World world(0);
+  DriftingWorld world(0);
   for (int i = 0; i < 5; ++i) world.Latch(host, absl::Seconds(1), absl::Microseconds(1), absl::Microseconds(1));
   world.Suspend(absl::Seconds(5));
   const auto result = world.Latch(host, absl::Seconds(1), absl::Milliseconds(1), absl::Milliseconds(1));
@@ -111,7 +111,7 @@ TEST(HostClockTest, ASuspendStartsAnew) {
 
 TEST(HostClockTest, OtherSettingsBeginAnewAndTheSameDoNot) {
   HostClock host;
-  World world(0);
+  DriftingWorld world(0);
   const auto latch = [&](int microseconds) {
     return world.Latch(host, absl::Seconds(1), absl::Microseconds(microseconds), absl::Microseconds(microseconds));
   };
@@ -131,8 +131,8 @@ TEST(HostClockTest, OtherSettingsBeginAnewAndTheSameDoNot) {
 TEST(HostClockTest, AWorseOscillatorHasAWiderBound) {
   const auto error = [](const ClockSettings& options) {
     HostClock host(options);
-    World world(0);
-    World::Result result;
+    DriftingWorld world(0);
+    DriftingWorld::Result result;
     for (int i = 0; i < 20; ++i) {
       result = world.Latch(host, absl::Seconds(1), absl::Milliseconds(1), absl::Milliseconds(1));
       EXPECT_TRUE(Holds(result)) << i;
@@ -146,7 +146,7 @@ TEST(HostClockTest, AWorseOscillatorHasAWiderBound) {
 TEST(HostClockTest, AClockSomewhatBeyondItsLimitsIsFoundAndHasTheExchangeAlone) {
   for (const double ppm : {-500.0, -205.0, 205.0, 500.0}) {
     HostClock host;
-    World world(ppm);
+    DriftingWorld world(ppm);
     for (int i = 0; i < 201; ++i) {
       // Single ones are short, so that a wrong fit would be far closer than the others.
       const absl::Duration half = absl::Microseconds(i % 7 == 0 ? 10 : 400);
@@ -166,7 +166,7 @@ TEST(HostClockTest, AClockSomewhatBeyondItsLimitsIsFoundAndHasTheExchangeAlone) 
 RC_GTEST_PROP(HostClockPropertyTest, WhateverTheRateTheBoundsHold, ()) {
   HostClock host;
   const int ppm = *rc::gen::inRange(-1000, 1001);
-  World world(ppm);
+  DriftingWorld world(ppm);
   for (int i = 0; i < 60; ++i) {
     const absl::Duration half = absl::Microseconds(*rc::gen::inRange(0, 1000));
     RC_ASSERT(Holds(world.Latch(host, absl::Milliseconds(*rc::gen::inRange(1, 2000)), half, half)));
@@ -180,7 +180,7 @@ RC_GTEST_PROP(HostClockPropertyTest, WhateverTheRateTheBoundsHold, ()) {
 
 TEST(HostClockTest, AClockThatHasJumpedIsFittedAgainOnceItIsSeenToKeepItsLimits) {
   HostClock host;
-  World world(50);
+  DriftingWorld world(50);
   const auto latch = [&](int microseconds) {
     return world.Latch(host, absl::Seconds(1), absl::Microseconds(microseconds), absl::Microseconds(microseconds));
   };
@@ -197,7 +197,7 @@ TEST(HostClockTest, AClockThatHasJumpedIsFittedAgainOnceItIsSeenToKeepItsLimits)
 
 TEST(HostClockTest, AnExchangeThatIsTooLongForTheFitIsNoContradiction) {
   HostClock host;
-  World world(0);
+  DriftingWorld world(0);
   for (int i = 0; i < 5; ++i) world.Latch(host, absl::Seconds(1), absl::Microseconds(1), absl::Microseconds(1));
   EXPECT_TRUE(Holds(world.Latch(host, absl::Seconds(1), absl::Minutes(20), absl::Minutes(20))));
   EXPECT_TRUE(host.is_sound());
@@ -206,7 +206,7 @@ TEST(HostClockTest, AnExchangeThatIsTooLongForTheFitIsNoContradiction) {
 // Of a clock outside the options nothing but the exchange is claimed.
 TEST(HostClockTest, AClockOutsideItsLimitsHasTheExchangeAlone) {
   HostClock host;
-  World world(5000);
+  DriftingWorld world(5000);
   for (int i = 0; i < 20; ++i) {
     const auto result = world.Latch(host, absl::Seconds(1), absl::Microseconds(50), absl::Microseconds(50));
     EXPECT_TRUE(Holds(result)) << i;
