@@ -21,7 +21,6 @@
 #include "daemon/collector/confidentiality.h"
 #include "daemon/collector/creation_times.h"
 #include "daemon/collector/device_clocks.h"
-#include "daemon/collector/host_clock.h"
 #include "daemon/collector/line_book.h"
 #include "daemon/collector/log_limit.h"
 #include "daemon/collector/published_rows.h"

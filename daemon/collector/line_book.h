@@ -17,7 +17,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "daemon/collector/host_clock.h"
+#include "daemon/collector/device_clocks.h"
 #include "daemon/snapshot/device_clock.h"
 #include "proto/mailbox/clocks.h"
 

@@ -15,7 +15,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/mailbox_session.h"
-#include "daemon/mailbox/pausing_clock.h"
+#include "daemon/base/pausing_clock.h"
 #include "daemon/mailbox/register_port.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/peek.h"

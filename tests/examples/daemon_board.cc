@@ -27,7 +27,6 @@
 #include "daemon/board/metric_words.h"
 #include "daemon/board/sensor_families.h"
 #include "daemon/collector/device_clocks.h"
-#include "daemon/collector/host_clock.h"
 #include "daemon/collector/line_book.h"
 #include "daemon/history/chunk.h"
 #include "daemon/history/fake_life.h"
@@ -124,19 +123,15 @@ void UseFakeBoard() {
   //@ daemon/board/fake_board.h
 }
 
+void Publish(absl::Duration raw, absl::Duration error);
+
 void UseDeviceClocks(const Topology& topology, const mailbox::Snapshot& raw, const DeviceInfo& info,
-                     DeviceSnapshot* snapshot) {
+                     DeviceSnapshot* snapshot, absl::Duration s0, absl::Duration s1) {
   //@ daemon/collector/device_clocks.h
 }
 
 void UseLineBook(const DeviceInfo& info, const LatchedPulse& latch, DeviceSnapshot* snapshot) {
   //@ daemon/collector/line_book.h
-}
-
-void Publish(absl::Duration raw, absl::Duration error);
-
-void UseHostClock(absl::Duration s0, absl::Duration s1) {
-  //@ daemon/collector/host_clock.h
 }
 
 //@ daemon/board/board_series.h

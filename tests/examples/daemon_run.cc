@@ -26,7 +26,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "daemon/authz/policy_holder.h"
-#include "daemon/base/body.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/replace_file.h"
 #include "daemon/base/retry_after.h"
@@ -148,9 +147,8 @@ absl::Status UseTlsFiles(const ListenerConfig& config) {
   return absl::OkStatus();
 }
 
-void UseBody(const std::string& ages, const std::shared_ptr<const TextBuffer>& text) {
-  //@ daemon/base/body.h
-}
+void Exchange();
+void Publish(absl::Time time, absl::Duration error);
 
 void UseClock(const Clock& clock) {
   //@ daemon/base/clock.h

@@ -4,8 +4,8 @@
 //   FakeClock time(absl::UnixEpoch());
 //   PausingClock clock(time, [](int reading) { return absl::Milliseconds(reading == 3 ? 10 : 0); });
 //   const auto peeked = BlockPeeker(session, clock, on_retry).Peek(query);
-#ifndef SIDEBAND_DAEMON_MAILBOX_PAUSING_CLOCK_H_
-#define SIDEBAND_DAEMON_MAILBOX_PAUSING_CLOCK_H_
+#ifndef SIDEBAND_DAEMON_BASE_PAUSING_CLOCK_H_
+#define SIDEBAND_DAEMON_BASE_PAUSING_CLOCK_H_
 
 #include <functional>
 #include <utility>
@@ -42,4 +42,4 @@ class PausingClock final : public Clock {
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_MAILBOX_PAUSING_CLOCK_H_
+#endif  // SIDEBAND_DAEMON_BASE_PAUSING_CLOCK_H_
