@@ -49,7 +49,7 @@
 #include "daemon/sealing/guest_sealer.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/snapshot/store.h"
-#include "daemon/transport/i2c_dev_transport.h"
+#include "daemon/transport/bus_transport.h"
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"

@@ -65,10 +65,9 @@
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/snapshot/topology.h"
+#include "daemon/transport/bus_transport.h"
 #include "daemon/transport/capturing_transport.h"
-#include "daemon/transport/i2c_dev_transport.h"
 #include "daemon/transport/transport.h"
-#include "daemon/transport/unix_bus_transport.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/uuid.h"
 #include "proto/mailbox/snapshot.h"
@@ -270,8 +269,8 @@ absl::Status UseCapturingTransport(std::unique_ptr<Transport> inner, const Clock
   return absl::OkStatus();
 }
 
-absl::Status UseI2cDevTransport(const smbus::Transfer& transfer) {
-  //@ daemon/transport/i2c_dev_transport.h
+absl::Status UseBusTransports(const smbus::Transfer& transfer) {
+  //@ daemon/transport/bus_transport.h
   return absl::OkStatus();
 }
 
@@ -279,11 +278,6 @@ absl::Status UseTransport(std::unique_ptr<Transport> inner, const RegisterPort::
                           const smbus::Transfer& transfer) {
   //@ daemon/transport/transport.h
   return absl::UnimplementedError("");
-}
-
-absl::Status UseUnixBusTransport(const smbus::Transfer& transfer) {
-  //@ daemon/transport/unix_bus_transport.h
-  return absl::OkStatus();
 }
 
 }  // namespace

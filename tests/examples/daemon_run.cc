@@ -69,7 +69,7 @@
 #include "daemon/run/service.h"
 #include "daemon/run/startup.h"
 #include "daemon/snapshot/store.h"
-#include "daemon/transport/i2c_dev_transport.h"
+#include "daemon/transport/bus_transport.h"
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/reader.h"
 #include "proto/base/command_line.h"

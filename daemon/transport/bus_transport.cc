@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/transport/i2c_dev_transport.h"
+#include "daemon/transport/bus_transport.h"
 
 #include <fcntl.h>
 #include <linux/i2c-dev.h>
@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
+#include "proto/smbus/bus_frame.h"
 
 namespace sideband::daemon {
 namespace {
@@ -99,6 +100,21 @@ class KernelMessages {
 };
 
 }  // namespace
+
+absl::Status UnixBusTransport::Connect() {
+  if (socket_.is_open()) return absl::OkStatus();
+  const int socket = smbus::ConnectToBus(path_);
+  if (socket < 0) return smbus::BusError(path_, -socket);
+  socket_ = Descriptor(socket);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<smbus::TransferResult> UnixBusTransport::Execute(const smbus::Transfer& transfer) {
+  SIDEBAND_RETURN_IF_ERROR(Connect());
+  auto result = smbus::ExchangeOnBus(socket_.get(), path_, transfer, options_.timeout);
+  if (!result.ok()) socket_ = Descriptor();  // whatever is still on its way belongs to nobody
+  return result;
+}
 
 int SystemI2cDev::Open(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Linux I2C bus: /dev/i2c-N (Documentation/i2c/dev-interface).
+// The transports to buses: the virtual bus on a Unix socket (proto/smbus/README.md), and a Linux I2C bus, /dev/i2c-N
+// (Documentation/i2c/dev-interface).
+//   UnixBusTransport socket("/run/sideband/gpu0.sock", {});
 //   SystemI2cDev system;
 //   I2cDevTransport transport("/dev/i2c-3", system, {});
 //   SIDEBAND_ASSIGN_OR_RETURN(const smbus::TransferResult result, transport.Execute(transfer));
@@ -8,15 +10,41 @@
 // An adapter with I2C_FUNC_I2C gets each transaction unchanged, by I2C_RDWR. An adapter without it, such as many SMBus
 // host controllers, gets block transactions of up to 32 bytes by I2C_SMBUS with the kernel's PEC. Any other transaction
 // is UNIMPLEMENTED on such an adapter.
-#ifndef SIDEBAND_DAEMON_TRANSPORT_I2C_DEV_TRANSPORT_H_
-#define SIDEBAND_DAEMON_TRANSPORT_I2C_DEV_TRANSPORT_H_
+#ifndef SIDEBAND_DAEMON_TRANSPORT_BUS_TRANSPORT_H_
+#define SIDEBAND_DAEMON_TRANSPORT_BUS_TRANSPORT_H_
 
 #include <string>
 #include <utility>
 
+#include "absl/time/time.h"
 #include "daemon/transport/transport.h"
+#include "proto/base/file.h"
+#include "proto/smbus/bus_frame.h"
 
 namespace sideband::daemon {
+
+class UnixBusTransport final : public Transport {
+ public:
+  struct Options {
+    // Time limit for one transaction, after which the connection is closed.
+    absl::Duration timeout = absl::Seconds(2);
+  };
+
+  // Connects at the first transaction, and again after an error.
+  UnixBusTransport(std::string path, Options options) : path_(std::move(path)), options_(options) {}
+  UnixBusTransport(const UnixBusTransport&) = delete;
+  UnixBusTransport& operator=(const UnixBusTransport&) = delete;
+
+  absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
+  LockFile lock_file() const override { return {.path = smbus::LockPathOf(path_), .is_made = true}; }
+
+ private:
+  absl::Status Connect();
+
+  const std::string path_;
+  const Options options_;
+  Descriptor socket_;
+};
 
 // The system calls on /dev/i2c-N, behind an interface that tests replace.
 //
@@ -90,4 +118,4 @@ class I2cDevTransport final : public Transport {
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_TRANSPORT_I2C_DEV_TRANSPORT_H_
+#endif  // SIDEBAND_DAEMON_TRANSPORT_BUS_TRANSPORT_H_
