@@ -64,7 +64,7 @@ class DeviceClocks {
   absl::Duration segment_max_;
   absl::Time created_;  // of the domains' counts
   std::vector<Domain> domains_;
-  // A frequency follows the load of everybody on the device.
+  // A frequency follows the load of all VMs on the device.
   bool is_withheld_ = false;
 };
 

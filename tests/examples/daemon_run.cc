@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -42,7 +43,6 @@
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/gate/frame_guard.h"
 #include "daemon/grpc/grpc_server.h"
-#include "daemon/http/board_json.h"
 #include "daemon/http/fake_http_client.h"
 #include "daemon/http/http_exchange.h"
 #include "daemon/http/http_message.h"
@@ -263,11 +263,8 @@ absl::Status UseSite(Reader& reader, const std::unique_ptr<SelfMetrics>& metrics
   return absl::OkStatus();
 }
 
-void UseBoardJson(const BoardStore& store, const Clock& clock, nlohmann::json& boards) {
-  //@ daemon/http/board_json.h
-}
-
-void UseStatusPage(Reader& reader, const HistoryReader& history, SelfMetrics& metrics, const Caller& caller) {
+void UseStatusPage(Reader& reader, const HistoryReader& history, SelfMetrics& metrics, const Caller& caller,
+                   const BoardStore& store, const Clock& clock, nlohmann::json& boards) {
   //@ daemon/http/status_page.h
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page says of a board, from the daemon's answer (board_json.h). What is unknown is left out.
+// What the page says of a board, from the daemon's answer (status_page.h). What is unknown is left out.
 //   for (const fact of boardFacts(board)) show(fact.name, fact.text, fact.bad);
 
 import { bytesText, durationText, exactCount, siNumber } from './format.js';
