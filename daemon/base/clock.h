@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's time: its source, which is passed to constructors so that tests can set the time; a watch for steps of
-// the wall clock; and a thread that works periodically.
+// The daemon's time: its source, which is passed to constructors so that tests can set the time; when something was, by
+// the host's wall clock; a watch for steps of the wall clock; and a thread that works periodically.
+//   const absl::Duration from = clock.Steady();
+//   Exchange();  // it was meanwhile
+//   const absl::Duration to = clock.Steady();
+//   const PlacedTime at = PlaceBySteady(ReadWall(clock), from, to);
+//   Publish(at.time, at.error);
 //   ClockWatch watch(clock, [](absl::Duration by) { spdlog::warn("{}", ClockWatch::Describe(by)); });
 //   PeriodicThread thread(absl::Seconds(1), [&] { watch.Check(); });
 //   thread.Start();
@@ -112,6 +117,30 @@ class PeriodicThread {
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };
+
+// By how much the wall clock and the raw clock diverge in a time, at most: ntpd and the kernel correct by no more.
+inline constexpr double kWallRateMax = 1000e-6;
+
+// The wall clock, and the monotonic ones before and after it was read.
+struct WallReading {
+  absl::Duration steady_before, raw_before;
+  absl::Time wall;
+  absl::Duration raw_after, steady_after;
+};
+
+WallReading ReadWall(const Clock& clock);
+
+// Both in whole nanoseconds.
+struct PlacedTime {
+  absl::Time time;
+  absl::Duration error;  // to either side
+};
+
+// The time of an instant between `from` and `to`, both not after the reading. A wall clock that was set before the
+// reading counts as if it always had been.
+PlacedTime PlaceBySteady(const WallReading& reading, absl::Duration from, absl::Duration to);
+// The same by Clock::Raw, whose rate is not corrected as the wall clock's is.
+PlacedTime PlaceByRaw(const WallReading& reading, absl::Duration from, absl::Duration to);
 
 }  // namespace sideband::daemon
 

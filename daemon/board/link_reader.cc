@@ -194,7 +194,7 @@ struct ErrorRow {
   NvlinkItem item;
   std::optional<RunningCount> NvlinkStatus::*member;
 };
-constexpr ErrorRow kNvlinkErrors[] = {
+constexpr ErrorRow kNvlinkErrorWords[] = {
     {NvlinkItem::kReplays, &NvlinkStatus::replays},
     {NvlinkItem::kRecoveries, &NvlinkStatus::recoveries},
     {NvlinkItem::kFlitCrc, &NvlinkStatus::flit_crc},
@@ -202,7 +202,7 @@ constexpr ErrorRow kNvlinkErrors[] = {
 };
 
 void AddErrors(GroupRound& round, size_t link) {
-  for (const ErrorRow& row : kNvlinkErrors) {
+  for (const ErrorRow& row : kNvlinkErrorWords) {
     round.Add({.word = NvlinkCommand(row.item, link),
                .outputs = {.data = true},
                .take = [&round, row, link](const BoardReply& reply) {

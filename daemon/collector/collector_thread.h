@@ -28,7 +28,6 @@
 #include "daemon/collector/routers.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
-#include "daemon/transport/bus_lock.h"
 #include "daemon/transport/transport.h"
 #include "proto/base/steady_time.h"
 

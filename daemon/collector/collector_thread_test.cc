@@ -26,7 +26,7 @@
 #include "daemon/metrics/expect_metric.h"
 #include "daemon/snapshot/live_reader.h"
 #include "daemon/snapshot/store.h"
-#include "daemon/transport/bus_lock.h"
+#include "daemon/transport/transport.h"
 #include "proto/base/wait_until.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/mailbox/wall_reading.h"
+#include "daemon/base/clock.h"
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/board_items.h"

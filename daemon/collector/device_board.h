@@ -25,7 +25,7 @@
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/snapshot/topology.h"
-#include "daemon/transport/bus_lock.h"
+#include "daemon/transport/transport.h"
 
 namespace sideband::daemon {
 

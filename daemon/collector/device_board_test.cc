@@ -12,8 +12,8 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/base/pausing_clock.h"
 #include "daemon/mailbox/fake_mailbox.h"
-#include "daemon/mailbox/pausing_clock.h"
 #include "daemon/mailbox/register_port.h"
 #include "proto/base/wait_until.h"
 #include "proto/mailbox/board_items.h"

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/base/clock.h"
 #include "daemon/board/board_store.h"
 #include "daemon/collector/published_rows.h"
 #include "daemon/counting/mark_book.h"
-#include "daemon/mailbox/bus_budget.h"
 #include "daemon/mailbox/clock_reader.h"
-#include "daemon/mailbox/wall_reading.h"
+#include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/sealing/seal_vms.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/snapshot/utilisation.h"

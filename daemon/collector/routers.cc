@@ -9,10 +9,10 @@
 
 #include "absl/time/time.h"
 #include "daemon/mailbox/block_peeker.h"
-#include "daemon/mailbox/bus_budget.h"
 #include "daemon/mailbox/clock_reader.h"
-#include "daemon/mailbox/rotation_writer.h"
+#include "daemon/mailbox/counting_writer.h"
 #include "daemon/mailbox/seal_writer.h"
+#include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "proto/base/status_macros.h"
 

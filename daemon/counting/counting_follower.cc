@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/mailbox/clock_reader.h"
-#include "daemon/mailbox/config_writer.h"
+#include "daemon/mailbox/counting_writer.h"
 #include "proto/mailbox/extension.h"
 
 namespace sideband::daemon {

@@ -24,7 +24,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/audit/audit_sink.h"
 #include "daemon/counting/counting_book.h"
-#include "daemon/mailbox/config_writer.h"
+#include "daemon/mailbox/counting_writer.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/metrics/collection_metrics.h"
 #include "daemon/snapshot/device_clock.h"

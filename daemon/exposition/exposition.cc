@@ -8,10 +8,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "daemon/board/board_series.h"
+#include "daemon/board/sensor_families.h"
 #include "daemon/exposition/device_frame.h"
 #include "daemon/exposition/text_buffer.h"
-#include "daemon/sensors/board_series.h"
-#include "daemon/sensors/sensor_families.h"
 #include "daemon/snapshot/utilisation.h"
 #include "proto/exposition/family_names.h"
 

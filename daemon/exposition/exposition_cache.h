@@ -15,7 +15,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "daemon/base/body.h"
 #include "daemon/exposition/exposition.h"
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/view/reader.h"

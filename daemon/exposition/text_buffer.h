@@ -1,22 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The output buffer of an exposition, and its compression. Unlike with a string, memory is reserved once per family and
-// then filled without a check per piece, and no byte is initialised before it is written.
+// The output buffer of an exposition, its compression, and the body of a response. Unlike with a string, memory is
+// reserved once per family and then filled without a check per piece, and no byte is initialised before it is written.
+// The middle part of a body may be shared by many responses and is never copied.
 //   TextBuffer out;
 //   char* at = out.Reserve(family_bytes_max);
 //   at = Put(at, "sideband_vm_cycles_total");
 //   out.Commit(at);
+//   Body body = Body::Of("not found\n");
+//   Body scrape{.head = ages, .shared = text->text(), .owner = text};
 #ifndef SIDEBAND_DAEMON_EXPOSITION_TEXT_BUFFER_H_
 #define SIDEBAND_DAEMON_EXPOSITION_TEXT_BUFFER_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "daemon/base/body.h"
 
 namespace sideband::daemon {
+
+// The bytes of a response.
+struct Body {
+  std::string head;
+  absl::string_view shared;
+  std::shared_ptr<const void> owner;  // keeps the memory of `shared` alive
+  std::string tail;
+
+  static Body Of(std::string text) { return {.head = std::move(text)}; }
+  size_t size() const { return head.size() + shared.size() + tail.size(); }
+  std::string ToString() const { return absl::StrCat(head, shared, tail); }
+};
 
 // Not thread-safe.
 class TextBuffer {

@@ -94,5 +94,4 @@ TEST(GzipTest, TheLongPartIsShared) {
 }
 
 }  // namespace
-
 }  // namespace sideband::daemon

@@ -15,10 +15,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "daemon/board/board_series.h"
 #include "daemon/board/board_store.h"
+#include "daemon/board/sensor_families.h"
 #include "daemon/history/fake_life.h"
-#include "daemon/sensors/board_series.h"
-#include "daemon/sensors/sensor_families.h"
 
 namespace sideband::daemon {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "absl/time/time.h"
-#include "daemon/sensors/board_series.h"
-#include "daemon/sensors/sensor_families.h"
+#include "daemon/board/board_series.h"
+#include "daemon/board/sensor_families.h"
 
 namespace sideband::daemon {
 namespace {

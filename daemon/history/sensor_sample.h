@@ -18,7 +18,7 @@
 
 #include "daemon/board/board_groups.h"
 #include "daemon/board/board_reading.h"
-#include "daemon/sensors/sensor_families.h"
+#include "daemon/board/sensor_families.h"
 
 namespace sideband::daemon {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "daemon/base/body.h"
+#include "daemon/exposition/text_buffer.h"
 #include "daemon/identity/identity.h"
 #include "daemon/listen/work_queue.h"
 

@@ -10,9 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/base/retry_after.h"
+#include "daemon/http/status_page.h"
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/page/status_page.h"
 #include "daemon/redfish/redfish_service.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/sensor_queries.h"

@@ -18,7 +18,6 @@
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/mailbox_session.h"
-#include "daemon/mailbox/wall_reading.h"
 #include "daemon/snapshot/live_reader.h"
 #include "proto/mailbox/peek.h"
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Takes snapshots of a device: latch, read, decode, and the catalogue that describes them. Each snapshot is relative to
-// the last acknowledged one, so that unchanged counters are not sent.
+// the last acknowledged one, so that unchanged counters are not sent. BusBudget is the time for which one snapshot
+// occupies the bus, computed from the bus clock and the device's size.
 //   SnapshotReader reader(session, clock);
 //   SIDEBAND_ASSIGN_OR_RETURN(TakenSnapshot taken, reader.Take());
+//   const BusBudget budget = BudgetOf(*taken.topology, /*bus_hz=*/100'000, /*window_bytes=*/255);
+//   if (interval < budget.least) return Refuse(interval, budget.least);
 //   Keep(std::move(taken));
 //   const absl::Status status = reader.Acknowledge();
 #ifndef SIDEBAND_DAEMON_MAILBOX_SNAPSHOT_READER_H_
 #define SIDEBAND_DAEMON_MAILBOX_SNAPSHOT_READER_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,13 +21,20 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
-#include "daemon/mailbox/config_writer.h"
+#include "daemon/mailbox/counting_writer.h"
 #include "daemon/mailbox/mailbox_session.h"
-#include "daemon/mailbox/wall_reading.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
+
+struct BusBudget {
+  absl::Duration least;  // no counter has changed; a shorter interval cannot be met
+  absl::Duration most;   // every counter has changed, and nothing compresses
+};
+
+// Assumes no retries and no clock stretching. `bus_hz` must be above 0, `window_bytes` 1 to 255.
+BusBudget BudgetOf(const Topology& topology, uint32_t bus_hz, uint32_t window_bytes);
 
 // INVALID_ARGUMENT with the reason unless the snapshot belongs to this topology: equal hash, equal number of counters,
 // no clocks or one of each domain, and exactly one block for each scope of the topology, the device's block first.

@@ -17,8 +17,8 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "daemon/board/sensor_families.h"
 #include "daemon/redfish/document.h"
-#include "daemon/sensors/sensor_families.h"
 
 namespace sideband::daemon {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "daemon/sensors/sensor_families.h"
+#include "daemon/board/sensor_families.h"
 
 namespace sideband::daemon {
 namespace {

@@ -9,10 +9,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "daemon/transport/bus_transport.h"
 #include "daemon/transport/capturing_transport.h"
-#include "daemon/transport/i2c_dev_transport.h"
 #include "daemon/transport/transport.h"
-#include "daemon/transport/unix_bus_transport.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_name.h"
 

@@ -35,7 +35,7 @@
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/snapshot/store.h"
-#include "daemon/transport/i2c_dev_transport.h"
+#include "daemon/transport/bus_transport.h"
 #include "daemon/transport/transport.h"
 
 namespace sideband::daemon {

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/transport/transport.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/transfer.h"
 
@@ -23,6 +30,14 @@ uint8_t PecOf(const BlockRead& read, ByteSpan clocked) {
   const uint8_t before[] = {smbus::AddressByte(read.address, /*read=*/false), read.code,
                             smbus::AddressByte(read.address, /*read=*/true)};
   return smbus::Pec(clocked, smbus::Pec(before));
+}
+
+constexpr mode_t kMode = 0660;
+
+// A device that is locked is the bus itself.
+absl::Status Failure(const LockFile& file, int error) {
+  return absl::UnavailableError(
+      absl::StrCat(file.is_made ? "bus lock " : "bus ", file.path, ": ", std::strerror(error)));
 }
 
 }  // namespace
@@ -75,6 +90,27 @@ absl::StatusOr<smbus::TransferResult> NoPecTransport::Read(const smbus::Transfer
     result.read[0].push_back(PecOf(*AsBlockRead(transfer), result.read[0]));
   }
   return result;
+}
+
+absl::StatusOr<bool> BusLock::TryAcquire() {
+  if (is_held_) return true;
+  if (file_.path.empty()) return is_held_ = true;
+  const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (file_.is_made ? O_CREAT | O_NOFOLLOW : 0);
+  Descriptor file(::open(file_.path.c_str(), flags, kMode));
+  if (!file.is_open()) return Failure(file_, errno);
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK || errno == EINTR) return false;
+    return Failure(file_, errno);
+  }
+  descriptor_ = std::move(file);
+  return is_held_ = true;
+}
+
+void BusLock::Release() {
+  // A descriptor that a child process has inherited would keep the lock beyond the close.
+  if (descriptor_.is_open()) ::flock(descriptor_.get(), LOCK_UN);
+  descriptor_ = Descriptor();
+  is_held_ = false;
 }
 
 }  // namespace sideband::daemon

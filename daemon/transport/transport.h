@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interface to a bus that carries SMBus transactions; the shapes of SMBus block transactions with PEC; and the
-// transport to a board without PEC.
+// The interface to a bus that carries SMBus transactions; the shapes of SMBus block transactions with PEC; the
+// transport to a board without PEC; and BusLock, a lock on a bus that programs agree on: flock(2) on the bus's device,
+// or on a file beside a virtual bus's socket. It keeps away only the programs that take it, too.
 //   NoPecTransport transport(std::move(inner));
 //   RegisterPort port(transport, 0x4F, on_outcome);   // 74 bit times on the caller's side, 65 on the bus
+//   BusLock lock(transport.lock_file());
+//   SIDEBAND_ASSIGN_OR_RETURN(const bool is_held, lock.TryAcquire());   // false: another program has it
+//   if (is_held) lock.Release();
 //   if (const auto write = AsBlockWrite(transfer)) return Write(*write);
 //   if (const auto read = AsBlockRead(transfer)) return Read(*read);
 #ifndef SIDEBAND_DAEMON_TRANSPORT_TRANSPORT_H_
@@ -18,11 +22,12 @@
 
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
+#include "proto/base/file.h"
 #include "proto/smbus/transfer.h"
 
 namespace sideband::daemon {
 
-// The file that programs on a bus lock (bus_lock.h) while none of the others may use it. Without a path there is none.
+// The file that programs on a bus lock (BusLock) while none of the others may use it. Without a path there is none.
 struct LockFile {
   std::string path;
   bool is_made = false;  // if it is missing; a device is not
@@ -84,6 +89,30 @@ class NoPecTransport final : public Transport {
   absl::StatusOr<smbus::TransferResult> Read(const smbus::Transfer& transfer);
 
   const std::unique_ptr<Transport> inner_;
+};
+
+// Used by one thread at a time. Two locks of one path exclude each other, also in one process. The kernel ends the lock
+// of a process that ends.
+class BusLock {
+ public:
+  // Without a path there is no other program to agree with: the lock is always to be had.
+  explicit BusLock(LockFile file) : file_(std::move(file)) {}
+  // Releases it.
+  ~BusLock() { Release(); }
+  BusLock(const BusLock&) = delete;
+  BusLock& operator=(const BusLock&) = delete;
+
+  // Does not block. True if the lock is held now, also if it was before. A file that is made has mode 0660 less the
+  // umask, and stays: after its removal there would be two locks. UNAVAILABLE if the file cannot be opened.
+  absl::StatusOr<bool> TryAcquire();
+  void Release();
+  bool is_held() const { return is_held_; }
+
+ private:
+  const LockFile file_;
+  bool is_held_ = false;
+  // Opened for each lock: the device may be another one after it was plugged in again.
+  Descriptor descriptor_;
 };
 
 }  // namespace sideband::daemon

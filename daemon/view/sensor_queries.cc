@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "daemon/sensors/board_series.h"
-#include "daemon/sensors/sensor_families.h"
+#include "daemon/board/board_series.h"
+#include "daemon/board/sensor_families.h"
 #include "daemon/snapshot/message.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"

@@ -16,8 +16,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/board/board_reading.h"
+#include "daemon/board/board_series.h"
 #include "daemon/board/board_store.h"
-#include "daemon/sensors/board_series.h"
 #include "daemon/view/reader.h"
 #include "sideband/v1/sensors.pb.h"
 

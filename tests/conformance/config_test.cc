@@ -15,7 +15,7 @@
 
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
-#include "daemon/mailbox/config_writer.h"
+#include "daemon/mailbox/counting_writer.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/mailbox/snapshot_reader.h"

@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "daemon/mailbox/register_port.h"
-#include "daemon/transport/i2c_dev_transport.h"
+#include "daemon/transport/bus_transport.h"
 #include "proto/mailbox/extension.h"
 #include "proto/smbus/bus_name.h"
 #include "secure_mcu/firmware/mailbox_target.h"

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "daemon/mailbox/counting_writer.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
-#include "daemon/mailbox/rotation_writer.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/extension.h"
 #include "proto/smbus/bus_name.h"

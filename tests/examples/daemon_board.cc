@@ -19,14 +19,15 @@
 #include "daemon/board/board_groups.h"
 #include "daemon/board/board_reader.h"
 #include "daemon/board/board_reading.h"
+#include "daemon/board/board_series.h"
 #include "daemon/board/board_store.h"
 #include "daemon/board/fake_board.h"
 #include "daemon/board/group_plans.h"
 #include "daemon/board/group_round.h"
 #include "daemon/board/metric_words.h"
-#include "daemon/clocks/device_clocks.h"
-#include "daemon/clocks/host_clock.h"
-#include "daemon/clocks/line_book.h"
+#include "daemon/board/sensor_families.h"
+#include "daemon/collector/device_clocks.h"
+#include "daemon/collector/line_book.h"
 #include "daemon/history/chunk.h"
 #include "daemon/history/fake_life.h"
 #include "daemon/history/frame.h"
@@ -41,8 +42,6 @@
 #include "daemon/redfish/public_documents.h"
 #include "daemon/redfish/redfish_service.h"
 #include "daemon/redfish/request_target.h"
-#include "daemon/sensors/board_series.h"
-#include "daemon/sensors/sensor_families.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/view/snapshot_message.h"
@@ -124,28 +123,24 @@ void UseFakeBoard() {
   //@ daemon/board/fake_board.h
 }
 
+void Publish(absl::Duration raw, absl::Duration error);
+
 void UseDeviceClocks(const Topology& topology, const mailbox::Snapshot& raw, const DeviceInfo& info,
-                     DeviceSnapshot* snapshot) {
-  //@ daemon/clocks/device_clocks.h
+                     DeviceSnapshot* snapshot, absl::Duration s0, absl::Duration s1) {
+  //@ daemon/collector/device_clocks.h
 }
 
 void UseLineBook(const DeviceInfo& info, const LatchedPulse& latch, DeviceSnapshot* snapshot) {
-  //@ daemon/clocks/line_book.h
+  //@ daemon/collector/line_book.h
 }
 
-void Publish(absl::Duration raw, absl::Duration error);
-
-void UseHostClock(absl::Duration s0, absl::Duration s1) {
-  //@ daemon/clocks/host_clock.h
-}
-
-//@ daemon/sensors/board_series.h
+//@ daemon/board/board_series.h
 
 void Add(const BoardFamilyRow& row);
 void Add(const std::string& name, const std::string& help);
 
 void UseSensorFamilies(const BoardSight& sight, BoardSeries& series) {
-  //@ daemon/sensors/sensor_families.h
+  //@ daemon/board/sensor_families.h
 }
 
 void Use(absl::Time time, uint64_t count);

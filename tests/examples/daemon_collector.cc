@@ -22,6 +22,7 @@
 #include "daemon/audit/audit_sink.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/pausing_clock.h"
 #include "daemon/base/retry_after.h"
 #include "daemon/board/board_reader.h"
 #include "daemon/board/board_store.h"
@@ -51,28 +52,22 @@
 #include "daemon/identity/identity.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/mailbox/block_peeker.h"
-#include "daemon/mailbox/bus_budget.h"
 #include "daemon/mailbox/clock_reader.h"
-#include "daemon/mailbox/config_writer.h"
+#include "daemon/mailbox/counting_writer.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/mailbox_session.h"
-#include "daemon/mailbox/pausing_clock.h"
 #include "daemon/mailbox/register_port.h"
-#include "daemon/mailbox/rotation_writer.h"
 #include "daemon/mailbox/seal_writer.h"
 #include "daemon/mailbox/snapshot_reader.h"
-#include "daemon/mailbox/wall_reading.h"
 #include "daemon/metrics/collection_metrics.h"
 #include "daemon/metrics/serving_metrics.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/snapshot/topology.h"
-#include "daemon/transport/bus_lock.h"
+#include "daemon/transport/bus_transport.h"
 #include "daemon/transport/capturing_transport.h"
-#include "daemon/transport/i2c_dev_transport.h"
 #include "daemon/transport/transport.h"
-#include "daemon/transport/unix_bus_transport.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/uuid.h"
 #include "proto/mailbox/snapshot.h"
@@ -200,11 +195,6 @@ void UseBlockPeeker(MailboxSession& session, const Clock& clock, uint64_t boot, 
   //@ daemon/mailbox/block_peeker.h
 }
 
-absl::Status UseBusBudget(const std::shared_ptr<const Topology>& topology, absl::Duration interval) {
-  //@ daemon/mailbox/bus_budget.h
-  return absl::OkStatus();
-}
-
 void UseFakeMailbox(const RegisterPort::OnOutcome& on_outcome) {
   //@ daemon/mailbox/fake_mailbox.h
 }
@@ -219,13 +209,8 @@ absl::Status UseRegisterPort(Transport& transport, const RegisterPort::OnOutcome
   return absl::OkStatus();
 }
 
-absl::Status UseSnapshotReader(MailboxSession& session, const Clock& clock) {
+absl::Status UseSnapshotReader(MailboxSession& session, const Clock& clock, absl::Duration interval) {
   //@ daemon/mailbox/snapshot_reader.h
-  return absl::OkStatus();
-}
-
-absl::Status UseRotationWriter(MailboxSession& session, const mailbox::EventSet& wanted, size_t events) {
-  //@ daemon/mailbox/rotation_writer.h
   return absl::OkStatus();
 }
 
@@ -236,21 +221,15 @@ absl::Status UseClockReader(MailboxSession& session, uint32_t next_trigger, size
 
 void Read(uint32_t closing_id);
 
-absl::Status UseConfigWriter(MailboxSession& session, const mailbox::Snapshot& snapshot,
-                             const std::vector<mailbox::ConfigWrite>& writes) {
-  //@ daemon/mailbox/config_writer.h
+absl::Status UseCountingWriter(MailboxSession& session, const mailbox::Snapshot& snapshot,
+                               const std::vector<mailbox::ConfigWrite>& writes, const mailbox::EventSet& wanted,
+                               size_t events) {
+  //@ daemon/mailbox/counting_writer.h
   return absl::OkStatus();
 }
 
-void Exchange();
-void Publish(absl::Time time, absl::Duration error);
-
-void UseWallReading(const Clock& clock) {
-  //@ daemon/mailbox/wall_reading.h
-}
-
 void UsePausingClock(MailboxSession& session, const PeekQuery& query, const std::function<void()>& on_retry) {
-  //@ daemon/mailbox/pausing_clock.h
+  //@ daemon/base/pausing_clock.h
 }
 
 absl::Status UseSealWriter(MailboxSession& session, uint16_t vm, ByteSpan request) {
@@ -290,13 +269,8 @@ absl::Status UseCapturingTransport(std::unique_ptr<Transport> inner, const Clock
   return absl::OkStatus();
 }
 
-absl::Status UseBusLock(const Transport& transport) {
-  //@ daemon/transport/bus_lock.h
-  return absl::OkStatus();
-}
-
-absl::Status UseI2cDevTransport(const smbus::Transfer& transfer) {
-  //@ daemon/transport/i2c_dev_transport.h
+absl::Status UseBusTransports(const smbus::Transfer& transfer) {
+  //@ daemon/transport/bus_transport.h
   return absl::OkStatus();
 }
 
@@ -304,11 +278,6 @@ absl::Status UseTransport(std::unique_ptr<Transport> inner, const RegisterPort::
                           const smbus::Transfer& transfer) {
   //@ daemon/transport/transport.h
   return absl::UnimplementedError("");
-}
-
-absl::Status UseUnixBusTransport(const smbus::Transfer& transfer) {
-  //@ daemon/transport/unix_bus_transport.h
-  return absl::OkStatus();
 }
 
 }  // namespace

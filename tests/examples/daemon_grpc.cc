@@ -18,7 +18,6 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "daemon/base/body.h"
 #include "daemon/base/clock.h"
 #include "daemon/board/board_reading.h"
 #include "daemon/board/board_store.h"
@@ -160,7 +159,7 @@ void UseFrame(const VisibleDevice& device, const DeviceLabels& labels, const Scr
   //@ daemon/exposition/device_frame.h
 }
 
-void UseTextBuffer(size_t family_bytes_max) {
+void UseTextBuffer(size_t family_bytes_max, const std::string& ages, const std::shared_ptr<const TextBuffer>& text) {
   //@ daemon/exposition/text_buffer.h
 }
 

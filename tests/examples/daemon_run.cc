@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -26,7 +27,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "daemon/authz/policy_holder.h"
-#include "daemon/base/body.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/replace_file.h"
 #include "daemon/base/retry_after.h"
@@ -50,6 +50,7 @@
 #include "daemon/http/http_session.h"
 #include "daemon/http/queries.h"
 #include "daemon/http/site.h"
+#include "daemon/http/status_page.h"
 #include "daemon/identity/identity.h"
 #include "daemon/listen/acceptor.h"
 #include "daemon/listen/connection_table.h"
@@ -62,15 +63,13 @@
 #include "daemon/listen/work_queue.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/metrics/serving_metrics.h"
-#include "daemon/page/board_json.h"
-#include "daemon/page/status_page.h"
 #include "daemon/run/device_set.h"
 #include "daemon/run/process.h"
 #include "daemon/run/reload.h"
 #include "daemon/run/service.h"
 #include "daemon/run/startup.h"
 #include "daemon/snapshot/store.h"
-#include "daemon/transport/i2c_dev_transport.h"
+#include "daemon/transport/bus_transport.h"
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/reader.h"
 #include "proto/base/command_line.h"
@@ -148,9 +147,8 @@ absl::Status UseTlsFiles(const ListenerConfig& config) {
   return absl::OkStatus();
 }
 
-void UseBody(const std::string& ages, const std::shared_ptr<const TextBuffer>& text) {
-  //@ daemon/base/body.h
-}
+void Exchange();
+void Publish(absl::Time time, absl::Duration error);
 
 void UseClock(const Clock& clock) {
   //@ daemon/base/clock.h
@@ -265,12 +263,9 @@ absl::Status UseSite(Reader& reader, const std::unique_ptr<SelfMetrics>& metrics
   return absl::OkStatus();
 }
 
-void UseBoardJson(const BoardStore& store, const Clock& clock, nlohmann::json& boards) {
-  //@ daemon/page/board_json.h
-}
-
-void UseStatusPage(Reader& reader, const HistoryReader& history, SelfMetrics& metrics, const Caller& caller) {
-  //@ daemon/page/status_page.h
+void UseStatusPage(Reader& reader, const HistoryReader& history, SelfMetrics& metrics, const Caller& caller,
+                   const BoardStore& store, const Clock& clock, nlohmann::json& boards) {
+  //@ daemon/http/status_page.h
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ _RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST
 # Names in the source, as they are registered.
 _NAME = re.compile(r'"((?:sideband|process)_[a-z0-9_]+[a-z0-9])"')
 # Boards' metrics, whose families are named by a word.
-_BOARD_METRICS = "daemon/sensors/sensor_families.cc"
+_BOARD_METRICS = "daemon/board/sensor_families.cc"
 _METRIC_TABLE = re.compile(r"MetricHelp k(Ratios|Bandwidths)\[\] = \{(.*?)\n\};", re.DOTALL)
 _METRIC = re.compile(r"\{MetricId::(\w+),")
 _WORDS = "proto/mailbox/board_items.h"
@@ -38,7 +38,7 @@ class MetricsTest(unittest.TestCase):
             with open(os.path.join(root, path), encoding="utf-8") as file:
                 return file.read()
 
-        sources = [os.path.join(folder, name) for folder in ("daemon/exposition", "daemon/metrics", "daemon/sensors")
+        sources = [os.path.join(folder, name) for folder in ("daemon/exposition", "daemon/metrics", "daemon/board")
                    for name in os.listdir(os.path.join(root, folder))
                    if name.endswith(".cc") and not name.endswith("_test.cc")]
         sources.append("proto/exposition/family_names.h")
