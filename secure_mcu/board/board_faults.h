@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The effects of a plan's faults (sim/bus_faults) on a board. They add to its state, which only a new start clears.
+// The effects of a plan's faults (sim/bus) on a board. They add to its state, which only a new start clears.
 //   BoardState state(spec);
 //   if (IsPossible(fault, spec)) Apply(fault, state, now_s);
 #ifndef SIDEBAND_SECURE_MCU_BOARD_BOARD_FAULTS_H_
@@ -10,7 +10,7 @@
 
 #include "secure_mcu/board/board_spec.h"
 #include "secure_mcu/board/board_state.h"
-#include "sim/bus_faults/board_fault.h"
+#include "sim/bus/board_fault.h"
 
 namespace sideband::mcu {
 

@@ -26,7 +26,7 @@
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/firmware.h"
-#include "sim/bus_faults/faulty_bus.h"
+#include "sim/bus/faulty_bus.h"
 #include "tests/conformance/in_process_bus.h"
 
 namespace sideband::tests {

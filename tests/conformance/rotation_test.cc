@@ -21,7 +21,7 @@
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/fake_device.h"
 #include "secure_mcu/firmware/firmware.h"
-#include "sim/bus_faults/faulty_bus.h"
+#include "sim/bus/faulty_bus.h"
 #include "tests/conformance/in_process_bus.h"
 
 namespace sideband::tests {

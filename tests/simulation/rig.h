@@ -30,7 +30,7 @@
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/firmware.h"
-#include "sim/bus_faults/faulty_bus.h"
+#include "sim/bus/faulty_bus.h"
 #include "tests/conformance/in_process_bus.h"
 #include "tests/simulation/reader.h"
 #include "tests/simulation/truth.h"

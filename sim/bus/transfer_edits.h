@@ -3,8 +3,8 @@
 // Views a transaction as the bytes on the wire, address bytes included, and edits it there.
 //   const smbus::Transfer seen = Prefix(transfer, 4);   // what a target sees if the transaction ends after four bytes
 //   AnswerBlock(block, transfer, result);               // as if the target had answered this block, with its PEC
-#ifndef SIDEBAND_SIM_BUS_FAULTS_TRANSFER_EDITS_H_
-#define SIDEBAND_SIM_BUS_FAULTS_TRANSFER_EDITS_H_
+#ifndef SIDEBAND_SIM_BUS_TRANSFER_EDITS_H_
+#define SIDEBAND_SIM_BUS_TRANSFER_EDITS_H_
 
 #include <cstdint>
 
@@ -43,4 +43,4 @@ void AnswerBlock(ByteSpan data, const smbus::Transfer& transfer, smbus::Transfer
 
 }  // namespace sideband::sim
 
-#endif  // SIDEBAND_SIM_BUS_FAULTS_TRANSFER_EDITS_H_
+#endif  // SIDEBAND_SIM_BUS_TRANSFER_EDITS_H_

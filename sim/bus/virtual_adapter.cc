@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/i2cdev/virtual_adapter.h"
+#include "sim/bus/virtual_adapter.h"
 
 #include <linux/i2c-dev.h>
 #include <linux/i2c.h>

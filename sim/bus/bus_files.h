@@ -5,8 +5,8 @@
 //   BusFiles& files = BusFiles::OfProcess();
 //   if (const auto fd = files.Open("/dev/i2c-3", O_RDWR)) return *fd;                     // else it is for the system
 //   if (const auto result = files.Ioctl(fd, request, argument)) return *result;           // likewise
-#ifndef SIDEBAND_SIM_I2CDEV_BUS_FILES_H_
-#define SIDEBAND_SIM_I2CDEV_BUS_FILES_H_
+#ifndef SIDEBAND_SIM_BUS_BUS_FILES_H_
+#define SIDEBAND_SIM_BUS_BUS_FILES_H_
 
 #include <sys/types.h>
 
@@ -22,7 +22,7 @@
 #include "absl/time/time.h"
 #include "proto/base/file.h"
 #include "proto/smbus/bus_name.h"
-#include "sim/i2cdev/virtual_adapter.h"
+#include "sim/bus/virtual_adapter.h"
 
 namespace sideband::i2cdev {
 
@@ -101,4 +101,4 @@ class BusFiles {
 
 }  // namespace sideband::i2cdev
 
-#endif  // SIDEBAND_SIM_I2CDEV_BUS_FILES_H_
+#endif  // SIDEBAND_SIM_BUS_BUS_FILES_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/bus_faults/fault_plan.h"
+#include "sim/bus/fault_plan.h"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ std::string NeededKeys(BoardFaultKind kind) {
 }
 
 TEST(FaultPlanTest, TheExampleIsAPlan) {
-  const auto plan = FaultPlan::Load("sim/bus_faults/example.yaml");
+  const auto plan = FaultPlan::Load("sim/bus/example.yaml");
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->seed, 7u);
   ASSERT_EQ(plan->rules.size(), 8u);

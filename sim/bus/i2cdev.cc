@@ -15,7 +15,7 @@
 #include <cerrno>
 #include <cstdarg>
 
-#include "sim/i2cdev/bus_files.h"
+#include "sim/bus/bus_files.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 //   VirtualAdapter adapter({});
 //   const auto carry = [&](const smbus::Transfer& transfer) { return CarryOut(transfer); };
 //   const int result = adapter.Ioctl(I2C_RDWR, argument, carry);            // < 0: minus an errno
-#ifndef SIDEBAND_SIM_I2CDEV_VIRTUAL_ADAPTER_H_
-#define SIDEBAND_SIM_I2CDEV_VIRTUAL_ADAPTER_H_
+#ifndef SIDEBAND_SIM_BUS_VIRTUAL_ADAPTER_H_
+#define SIDEBAND_SIM_BUS_VIRTUAL_ADAPTER_H_
 
 #include <linux/i2c.h>
 #include <sys/types.h>
@@ -93,4 +93,4 @@ class VirtualAdapter {
 
 }  // namespace sideband::i2cdev
 
-#endif  // SIDEBAND_SIM_I2CDEV_VIRTUAL_ADAPTER_H_
+#endif  // SIDEBAND_SIM_BUS_VIRTUAL_ADAPTER_H_

@@ -4,8 +4,8 @@
 //   FaultyBus bus(targets, plan, {.reset = [&] { device.Restart(); }});
 //   const smbus::TransferResult result = bus.Execute(transfer);
 //   const uint64_t nacks = bus.count(FaultKind::kAddressNack);   // in bus.transactions()
-#ifndef SIDEBAND_SIM_BUS_FAULTS_FAULTY_BUS_H_
-#define SIDEBAND_SIM_BUS_FAULTS_FAULTY_BUS_H_
+#ifndef SIDEBAND_SIM_BUS_FAULTY_BUS_H_
+#define SIDEBAND_SIM_BUS_FAULTY_BUS_H_
 
 #include <array>
 #include <cstdint>
@@ -18,9 +18,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/smbus/transfer.h"
-#include "sim/bus_faults/board_fault.h"
-#include "sim/bus_faults/fault_plan.h"
-#include "sim/bus_faults/transfer_edits.h"
+#include "sim/bus/board_fault.h"
+#include "sim/bus/fault_plan.h"
+#include "sim/bus/transfer_edits.h"
 
 namespace sideband::sim {
 
@@ -114,4 +114,4 @@ class FaultyBus final : public smbus::Bus {
 
 }  // namespace sideband::sim
 
-#endif  // SIDEBAND_SIM_BUS_FAULTS_FAULTY_BUS_H_
+#endif  // SIDEBAND_SIM_BUS_FAULTY_BUS_H_

@@ -7,8 +7,8 @@
 //   listing.Saw(dir, entry->d_name);                         // each entry of the folder's own
 //   dirent* const more = listing.Next(dir);                  // after the last of them
 //   listing.Rewound(dir); listing.Closed(dir);
-#ifndef SIDEBAND_SIM_I2CDEV_FOLDER_LISTING_H_
-#define SIDEBAND_SIM_I2CDEV_FOLDER_LISTING_H_
+#ifndef SIDEBAND_SIM_BUS_FOLDER_LISTING_H_
+#define SIDEBAND_SIM_BUS_FOLDER_LISTING_H_
 
 #include <dirent.h>
 
@@ -60,4 +60,4 @@ class FolderListing {
 
 }  // namespace sideband::i2cdev
 
-#endif  // SIDEBAND_SIM_I2CDEV_FOLDER_LISTING_H_
+#endif  // SIDEBAND_SIM_BUS_FOLDER_LISTING_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/bus_faults/fault_plan.h"
+#include "sim/bus/fault_plan.h"
 
 #include <algorithm>
 #include <iterator>

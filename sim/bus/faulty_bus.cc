@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/bus_faults/faulty_bus.h"
+#include "sim/bus/faulty_bus.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "proto/mailbox/word.h"
-#include "sim/bus_faults/transfer_edits.h"
+#include "sim/bus/transfer_edits.h"
 
 namespace sideband::sim {
 namespace {

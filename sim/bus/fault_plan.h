@@ -4,8 +4,8 @@
 // controllers and devices that conform to SMBus can cause it. Keys and an example are in README.md.
 //   SIDEBAND_ASSIGN_OR_RETURN(const FaultPlan plan, FaultPlan::Load("faults.yaml"));
 //   const FaultPlan one = {.seed = 7, .rules = {{.kind = FaultKind::kBitFlip, .probability = 0.01}}};
-#ifndef SIDEBAND_SIM_BUS_FAULTS_FAULT_PLAN_H_
-#define SIDEBAND_SIM_BUS_FAULTS_FAULT_PLAN_H_
+#ifndef SIDEBAND_SIM_BUS_FAULT_PLAN_H_
+#define SIDEBAND_SIM_BUS_FAULT_PLAN_H_
 
 #include <cstdint>
 #include <limits>
@@ -18,7 +18,7 @@
 #include "absl/time/time.h"
 #include "proto/base/yaml.h"
 #include "proto/mailbox/word.h"
-#include "sim/bus_faults/board_fault.h"
+#include "sim/bus/board_fault.h"
 
 namespace sideband::sim {
 
@@ -98,4 +98,4 @@ struct FaultPlan {
 
 }  // namespace sideband::sim
 
-#endif  // SIDEBAND_SIM_BUS_FAULTS_FAULT_PLAN_H_
+#endif  // SIDEBAND_SIM_BUS_FAULT_PLAN_H_

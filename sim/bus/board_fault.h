@@ -4,8 +4,8 @@
 // requires a reset. A plan names it (README.md); the device that has the board applies it.
 //   const BoardFault fault = {.kind = BoardFaultKind::kXid, .xid = 63, .text = "Row remapping pending"};
 //   const absl::string_view name = BoardFaultName(fault.kind);   // "xid", the word of the file
-#ifndef SIDEBAND_SIM_BUS_FAULTS_BOARD_FAULT_H_
-#define SIDEBAND_SIM_BUS_FAULTS_BOARD_FAULT_H_
+#ifndef SIDEBAND_SIM_BUS_BOARD_FAULT_H_
+#define SIDEBAND_SIM_BUS_BOARD_FAULT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -89,4 +89,4 @@ struct BoardFault {
 
 }  // namespace sideband::sim
 
-#endif  // SIDEBAND_SIM_BUS_FAULTS_BOARD_FAULT_H_
+#endif  // SIDEBAND_SIM_BUS_BOARD_FAULT_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Descriptors against a bus of the test. The library in real programs is tested in tests/e2e.
-#include "sim/i2cdev/bus_files.h"
+#include "sim/bus/bus_files.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/bus_faults/transfer_edits.h"
+#include "sim/bus/transfer_edits.h"
 
 #include <gtest/gtest.h>
 

@@ -16,8 +16,8 @@
 #include <optional>
 #include <utility>
 
-#include "sim/i2cdev/bus_files.h"
-#include "sim/i2cdev/folder_listing.h"
+#include "sim/bus/bus_files.h"
+#include "sim/bus/folder_listing.h"
 
 namespace {
 

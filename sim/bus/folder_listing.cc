@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/i2cdev/folder_listing.h"
+#include "sim/bus/folder_listing.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

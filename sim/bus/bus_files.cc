@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/i2cdev/bus_files.h"
+#include "sim/bus/bus_files.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

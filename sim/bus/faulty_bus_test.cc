@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/bus_faults/faulty_bus.h"
+#include "sim/bus/faulty_bus.h"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <vector>
 
-#include "sim/bus_faults/transfer_edits.h"
+#include "sim/bus/transfer_edits.h"
 
 namespace sideband::sim {
 namespace {
