@@ -5,8 +5,8 @@
 //   data.Begin("fast");
 //   data.AddRow("\"420 s\" %g", share);
 //   SIDEBAND_RETURN_IF_ERROR(data.Write(folder, "rotation_runs"));    // FOLDER/rotation_runs.data
-#ifndef SIDEBAND_TESTS_LAB_ROTATION_PLOT_DATA_H_
-#define SIDEBAND_TESTS_LAB_ROTATION_PLOT_DATA_H_
+#ifndef SIDEBAND_TESTS_LAB_EXPERIMENTS_PLOT_DATA_H_
+#define SIDEBAND_TESTS_LAB_EXPERIMENTS_PLOT_DATA_H_
 
 #include <cerrno>
 #include <fstream>
@@ -43,4 +43,4 @@ class PlotData {
 
 }  // namespace sideband::rotation
 
-#endif  // SIDEBAND_TESTS_LAB_ROTATION_PLOT_DATA_H_
+#endif  // SIDEBAND_TESTS_LAB_EXPERIMENTS_PLOT_DATA_H_

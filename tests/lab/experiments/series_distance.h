@@ -5,8 +5,8 @@
 // factor, is near.
 //   const auto distance = SeriesDistance(estimates, truths);
 //   if (distance) Print(*distance);   // 0.1: along the best alignment a value is off by a tenth of the mean
-#ifndef SIDEBAND_TESTS_LAB_ROTATION_SERIES_DISTANCE_H_
-#define SIDEBAND_TESTS_LAB_ROTATION_SERIES_DISTANCE_H_
+#ifndef SIDEBAND_TESTS_LAB_EXPERIMENTS_SERIES_DISTANCE_H_
+#define SIDEBAND_TESTS_LAB_EXPERIMENTS_SERIES_DISTANCE_H_
 
 #include <optional>
 #include <span>
@@ -22,4 +22,4 @@ std::optional<double> SeriesDistance(std::span<const double> one, std::span<cons
 
 }  // namespace sideband
 
-#endif  // SIDEBAND_TESTS_LAB_ROTATION_SERIES_DISTANCE_H_
+#endif  // SIDEBAND_TESTS_LAB_EXPERIMENTS_SERIES_DISTANCE_H_

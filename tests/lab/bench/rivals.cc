@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/lab/experiments/rivals/rivals.h"
+#include "tests/lab/bench/rivals.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 //
 // Experiment R8 of docs/experiments/rotation.md: ten events of a bursty program on four counters, by this pipeline and
 // by turns and scaling as perf does them, on the same wires.
-//   bazel run -c opt //tests/lab/rotation:bursty
+//   bazel run -c opt //tests/lab/experiments:bursty
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@
 #include "secure_mcu/chip/rotation_plan.h"
 #include "sim/workload/steady_workload.h"
 #include "sim/workload/workload.h"
-#include "tests/lab/rotation/plot_data.h"
+#include "tests/lab/experiments/plot_data.h"
 
 namespace sideband::mcu {
 namespace {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rotation on the reference waveform `tinygpu`: the experiments R5 to R7, as tables of Markdown.
 
-    SIDEBAND_SHARED_DATA=../shared/data tests/lab/rotation/experiments.py [--mcu FILE] [--seeds 20] [--curves FOLDER]
+    SIDEBAND_SHARED_DATA=../shared/data tests/lab/experiments/experiments.py [--mcu FILE] [--seeds 20] [--curves FOLDER]
 
 `--curves` writes data for gnuplot: the shares of R5 over the sets, those of R6 over the slot, the widths of R7.
 """

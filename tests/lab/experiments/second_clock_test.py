@@ -17,7 +17,7 @@ class SecondClockTest(unittest.TestCase):
         result = subprocess.run(
             [sys.executable, os.path.join(HERE, "second_clock.py"), "--trace", os.path.join(DATA, "tinygpu.vcd.gz"),
              "--signals", os.path.join(DATA, "tinygpu.signals.json"), "--windows", os.path.join(HERE, "windows"),
-             "--mcu", os.path.join(HERE, "../../../../secure_mcu/sideband-mcu")], capture_output=True, text=True)
+             "--mcu", os.path.join(HERE, "../../../secure_mcu/sideband-mcu")], capture_output=True, text=True)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertIn("| 24000 | 0 |", result.stdout)
         self.assertIn("24 of 24 totals", result.stdout)

@@ -5,8 +5,8 @@
 //   LeastSquares fit;
 //   for (const Sample& sample : samples) fit.Add(sample);
 //   const Estimate estimate = fit.At(1000);
-#ifndef SIDEBAND_TESTS_LAB_EXPERIMENTS_RIVALS_RIVALS_H_
-#define SIDEBAND_TESTS_LAB_EXPERIMENTS_RIVALS_RIVALS_H_
+#ifndef SIDEBAND_TESTS_LAB_BENCH_RIVALS_H_
+#define SIDEBAND_TESTS_LAB_BENCH_RIVALS_H_
 
 #include <cstddef>
 #include <deque>
@@ -110,4 +110,4 @@ std::vector<std::unique_ptr<Rival>> AllRivals(double nominal_period);
 
 }  // namespace sideband::experiments
 
-#endif  // SIDEBAND_TESTS_LAB_EXPERIMENTS_RIVALS_RIVALS_H_
+#endif  // SIDEBAND_TESTS_LAB_BENCH_RIVALS_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/lab/rotation/series_distance.h"
+#include "tests/lab/experiments/series_distance.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Experiment R9 of docs/experiments/rotation.md: half-widths with adaptive turns beside those with equal ones.
-//   bazel run -c opt //tests/lab/rotation:shares
+//   bazel run -c opt //tests/lab/experiments:shares
 #include <CLI/CLI.hpp>
 #include <string>
 
 #include "absl/strings/str_format.h"
 #include "proto/base/errors.h"
+#include "tests/lab/experiments/plot_data.h"
 #include "tests/lab/laws/rotation_model.h"
-#include "tests/lab/rotation/plot_data.h"
 
 namespace sideband::rotation {
 namespace {

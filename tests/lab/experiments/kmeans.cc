@@ -2,7 +2,7 @@
 //
 // Experiments R1 to R4 of docs/experiments/rotation.md: a synthetic k-means whose 234 events have four counters beside
 // two that are always counted, as in the published method.
-//   bazel run -c opt //tests/lab/rotation:kmeans
+//   bazel run -c opt //tests/lab/experiments:kmeans
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -20,8 +20,8 @@
 #include "secure_mcu/chip/rotation_plan.h"
 #include "sim/workload/steady_workload.h"
 #include "sim/workload/workload.h"
-#include "tests/lab/rotation/plot_data.h"
-#include "tests/lab/rotation/series_distance.h"
+#include "tests/lab/experiments/plot_data.h"
+#include "tests/lab/experiments/series_distance.h"
 
 namespace sideband::mcu {
 namespace {
