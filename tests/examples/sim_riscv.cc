@@ -39,9 +39,9 @@
 #include "sim/riscv/kernels/kernels.h"
 #include "sim/riscv/machine.h"
 #include "sim/riscv/memory.h"
+#include "sim/riscv/program.h"
 #include "sim/riscv/program_source.h"
 #include "sim/riscv/shape.h"
-#include "sim/riscv/system_calls.h"
 #include "sim/riscv/test_core.h"
 
 namespace sideband::riscv {
@@ -67,8 +67,9 @@ void UseKernels() {
   //@ sim/riscv/kernels/kernels.h
 }
 
-void UseSystemCalls(Memory& memory) {
-  //@ sim/riscv/system_calls.h
+absl::Status UseProgram(Memory& memory) {
+  //@ sim/riscv/program.h
+  return absl::OkStatus();
 }
 
 absl::Status UseMachine(const std::vector<uint32_t>& words) {
@@ -93,9 +94,8 @@ void UseTestCore() {
   //@ sim/riscv/test_core.h
 }
 
-absl::Status UseMemory() {
+void UseMemory(std::span<const uint32_t> words) {
   //@ sim/riscv/memory.h
-  return absl::OkStatus();
 }
 
 }  // namespace
