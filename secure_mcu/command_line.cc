@@ -179,7 +179,7 @@ Command AddServeCommand(CLI::App& app) {
       ->capture_default_str();
   command
       ->add_option("--faults", flags->options.faults,
-                   "Fault plan for the bus (YAML, see sim/bus_faults/README.md); change_catalog is rejected, and a "
+                   "Fault plan for the bus (YAML, see sim/bus/README.md); change_catalog is rejected, and a "
                    "delay is reported to the controller as a stretched clock")
       ->type_name("FILE");
   return {command, [flags] { return RunServeCommand(*flags); }};

@@ -32,7 +32,7 @@ constexpr uint32_t kFirstNumber = 3;
 absl::StatusOr<std::string> FindLibrary() {
   std::error_code error;
   const auto own = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  for (const auto& folder : {own.parent_path() / "lib" / "sideband", own, own.parent_path() / "sim" / "i2cdev"}) {
+  for (const auto& folder : {own.parent_path() / "lib" / "sideband", own, own.parent_path() / "sim" / "bus"}) {
     const auto candidate = folder / kLibrary;
     if (access(candidate.c_str(), R_OK) == 0) return candidate.string();
   }

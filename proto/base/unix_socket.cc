@@ -62,7 +62,8 @@ absl::Status UnixExchange::Await(short events) {
 absl::Status UnixExchange::Send(ByteSpan bytes) {
   while (!bytes.empty()) {
     // The socket's buffer is empty before an exchange, so that there is nothing to wait for.
-    // Without SIGPIPE: in sim/i2cdev the process is a foreign program, which does not expect the signal.
+    // Without SIGPIPE: in the preload library of sim/bus the process is a foreign program, which does not expect the
+    // signal.
     const ssize_t size = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (size < 0 && IsTransient(errno)) {
       SIDEBAND_RETURN_IF_ERROR(Await(POLLOUT));

@@ -6,7 +6,7 @@
 // The address is hexadecimal or decimal, from 0x08 to 0x77 (other addresses are reserved); the default is 0x4f.
 //
 // Beside it the map of /dev/i2c-N to virtual buses, in an environment variable that `sideband i2cdev` sets for the
-// preload library of sim/i2cdev, as in SIDEBAND_I2CDEV="3=unix:/run/sideband/gpu0.sock,4=unix:gpu1.sock".
+// preload library of sim/bus, as in SIDEBAND_I2CDEV="3=unix:/run/sideband/gpu0.sock,4=unix:gpu1.sock".
 //   SIDEBAND_ASSIGN_OR_RETURN(const I2cDevBuses buses, ParseI2cDevBuses(text));
 //   const auto bus = buses.find(3);   // {3, "/run/sideband/gpu0.sock"}
 #ifndef SIDEBAND_PROTO_SMBUS_BUS_NAME_H_

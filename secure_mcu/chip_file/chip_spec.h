@@ -105,7 +105,7 @@ struct WaveformFileSpec {
 
 // A program on a slice's RISC-V machine instead of units and workloads. The machine's parts are the slice's units.
 struct ProgramFileSpec {
-  std::string hex;            // the path of its words (sim/riscv/memory.h)
+  std::string hex;            // the path of its words (sim/riscv/program.h)
   bool is_user = true;        // of every core; else a program at machine level
   uint64_t argument = 0;      // register a0 at the start
   riscv::MachineShape shape;  // valid

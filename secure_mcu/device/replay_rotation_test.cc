@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Replays with a rotation: what is refused, and what is printed. Whether the numbers are right is tested against an
-// independent script (tests/lab/rotation).
+// independent script (tests/lab/experiments).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

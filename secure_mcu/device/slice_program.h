@@ -20,6 +20,7 @@
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "sim/riscv/csr.h"
 #include "sim/riscv/memory.h"
+#include "sim/riscv/program.h"
 #include "sim/riscv/program_source.h"
 
 namespace sideband::mcu {

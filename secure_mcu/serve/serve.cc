@@ -31,8 +31,8 @@
 #include "secure_mcu/firmware/virtual_bus.h"
 #include "secure_mcu/serve/bus_server.h"
 #include "secure_mcu/serve/served_device.h"
-#include "sim/bus_faults/board_fault.h"
-#include "sim/bus_faults/faulty_bus.h"
+#include "sim/bus/board_fault.h"
+#include "sim/bus/faulty_bus.h"
 
 namespace sideband::mcu {
 namespace {

@@ -23,7 +23,7 @@ struct ServeOptions {
   std::string bus;          // unix:PATH, or unix:PATH@0x4f for another address than the default
   std::string guest_views;  // folder of the guests' views; empty: no views
   std::string guest_ports;  // folder of the guests' ports; empty: no ports
-  std::string faults;       // fault plan for the bus (sim/bus_faults); empty: no faults
+  std::string faults;       // fault plan for the bus (sim/bus); empty: no faults
   Persona persona = Persona::kSideband;
   // A number that no earlier start has used. The ids of further devices and of restarts count up from it.
   uint64_t boot_id = 0;

@@ -29,7 +29,7 @@
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/sealing/device_sealer.h"
 #include "secure_mcu/serve/guest_ports.h"
-#include "sim/bus_faults/board_fault.h"
+#include "sim/bus/board_fault.h"
 
 namespace sideband::mcu {
 

@@ -25,7 +25,7 @@
 #include "sim/riscv/csr.h"
 #include "sim/riscv/instruction.h"
 #include "sim/riscv/memory.h"
-#include "sim/riscv/system_calls.h"
+#include "sim/riscv/program.h"
 
 namespace sideband::riscv {
 

@@ -8,7 +8,7 @@
 
 #include "sim/riscv/assembler.h"
 #include "sim/riscv/csr.h"
-#include "sim/riscv/system_calls.h"
+#include "sim/riscv/program.h"
 #include "sim/riscv/test_core.h"
 
 namespace sideband::riscv {

@@ -33,8 +33,8 @@
 #include "sim/riscv/core.h"
 #include "sim/riscv/csr.h"
 #include "sim/riscv/memory.h"
+#include "sim/riscv/program.h"
 #include "sim/riscv/shape.h"
-#include "sim/riscv/system_calls.h"
 #include "sim/wires/packed_wires.h"
 
 namespace sideband::riscv {

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of one core: flat, bounded, little-endian. A program for it is a file of hexadecimal numbers: one 32-bit
-// word a line, the first at kProgramBase. A line has 8 digits, as in "00000513 # li a0, 0". Empty lines, and comments
-// from a '#' on, are left out.
+// The memory of one core: flat, bounded, little-endian.
 //   Memory memory(0x10000, 1 << 20);
-//   SIDEBAND_ASSIGN_OR_RETURN(const Program program, LoadProgram("threads.hex"));
-//   memory.Write(kProgramBase, program.words);
+//   memory.Write(kProgramBase, words);
 //   const std::optional<uint64_t> value = memory.Load<uint64_t>(0x10008);   // nullopt: an access fault
 #ifndef SIDEBAND_SIM_RISCV_MEMORY_H_
 #define SIDEBAND_SIM_RISCV_MEMORY_H_
@@ -19,12 +16,7 @@
 #include <new>
 #include <optional>
 #include <span>
-#include <string>
 #include <type_traits>
-#include <vector>
-
-#include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 
 namespace sideband::riscv {
 
@@ -88,7 +80,11 @@ class Memory {
     return true;
   }
   // Copies words to `address`; false, without an effect, unless all fit.
-  bool Write(uint64_t address, std::span<const uint32_t> words);
+  bool Write(uint64_t address, std::span<const uint32_t> words) {
+    if (!Contains(address, words.size_bytes())) return false;
+    if (!words.empty()) std::memcpy(bytes_.data() + (address - base_), words.data(), words.size_bytes());
+    return true;
+  }
 
   // Unchecked: `offset`, in bytes from base(), must be at most size() - sizeof(T).
   template <typename T>
@@ -109,18 +105,6 @@ class Memory {
 
 // The start of every core's memory, and of its program. The pages below do not exist, as under Linux.
 inline constexpr uint64_t kProgramBase = 0x10000;
-
-struct Program {
-  static constexpr size_t kWordsMax = size_t{1} << 20;
-
-  std::vector<uint32_t> words;
-};
-
-// INVALID_ARGUMENT "NAME:LINE: description" for anything else, and for a program without words or with more than
-// kWordsMax. The file is the user's.
-absl::StatusOr<Program> ParseProgram(absl::string_view text, absl::string_view name);
-// Also the errors of ReadFile (proto/base/file.h).
-absl::StatusOr<Program> LoadProgram(const std::string& path);
 
 }  // namespace sideband::riscv
 

@@ -11,9 +11,11 @@
 #ifndef SIDEBAND_SIM_RISCV_PROGRAM_SOURCE_H_
 #define SIDEBAND_SIM_RISCV_PROGRAM_SOURCE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "sim/riscv/machine.h"
 #include "sim/wires/packed_wires.h"
@@ -27,13 +29,16 @@ class ProgramSource final : public sim::WireSource {
   static constexpr uint64_t kWindowCycles = uint64_t{1} << 14;
 
   // The machine must be at cycle 0.
-  explicit ProgramSource(std::unique_ptr<Machine> machine, uint64_t window_cycles = kWindowCycles);
+  explicit ProgramSource(std::unique_ptr<Machine> machine, uint64_t window_cycles = kWindowCycles)
+      : machine_(std::move(machine)), window_(machine_->wires().count(), window_cycles, sim::kHistoryCycles) {
+    machine_->Record(&window_);
+  }
 
   // Runs the machine to `cycle`, or as far as the window reaches, at least for a cycle. The caller has counted the
   // cycles below now(); up to sim::kHistoryCycles before it remain countable.
-  void AdvanceTo(uint64_t cycle);
+  void AdvanceTo(uint64_t cycle) { machine_->RunTo(std::min(cycle, WindowEnd())); }
   // The same, but at most to the next access of a core to its port: the next call performs it (machine.h).
-  void AdvanceToAccess(uint64_t cycle);
+  void AdvanceToAccess(uint64_t cycle) { machine_->RunToAccess(std::min(cycle, WindowEnd())); }
   // Runs the machine as far as the window reaches.
   void Advance() { AdvanceTo(~uint64_t{0}); }
   // The cycles below are countable. While a core accesses its port, the cycles below that access are, too.
@@ -48,7 +53,11 @@ class ProgramSource final : public sim::WireSource {
   const sim::PackedWires& window() const { return window_; }
 
  private:
-  uint64_t WindowEnd();
+  // A full window slides first.
+  uint64_t WindowEnd() {
+    if (window_.range().size() == window_.capacity()) window_.Slide();
+    return window_.range().begin + window_.capacity();
+  }
 
   const std::unique_ptr<Machine> machine_;
   sim::PackedWires window_;

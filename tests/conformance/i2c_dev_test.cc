@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's transport for /dev/i2c-N and its registers, through the rules of i2c-dev (sim/i2cdev), against the
+// The daemon's transport for /dev/i2c-N and its registers, through the rules of i2c-dev (sim/bus), against the
 // microcontroller's mailbox: with an adapter that supports I2C messages, and with one that supports SMBus only.
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "proto/smbus/bus_name.h"
 #include "secure_mcu/firmware/mailbox_target.h"
 #include "secure_mcu/firmware/virtual_bus.h"
-#include "sim/i2cdev/virtual_adapter.h"
+#include "sim/bus/virtual_adapter.h"
 
 namespace sideband::tests {
 namespace {

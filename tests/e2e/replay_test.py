@@ -157,10 +157,10 @@ class WaveformsPageTest(programs.ProgramTestCase):
             self.page = file.read()
         # As beside a clone.
         self.clone = self.path("main")
-        os.makedirs(os.path.join(self.clone, "tests/lab/rotation"))
+        os.makedirs(os.path.join(self.clone, "tests/lab/experiments"))
         os.mkdir(self.path("shared"))
         os.symlink(os.environ["SIDEBAND_SHARED_DATA"], self.path("shared/data"))
-        script = "tests/lab/rotation/signals.py"
+        script = "tests/lab/experiments/signals.py"
         os.symlink(programs.runfile(script), os.path.join(self.clone, script))
         for name, text in re.findall(r"`(\w+\.\w+)`:\n```\w*\n(.*?)^```$", self.page, re.MULTILINE | re.DOTALL):
             self.write(os.path.join("main", name), text)

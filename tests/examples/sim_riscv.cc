@@ -23,13 +23,13 @@
 #include "proto/base/yaml.h"
 #include "proto/smbus/transfer.h"
 #include "secure_mcu/chip/chip.h"
-#include "sim/bus_faults/board_fault.h"
-#include "sim/bus_faults/fault_plan.h"
-#include "sim/bus_faults/faulty_bus.h"
-#include "sim/bus_faults/transfer_edits.h"
-#include "sim/i2cdev/bus_files.h"
-#include "sim/i2cdev/folder_listing.h"
-#include "sim/i2cdev/virtual_adapter.h"
+#include "sim/bus/board_fault.h"
+#include "sim/bus/bus_files.h"
+#include "sim/bus/fault_plan.h"
+#include "sim/bus/faulty_bus.h"
+#include "sim/bus/folder_listing.h"
+#include "sim/bus/transfer_edits.h"
+#include "sim/bus/virtual_adapter.h"
 #include "sim/riscv/assembler.h"
 #include "sim/riscv/cache.h"
 #include "sim/riscv/core.h"
@@ -39,9 +39,9 @@
 #include "sim/riscv/kernels/kernels.h"
 #include "sim/riscv/machine.h"
 #include "sim/riscv/memory.h"
+#include "sim/riscv/program.h"
 #include "sim/riscv/program_source.h"
 #include "sim/riscv/shape.h"
-#include "sim/riscv/system_calls.h"
 #include "sim/riscv/test_core.h"
 
 namespace sideband::riscv {
@@ -67,8 +67,9 @@ void UseKernels() {
   //@ sim/riscv/kernels/kernels.h
 }
 
-void UseSystemCalls(Memory& memory) {
-  //@ sim/riscv/system_calls.h
+absl::Status UseProgram(Memory& memory) {
+  //@ sim/riscv/program.h
+  return absl::OkStatus();
 }
 
 absl::Status UseMachine(const std::vector<uint32_t>& words) {
@@ -93,9 +94,8 @@ void UseTestCore() {
   //@ sim/riscv/test_core.h
 }
 
-absl::Status UseMemory() {
+void UseMemory(std::span<const uint32_t> words) {
   //@ sim/riscv/memory.h
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -108,18 +108,18 @@ namespace sideband::i2cdev {
 namespace {
 
 int UseBusFiles(int fd, unsigned long request, unsigned long argument) {
-  //@ sim/i2cdev/bus_files.h
+  //@ sim/bus/bus_files.h
   return -1;
 }
 
 void UseFolderListing(DIR* dir, const dirent* entry) {
-  //@ sim/i2cdev/folder_listing.h
+  //@ sim/bus/folder_listing.h
 }
 
 absl::StatusOr<smbus::TransferResult> CarryOut(const smbus::Transfer& transfer);
 
 void UseVirtualAdapter(unsigned long argument) {
-  //@ sim/i2cdev/virtual_adapter.h
+  //@ sim/bus/virtual_adapter.h
 }
 
 }  // namespace
@@ -129,11 +129,11 @@ namespace sideband::sim {
 namespace {
 
 void UseBoardFault() {
-  //@ sim/bus_faults/board_fault.h
+  //@ sim/bus/board_fault.h
 }
 
 absl::Status UseFaultPlan() {
-  //@ sim/bus_faults/fault_plan.h
+  //@ sim/bus/fault_plan.h
   return absl::OkStatus();
 }
 
@@ -142,11 +142,11 @@ struct Device {
 };
 
 void UseFaultyBus(smbus::Bus& targets, const FaultPlan& plan, Device& device, const smbus::Transfer& transfer) {
-  //@ sim/bus_faults/faulty_bus.h
+  //@ sim/bus/faulty_bus.h
 }
 
 void UseTransferEdits(const smbus::Transfer& transfer, ByteSpan block, smbus::TransferResult& result) {
-  //@ sim/bus_faults/transfer_edits.h
+  //@ sim/bus/transfer_edits.h
 }
 
 }  // namespace

@@ -30,7 +30,6 @@
 #include "sim/wires/domain_clock.h"
 #include "sim/wires/packed_wires.h"
 #include "sim/wires/popcount.h"
-#include "sim/wires/popcount_kernels.h"
 #include "sim/wires/wire_source.h"
 #include "sim/workload/bitwise_source.h"
 #include "sim/workload/pattern_table.h"
@@ -141,12 +140,6 @@ void UsePopcount(const std::vector<uint64_t>& words, size_t stride, std::span<co
                  std::span<uint64_t> sums) {
   //@ sim/wires/popcount.h
 }
-
-#if defined(__x86_64__)
-void UsePopcountKernels(BitRows words, CycleRange bits, std::span<const WireId> rows, std::span<uint64_t> sums) {
-  //@ sim/wires/popcount_kernels.h
-}
-#endif
 
 void UseBitwiseSource(std::span<const WireId> ids, std::span<uint64_t> sums) {
   //@ sim/workload/bitwise_source.h

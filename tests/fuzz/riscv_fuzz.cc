@@ -16,9 +16,9 @@
 #include "sim/riscv/kernels/kernels.h"
 #include "sim/riscv/machine.h"
 #include "sim/riscv/memory.h"
+#include "sim/riscv/program.h"
 #include "sim/riscv/program_source.h"
 #include "sim/riscv/shape.h"
-#include "sim/riscv/system_calls.h"
 #include "sim/wires/wire_source.h"
 #include "tests/fuzz/fuzz_target.h"
 

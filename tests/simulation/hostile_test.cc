@@ -2,7 +2,12 @@
 //
 // Malicious devices: for any answers, the controller ends within bounded transactions and memory, and does not crash.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
 #include <random>
 
 #include "daemon/base/clock.h"
@@ -13,11 +18,51 @@
 #include "proto/smbus/transfer.h"
 #include "tests/conformance/in_process_bus.h"
 #include "tests/simulation/hostile_device.h"
-#include "tests/simulation/memory_meter.h"
 #include "tests/simulation/reader.h"
+
+// --- The memory in use: this replaces the program's operator new ---
+
+namespace {
+
+// Other threads of a program may allocate, too.
+std::atomic<size_t> held{0};
+std::atomic<size_t> most{0};
+
+void* Allocate(size_t size) {
+  void* const memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) std::abort();
+  const size_t now = held += malloc_usable_size(memory);
+  if (now > most) most = now;
+  return memory;
+}
+
+void Free(void* memory) {
+  if (memory != nullptr) held -= malloc_usable_size(memory);
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(size_t size) { return Allocate(size); }
+void* operator new[](size_t size) { return Allocate(size); }
+void operator delete(void* memory) noexcept { Free(memory); }
+void operator delete[](void* memory) noexcept { Free(memory); }
+void operator delete(void* memory, size_t) noexcept { Free(memory); }
+void operator delete[](void* memory, size_t) noexcept { Free(memory); }
 
 namespace sideband::tests {
 namespace {
+
+// The memory used by a part of a test. At most one object at a time, used by one thread.
+class MemoryMeter {
+ public:
+  MemoryMeter() : start_(held) { most = start_; }
+  // The maximum number of bytes allocated at once since construction, beyond those allocated at construction.
+  size_t peak() const { return most - start_; }
+
+ private:
+  const size_t start_;
+};
 
 constexpr size_t kMebibyte = size_t{1} << 20;
 // Only a real stream with the largest counts that its length permits would need more.

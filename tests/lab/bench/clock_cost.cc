@@ -20,7 +20,7 @@
 #include "secure_mcu/device/live_device.h"
 #include "tests/lab/bench/benchmarks.h"
 #include "tests/lab/bench/measurement.h"
-#include "tests/lab/experiments/rivals/rivals.h"
+#include "tests/lab/bench/rivals.h"
 
 namespace sideband::bench {
 namespace {

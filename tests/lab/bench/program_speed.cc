@@ -29,9 +29,9 @@
 #include "sim/riscv/kernels/kernels.h"
 #include "sim/riscv/machine.h"
 #include "sim/riscv/memory.h"
+#include "sim/riscv/program.h"
 #include "sim/riscv/program_source.h"
 #include "sim/riscv/shape.h"
-#include "sim/riscv/system_calls.h"
 #include "tests/lab/bench/benchmarks.h"
 #include "tests/lab/bench/measurement.h"
 
