@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The state of a board since its start: errors of its memories and links, its driver's messages and events. The faults of
-// a plan (sim/bus_faults) add to it, only a new start clears it, and the firmware's commands read it. Both sets of
+// a plan (sim/bus) add to it, only a new start clears it, and the firmware's commands read it. Both sets of
 // registers show the same board.
 //   BoardState state(spec);
 //   state.dram.uncorrected += 1;
@@ -35,7 +35,7 @@
 #include "proto/mailbox/memory_links.h"
 #include "proto/mailbox/services.h"
 #include "secure_mcu/firmware/board_spec.h"
-#include "sim/bus_faults/board_fault.h"
+#include "sim/bus/board_fault.h"
 
 namespace sideband::mcu {
 
