@@ -79,7 +79,8 @@ std::string LogfmtLine(const spdlog::details::log_msg& message) {
 
 std::string JsonLine(const spdlog::details::log_msg& message) {
   return absl::StrCat("{\"time\":\"", TimeOf(message), "\",\"level\":\"",
-                      ViewOf(spdlog::level::to_string_view(message.level)), "\",\"msg\":", Quoted(Text(message)), "}\n");
+                      ViewOf(spdlog::level::to_string_view(message.level)), "\",\"msg\":", Quoted(Text(message)),
+                      "}\n");
 }
 
 class LineFormatter final : public spdlog::formatter {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of a board since its start: errors of its memories and links, its driver's messages and events. The faults of
-// a plan (sim/bus) add to it, only a new start clears it, and the firmware's commands read it. Both sets of
+// The state of a board since its start: errors of its memories and links, its driver's messages and events. The faults
+// of a plan (sim/bus) add to it, only a new start clears it, and the firmware's commands read it. Both sets of
 // registers show the same board.
 //   BoardState state(spec);
 //   state.dram.uncorrected += 1;
@@ -119,8 +119,8 @@ struct BoardState {
   std::array<uint32_t, std::size(mailbox::kBoardEvents)> raised = {};  // how often, by BoardEvent
 };
 
-// The limits of a board's power, plus the module's power beyond the board's; nullopt if one of the two is not configured. Saturates below
-// mailbox::kNoLimit, which is no limit.
+// The limits of a board's power, plus the module's power beyond the board's; nullopt if one of the two is not
+// configured. Saturates below mailbox::kNoLimit, which is no limit.
 inline std::optional<PowerLimits> ModuleLimits(const BoardSpec& spec) {
   if (!spec.power_limit || !spec.module_overhead_mw) return std::nullopt;
   const auto with_overhead = [&](uint32_t mw) {
