@@ -22,7 +22,7 @@
 #include "client/cli/cli.h"
 #include "client/cli/console.h"
 #include "client/lib/fake_daemon.h"
-#include "proto/envelope/seal.h"
+#include "proto/envelope/keys.h"
 
 namespace sideband::client {
 

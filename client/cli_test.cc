@@ -11,6 +11,8 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "client/cli_fixture.h"
 #include "client/commands.h"
 #include "proto/base/version.h"
@@ -22,7 +24,8 @@ TEST_F(CliTest, AMissingSettingIsNamedWithItsFile) {
   connect_error_ = absl::InvalidArgumentError("no ca_file is given: the configuration must name it");
   EXPECT_EQ(Mistake({"devices"}),
             "there is no configuration: neither --config nor $SIDEBAND_CONFIG names a file, and "
-            "~/.config/sideband/client.yaml does not exist; 127.0.0.1:9878 needs a ca_file");
+            "~/.config/sideband/client.yaml does not exist; 127.0.0.1:9878 needs a ca_file: give --config FILE, such "
+            "as operator.yaml");
   const std::string path = testing::TempDir() + "/client.yaml";
   std::ofstream(path) << "address: h:1\n";
   EXPECT_EQ(Mistake({"devices", "--config", path}), path + ": ca_file is missing, for h:1");
@@ -34,7 +37,7 @@ TEST_F(CliTest, HealthIsAnExitStatus) {
   EXPECT_EQ(Printed({"health", "--alive"}), "serving\n");
   Serve({.serving = false});
   const absl::Status status = Run({"health"});
-  EXPECT_EQ(status.message(), "no device is fresh");
+  EXPECT_EQ(status.message(), "no device is fresh: see `sideband devices`");
   EXPECT_EQ(ReportCli(status), 1);
   EXPECT_EQ(Printed({"health", "--alive"}), "alive, no device is fresh\n");
 }
@@ -55,6 +58,28 @@ TEST_F(CliTest, WhatTheDaemonRefusesEndsWithOne) {
     EXPECT_THAT(std::string(status.message()), testing::StartsWith("h:1: not found")) << command;
     EXPECT_EQ(ReportCli(status), 1) << command;
   }
+}
+
+TEST_F(CliTest, MarksAndSpansSayWhatElseTheyNeed) {
+  FakeDaemon::Script script = ASite();
+  script.marks_status = grpc::Status(grpc::StatusCode::NOT_FOUND, "no such device, VM, context or event");
+  Serve(script);
+  const auto refusal = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--device", "gpu0", "--address", "h:1"});
+    const absl::Status status = Run(arguments);
+    EXPECT_EQ(ReportCli(status), 1);
+    absl::string_view message = status.message();
+    EXPECT_TRUE(absl::ConsumePrefix(&message, "h:1: no such device, VM, context or event")) << message;
+    return std::string(message);
+  };
+  EXPECT_EQ(refusal({"mark", "--vm", "vm0"}),
+            ": the caller sees the VM; a mark needs the right `mark`, and one context of that name");
+  EXPECT_EQ(refusal({"mark", "--vm", "vm9"}), ": VM 'vm9' (did you mean 'vm0'?)");
+  const std::vector<std::string> span = {"span", "--vm", "vm0", "--from", "1", "--to", "2"};
+  EXPECT_EQ(refusal(span), ", or no such mark: sideband marks lists them");
+  std::vector<std::string> of_pattern = span;
+  of_pattern.insert(of_pattern.end(), {"--event", "dram_*"});
+  EXPECT_EQ(refusal(of_pattern), ": event 'dram_*' (--event of span takes a name without * and ?)");
 }
 
 TEST_F(CliTest, UsageMistakesEndWithTwo) {
@@ -83,6 +108,11 @@ TEST_F(CliTest, UsageMistakesEndWithTwo) {
   EXPECT_NE(Mistake({"unseal", "--vm", "vm0"}).find("--key-file or --exchange is required"), std::string::npos);
   EXPECT_NE(Mistake({"peek", "--vm", "vm0"}).find("--event is required"), std::string::npos);
   EXPECT_NE(Mistake({"peek", "--context", "c", "--event", "e"}).find("--context requires --vm"), std::string::npos);
+  EXPECT_EQ(
+      Mistake({"span", "--vm", "vm0", "--from", "epoch 1 begins", "--to", "2"}),
+      "--from: 'epoch 1 begins' is not the number of a mark; `sideband marks` lists them (see sideband span --help)");
+  EXPECT_EQ(Mistake({"span", "--vm", "vm0", "--from", "1", "--to", "-2"}),
+            "--to: '-2' is not the number of a mark; `sideband marks` lists them (see sideband span --help)");
   EXPECT_EQ(Mistake({"bus"}), "A subcommand is required (see sideband bus --help)");
   EXPECT_EQ(Mistake({"bus", "trace"}), "bus trace: either --bus or a capture FILE is needed");
   EXPECT_EQ(Mistake({"bus", "trace", "--bus", "unix:x", "--adress", "1"}),
@@ -99,7 +129,12 @@ TEST_F(CliTest, ConfigInitSaysWhatIsNext) {
   std::filesystem::remove_all(folder);
   const std::string printed = Printed({"config", "init", "--dir", folder});
   EXPECT_THAT(printed, testing::StartsWith("The files of a first site are in " + folder + ". Next:\n\n  cd " + folder));
-  EXPECT_THAT(printed, testing::HasSubstr("\n  sideband --config operator.yaml devices\n"));
+  for (const char* command :
+       {"sideband --config operator.yaml devices", "sideband --config operator.yaml top --batch --count 1",
+        "curl --cacert ca.pem --cert operator.pem --key operator.key "
+        "https://127.0.0.1:9877/metrics"}) {
+    EXPECT_THAT(printed, testing::HasSubstr(absl::StrCat("\n  ", command, "\n")));
+  }
   EXPECT_THAT(printed, testing::HasSubstr("\nFor production, replace:\n  *.pem, *.key "));
   EXPECT_EQ(Mistake({"config", "init", "--dir", folder}),
             folder + ": the folder is not empty, and nothing is overwritten");

@@ -4,8 +4,7 @@
 #include <span>
 
 #include "client/bus/bus_command.h"
-#include "client/cli/builtin_commands.h"
-#include "client/demo/config_command.h"
+#include "client/cli/command.h"
 #include "client/demo/demo_command.h"
 #include "client/top/top_command.h"
 

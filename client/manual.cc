@@ -8,8 +8,8 @@
 
 #include "client/cli/cli.h"
 #include "client/commands.h"
+#include "proto/base/man_page.h"
 #include "proto/base/version.h"
-#include "proto/manual/man_page.h"
 
 namespace sideband::client {
 namespace {

@@ -145,9 +145,11 @@ TEST_F(SeveralHostsTest, WatchAsTablesNamesTheHost) {
 TEST_F(SeveralHostsTest, TopHasAColumn) {
   for (const char* host : {"a:1", "b:1"}) ServeAt(host, Updates(1, true));
   ServeAt("c:1", Refusal());
+  wait_ = [this](absl::Duration delay) { return cancellation_.WaitFor(delay); };
   EXPECT_EQ(ReportCli(Run({"top", "-b", "-n", "1", "--event", "dram_read", "--address", "a:1,b:1,c:1"})), 1);
   EXPECT_EQ(err_.text(), "sideband: c:1: refused\n");
   EXPECT_THAT(out_.text(), testing::ContainsRegex("^sideband top  3 daemons  22:23:20 UTC  dram_read\n"
+                                                  "c:1: refused; connecting again\n"
                                                   "HOST +NAME +STATE +READS +UTIL +RATE\n"
                                                   "a:1   gpu0 +fresh 0.0s +- +- +-\n"
                                                   "a:1     vm0 +- +- +- +-\n"
@@ -159,6 +161,7 @@ TEST_F(SeveralHostsTest, TopHasAColumn) {
 TEST_F(SeveralHostsTest, TopGoesOnWithoutTheFirst) {
   ServeAt("a:1", Refusal());
   ServeAt("b:1", Updates(1, true));
+  wait_ = [this](absl::Duration delay) { return cancellation_.WaitFor(delay); };
   EXPECT_EQ(ReportCli(Run({"top", "-b", "-n", "1", "--address", "a:1,b:1"})), 1);
   EXPECT_EQ(err_.text(), "sideband: a:1: refused\n");
   EXPECT_THAT(out_.text(), testing::HasSubstr("\nb:1   gpu0 "));

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "client/cli_fixture.h"
-#include "proto/envelope/seal.h"
+#include "proto/envelope/keys.h"
 
 namespace sideband::client {
 namespace {

@@ -18,54 +18,51 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "daemon/authz/policy_holder.h"
+#include "daemon/authz/policy.h"
 #include "daemon/base/clock.h"
+#include "daemon/bmc/bmc_set.h"
 #include "daemon/board/board_store.h"
 #include "daemon/collector/collector_thread.h"
 #include "daemon/collector/creation_times.h"
-#include "daemon/collector/line_book.h"
+#include "daemon/collector/device_clocks.h"
 #include "daemon/collector/routers.h"
 #include "daemon/config/config.h"
 #include "daemon/counting/counting_book.h"
 #include "daemon/counting/mark_book.h"
 #include "daemon/counting/settings_file.h"
+#include "daemon/device_set.h"
 #include "daemon/grpc/grpc_server.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/site.h"
 #include "daemon/http/status_page.h"
 #include "daemon/identity/token_verifier.h"
-#include "daemon/listen/descriptors.h"
-#include "daemon/listen/holder_throttle.h"
-#include "daemon/listen/tls_context.h"
+#include "daemon/listen/connection_table.h"
+#include "daemon/listen/listener_tls.h"
+#include "daemon/listen/throttle.h"
 #include "daemon/listen/work_queue.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/redfish/redfish_service.h"
-#include "daemon/run/device_set.h"
-#include "daemon/run/process.h"
-#include "daemon/run/reload.h"
-#include "daemon/run/service.h"
-#include "daemon/run/startup.h"
+#include "daemon/reload.h"
 #include "daemon/sealing/exchange_book.h"
-#include "daemon/sealing/guest_sealer.h"
 #include "daemon/sealing/sealer_set.h"
+#include "daemon/service.h"
 #include "daemon/snapshot/store.h"
+#include "daemon/startup.h"
 #include "daemon/transport/bus_transport.h"
-#include "daemon/view/absent_name_notice.h"
 #include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"
 #include "daemon/view/exchange_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
-#include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
-#include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_queries.h"
+#include "daemon/view/telemetry_queries.h"
 #include "proto/base/command_line.h"
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/version.h"
-#include "proto/exchange/identity.h"
-#include "proto/exchange/sealing_file.h"
+#include "proto/exchange/exchanger.h"
+#include "proto/exchange/messages.h"
 
 namespace sideband::daemon {
 namespace {
@@ -116,8 +113,8 @@ static_assert(QuotaConfig().calls_per_second == RequestQuota::Limits().per_secon
 
 // A client above this multiple of its quota is throttled; between the quota and this multiple its calls are rejected.
 constexpr double kThrottleFactor = 4;
-// Of one holder, over all of its HTTP connections: far above what scrapers and open pages ask. The burst is for clients
-// that read all of Redfish.
+// The limit of one holder, over all of its HTTP connections: far above what scrapers and open pages ask. The burst is
+// for clients that read all of Redfish.
 constexpr TokenRate kHttpRequests = {.burst = 500, .per_second = 50};
 // HTTP/2 frames allowed per call. The lower bounds below are HolderThrottle's defaults.
 constexpr double kFramesPerCall = 10;
@@ -164,9 +161,10 @@ HttpServer::Options HttpOptions(const Config& config, const ConnectionBudget& bu
           .throttle = &throttle};
 }
 
-// What outlasts the daemon.
+// The files that outlast the daemon.
 struct StateFiles {
-  explicit StateFiles(const std::string& folder) : creations(folder), settings(folder) {}
+  explicit StateFiles(const std::string& in) : folder(in), creations(in), settings(in) {}
+  const std::string folder;
   CreationFile creations;
   SettingsFiles settings;
 };
@@ -195,18 +193,30 @@ absl::StatusOr<InheritedSockets> TakeSockets(const Config& config) {
   return sockets;
 }
 
+std::string Counted(size_t count, absl::string_view one, absl::string_view many) {
+  return absl::StrCat(count, " ", count == 1 ? one : many);
+}
+
+std::string SourcesOf(const Config& config) {
+  if (config.bmcs.empty()) return Counted(config.devices.size(), "device", "devices");
+  const std::string bmcs = Counted(config.bmcs.size(), "BMC", "BMCs");
+  if (config.devices.empty()) return bmcs;
+  return absl::StrCat(Counted(config.devices.size(), "device", "devices"), " and ", bmcs);
+}
+
 std::string DescribeDevices(const Store& store, const Reader& reader) {
   return absl::StrCat(reader.FreshDevices(), " of ", store.devices()->size(), " devices fresh");
 }
 
-// Until SIGTERM or SIGINT: reloads, and tells the service manager how the service is.
+// Until SIGTERM or SIGINT: reloads, follows what changes by itself, and tells the service manager how the service is.
 void Serve(Signals& signals, ServiceManager& manager, Keeper& keeper, const std::function<void()>& reload,
-           const std::function<std::string()>& status) {
+           const std::function<void()>& follow, const std::function<std::string()>& status) {
   manager.Ready(status());
   while (true) {
     const int signal = signals.WaitFor(keeper.interval());
     if (signal == SIGTERM || signal == SIGINT) return manager.Stopping();
     keeper.Check();
+    follow();
     manager.SetStatus(status());
     if (signal != SIGHUP) continue;
     manager.Reloading();
@@ -232,7 +242,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   SIDEBAND_ASSIGN_OR_RETURN(const Audit audit,
                             StartAudit(config.audit, absl::StrCat(kProgram, " ", kVersion), clock, *metrics));
 
-  // What devices are read into, and who may see it.
+  // Stores of what devices report, and who may see it.
   SystemI2cDev i2c_dev;
   Store store({});
   BoardStore boards;
@@ -245,7 +255,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
       reader, NamesToLookFor(config), [](const std::string& line) { spdlog::warn("{}", line); },
       [](const std::string& line) { spdlog::error("{}", line); });
 
-  // What callers ask of devices, and change.
+  // Queries and changes that callers ask for.
   SIDEBAND_ASSIGN_OR_RETURN(const std::unique_ptr<StateFiles> state, OpenStateFiles(config));
   ConfidentialityBook confidential(*sealers, exchanges.get(), policy);
   CountingBook counting(state ? &state->settings : nullptr);
@@ -291,13 +301,19 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                                   exchanges.get(), &boards});
            }});
   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
-  devices.Apply(config.devices, {config.ratios.ratios, config.peek.bus_share, config.exposition.estimates},
-                std::move(prepared));
+  BmcSet bmcs({.store = store,
+               .boards = boards,
+               .metrics = *metrics,
+               .clock = clock,
+               .state_folder = state ? state->folder : ""});
+  bmcs.Configure(config.bmcs);
+  devices.Apply(JoinDevices(config.devices, bmcs.Devices()), CommonOf(config), std::move(prepared));
   TargetList targets(config.targets);
   Reloader reloader({.config_file = config_file,
                      .reader = reader,
                      .policy = policy,
                      .devices = devices,
+                     .bmcs = bmcs,
                      .counting = counting,
                      .history = history,
                      .targets = targets,
@@ -307,7 +323,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   reloader.RecordStart();
 
   // HTTP and gRPC.
-  Pulse http_pulse(clock), grpc_pulse(clock);
+  Pulse http_pulse(clock), grpc_pulse(clock), bmc_pulse(clock);
   PageData page_data(
       {.reader = reader, .history = past, .metrics = *metrics, .version = BuildVersion(), .boards = &boards});
   const RedfishService redfish(sensors);
@@ -317,7 +333,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
              .targets = &targets,
              .boards = &boards,
              .redfish = config.http.redfish ? &redfish : nullptr});
-  const ConnectionBudget budget = BudgetConnections(FileLimit(), config.devices.size());
+  const ConnectionBudget budget = BudgetConnections(FileLimit(), config.devices.size() + config.bmcs.size());
   WorkQueue work({}, clock);
   HolderThrottle requests({.streams = kHttpRequests}, clock);
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
@@ -347,9 +363,8 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
     work.Stop();
   };
   SIDEBAND_RETURN_IF_ERROR(WritePortsFile(config.ports_file, grpc->port(), http->port()));
-  spdlog::info("sidebandd {}: {}, {}, {} {}", kVersion, Places(config.grpc.listener, grpc->port(), "gRPC", "gRPC"),
-               Places(config.http.listener, http->port(), "HTTPS", "HTTP"), config.devices.size(),
-               config.devices.size() == 1 ? "device" : "devices");
+  spdlog::info("sidebandd {}: {}, {}, {}", kVersion, Places(config.grpc.listener, grpc->port(), "gRPC", "gRPC"),
+               Places(config.http.listener, http->port(), "HTTPS", "HTTP"), SourcesOf(config));
   if (config.audit.file.empty()) spdlog::warn("no audit log is configured: accesses are not recorded");
 
   // Everything runs.
@@ -368,8 +383,10 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   expositions.Start();
   // Last: whatever listens to publications is in place.
   devices.Start();
+  bmcs.Start();
 
   Keeper keeper(manager, {{"collector", [&] { return devices.Silence(); }},
+                          {"bmc", [&] { return bmc_pulse.Feel([&](auto task) { bmcs.Post(std::move(task)); }); }},
                           {"http", [&] { return http_pulse.Feel([&](auto task) { http->Post(std::move(task)); }); }},
                           {"grpc", [&] { return grpc_pulse.Feel([&](auto task) { grpc->Post(std::move(task)); }); }}});
   const auto reload = [&] {
@@ -381,7 +398,8 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
     }
     for (const auto& done : asked) done(outcome);
   };
-  Serve(signals, manager, keeper, reload, [&] { return DescribeDevices(store, reader); });
+  Serve(
+      signals, manager, keeper, reload, [&] { reloader.FollowBmcs(); }, [&] { return DescribeDevices(store, reader); });
 
   spdlog::info("stopping");
   reloads.Close();
@@ -393,12 +411,26 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   http->Stop();
   grpc->Stop(kDrain);
   devices.Stop();
+  bmcs.Stop();
   return absl::OkStatus();
 }
 
 int ReportGood(const std::string& config_file) {
   const std::string line = absl::StrCat(config_file, ": valid, with all files that it names\n");
   return std::fputs(line.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+// Asks each BMC once, and prints what it has. Returns the program's exit code.
+int ReportBmcs(const std::vector<BmcConfig>& bmcs) {
+  const SystemClock clock;
+  ErrorList errors;
+  if (bmcs.empty()) errors.Add(absl::InvalidArgumentError("--probe: the configuration has no BMC"));
+  for (const BmcConfig& bmc : bmcs) {
+    const auto report = ProbeBmc(bmc, clock);
+    errors.Add(report.status());
+    if (report.ok()) errors.Add(PrintText(*report));
+  }
+  return errors.empty() ? 0 : ReportAndExitCode(kProgram, errors);
 }
 
 int Main(int argc, char** argv) {
@@ -414,6 +446,7 @@ int Main(int argc, char** argv) {
   // A start logs these: the files may be about to be renewed.
   if (flags.check) CheckHandshakes(files.config, errors);
   if (!errors.empty()) return ReportAndExitCode(kProgram, errors);
+  if (flags.probe) return ReportBmcs(files.config.bmcs);
   if (flags.check) return ReportGood(flags.config_file);
   Signals signals;
   return ReportAndExitCode(kProgram, Run(flags.config_file, std::move(files), signals));

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "daemon/run/startup.h"
+#include "daemon/startup.h"
+#include "proto/base/man_page.h"
 #include "proto/base/version.h"
-#include "proto/manual/man_page.h"
 
 namespace sideband::daemon {
 namespace {

@@ -24,7 +24,7 @@
 #include "secure_mcu/describe.h"
 #include "secure_mcu/device/replay.h"
 #include "secure_mcu/firmware/system_info.h"
-#include "secure_mcu/guest_view/peek.h"
+#include "secure_mcu/guest_view/reader.h"
 #include "secure_mcu/serve/serve.h"
 
 namespace sideband::mcu {
@@ -195,6 +195,9 @@ struct DescribeFlags {
 absl::Status RunDescribeCommand(const DescribeFlags& flags) {
   SIDEBAND_ASSIGN_OR_RETURN(const ChipFile file, LoadChipFile(flags.chip_file));
   SIDEBAND_ASSIGN_OR_RETURN(const Description description, Describe(file));
+  if (!description.warning.empty()) {
+    absl::FPrintF(stderr, "sideband-mcu: warning: %s\n", Visible(description.warning));
+  }
   return PrintText(flags.format == "json" ? FormatJson(description) : FormatTree(description));
 }
 

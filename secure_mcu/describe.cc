@@ -15,16 +15,15 @@
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/snapshot.h"
-#include "proto/mailbox/snapshot_cost.h"
 #include "proto/registers/hpc_registers.h"
-#include "secure_mcu/chip/clock_network.h"
+#include "secure_mcu/chip/chip_clocks.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_table.h"
-#include "secure_mcu/chip/selectable_events.h"
+#include "secure_mcu/chip/selections.h"
 #include "secure_mcu/chip_file/unit_plan.h"
 #include "secure_mcu/device/wiring.h"
-#include "secure_mcu/pipeline/page_tables.h"
+#include "secure_mcu/pipeline/memory_blocks.h"
 
 namespace sideband::mcu {
 namespace {
@@ -52,21 +51,6 @@ uint64_t RequestPort(uint64_t events) {
   const uint64_t slot = kManagerIdBits + std::min<uint64_t>(events, hpc::kCountersPerManager) + 2;
   return (hpc::kHopCycles - 1) * (slot + hpc::kTags) + hpc::kTags * slot + hpc::kTags * (hpc::kTags - 1);
 }
-
-}  // namespace
-
-ReadPathRegisters CountReadPath(uint64_t slices, uint64_t events) {
-  if (events == 0) return {};
-  const uint64_t clients = slices + 1, modules = 2 * slices + 1;
-  const uint64_t extends = (events + hpc::kCountersPerManager - 1) / hpc::kCountersPerManager;
-  // hpc_manager.sv: the latched value of each counter and whether it remains to be sent; to whom, and the countdown.
-  const uint64_t managers = modules * (events * (kWordBits + 1) + extends * (clients * hpc::kTags + kLookupBits));
-  // rotating_priority.sv of each manager has a bit of each client.
-  const uint64_t interconnect = clients * (RequestPort(events) + kAnswerLinks) + modules * extends * clients;
-  return {.clients = clients * kClient, .interconnect = interconnect, .managers = managers};
-}
-
-namespace {
 
 using Names = std::vector<std::string>;
 
@@ -125,33 +109,6 @@ bool TurnsInDevice(const PipelineConfig& config, const CounterNeeds& needs) {
 uint64_t StableSlot(const RotationSpec& rotation) {
   return rotation.instructions ? rotation.settings.stable_slot : rotation.settings.fluctuating_slot;
 }
-
-}  // namespace
-
-absl::StatusOr<RotationDescription> DescribeRotation(const PipelineConfig& config, const Names& names) {
-  if (!config.rotation) return RotationDescription();
-  const mailbox::RotationSettings& settings = config.rotation->settings;
-  const bool is_fast = settings.profile == RotationProfile::kFast;
-  SIDEBAND_ASSIGN_OR_RETURN(const CounterPlan plan, PlanCounters(config, {.fill = is_fast}));
-  const CounterNeeds needs(config);
-  RotationDescription rotation{.profile = is_fast ? "fast" : "two-set",
-                               .events = Turning(needs, config.events),
-                               .sets = plan.sets.size(),
-                               .plans = TurnsInDevice(config, needs) ? size_t{2} : size_t{1},
-                               .passes = Passes(plan.sets.size(), settings.sets_per_pass),
-                               .sets_per_pass = settings.sets_per_pass,
-                               .stable_slot = StableSlot(*config.rotation),
-                               .fluctuating_slot = settings.fluctuating_slot,
-                               .derived = {},
-                               .units = {}};
-  for (const DerivedEvent& derived : plan.derived) {
-    rotation.derived.push_back({names[derived.event], Formula(derived, config.relations[derived.relation], names)});
-  }
-  for (const SwitchedKind& kind : needs.kinds()) rotation.units.push_back(DescribeUnit(kind, plan, names));
-  return rotation;
-}
-
-namespace {
 
 constexpr uint64_t kPrescalerBits = 6;
 constexpr uint64_t kBanks = 2;
@@ -212,82 +169,6 @@ double CommitTraffic(const PipelineConfig& config) {
   return block_bits * (kBlocksOfACommit * config.slices * Rate(config, config.commit_period) +
                        Rate(config, config.hypervisor_commit_period) + Rate(config, config.out_of_band_commit_period));
 }
-
-}  // namespace
-
-size_t UlcCounters(const UlcSpec& ulc) { return ulc.is_switched() ? ulc.counters : ulc.inputs.size(); }
-
-size_t UlcPrescaled(const UlcSpec& ulc) {
-  const auto prescaled = std::ranges::count_if(ulc.inputs, [](const CounterInput& input) { return input.digits > 0; });
-  return std::min(static_cast<size_t>(prescaled), UlcCounters(ulc));
-}
-
-uint64_t RecordBits(const PipelineConfig& config) {
-  return config.selections.empty() && !config.rotation ? kRecordBits : kRecordBits + kSelectBits;
-}
-
-size_t ReductionChannels(const PipelineConfig& config) {
-  return config.slices + 1 + (config.out_of_band_commit_period == 0 ? 0 : 1);
-}
-
-Registers CountRegisters(const PipelineConfig& config) {
-  Registers registers;
-  for (const CcuSpec& ccu : config.ccus) {
-    registers.ccu_banks += kBanks * kCcuCounterBits * CcuCounters(ccu);
-    for (const UlcSpec& ulc : ccu.ulcs) {
-      registers.ulc_counters += UlcCounters(ulc) * ulc.counter_bits;
-      registers.prescalers += UlcPrescaled(ulc) * kPrescalerBits;
-      registers.serialisers += FrameBits(ulc);
-    }
-  }
-  registers.buffer = config.buffer_depth * RecordBits(config);
-  registers.reduction_channels = ReductionChannels(config) * config.events * kCounterBits;
-  return registers;
-}
-
-GateRegisters CountGates(const PipelineConfig& config) {
-  constexpr uint64_t kIdentifierBits = 16, kGroupBits = kIdentifierBits + 3;
-  constexpr uint64_t kHostBits = kGateValueBits + 1 + kGateIdsMax * kIdentifierBits;
-  if (config.gate_groups.empty()) return {};
-  return {.values = config.slices * 2 * kGateValueBits,
-          .groups = config.slices * config.gate_groups.size() * kGroupBits,
-          .hosts = config.slices * kHostBits};
-}
-
-// Per counter, the number of one of the kind's sources.
-SelectRegisters CountSelects(const PipelineConfig& config) {
-  SelectRegisters selects;
-  for (const CcuSpec& ccu : config.ccus) {
-    for (const SwitchedKind& kind : SwitchedKinds(ccu)) {
-      selects.bits += uint64_t{kind.counters} * std::bit_width(kind.sources.size() - 1);
-      ++selects.registers;
-    }
-  }
-  return selects;
-}
-
-Traffic CountTraffic(const PipelineConfig& config, std::span<const double> switches) {
-  return {.ulc_to_ccu = Rounded(FrameTraffic(config)),
-          .ccu_to_buffer = Rounded(TriggerTraffic(config)),
-          .switches = Rounded(SwitchTraffic(config, switches)),
-          .rc_to_memory = Rounded(CommitTraffic(config))};
-}
-
-FlatDesign CountFlat(const PipelineConfig& config, std::span<const double> switches) {
-  FlatDesign flat;
-  double switched = 0;
-  for (const CcuSpec& ccu : config.ccus) {
-    flat.wires += Wires(ccu);
-    // Saved for the previous context and restored for the next.
-    switched += static_cast<double>(2 * Wires(ccu) * kCounterBits) * SwitchesOf(ccu, switches);
-  }
-  flat.registers = flat.wires * kCounterBits;
-  flat.polls = Rounded(static_cast<double>(flat.registers) * Rate(config, config.trigger_period));
-  flat.switches = Rounded(switched);
-  return flat;
-}
-
-namespace {
 
 // --- Folding --------------------------------------------------------------------------------------------------------
 
@@ -366,15 +247,17 @@ std::vector<ReductionGroup> DescribeReduction(const PipelineConfig& config) {
 struct CompleteChip {
   PipelineConfig config;
   std::vector<std::string> events;
+  std::string warning;
 };
 
 // The file's pipeline with its units and its events.
 absl::StatusOr<CompleteChip> Complete(const ChipFile& file) {
-  CompleteChip chip{file.pipeline, {}};
+  CompleteChip chip{file.pipeline, {}, {}};
   if (file.waveform) {
     SIDEBAND_ASSIGN_OR_RETURN(Wiring wiring, MakeWaveformWiring(file));
     chip.events = wiring.events.names();
     chip.config.ccus = std::move(wiring.ccus);
+    chip.warning = std::move(wiring.warning);
   } else {
     SIDEBAND_ASSIGN_OR_RETURN(UnitPlan plan, PlanUnits(file));
     chip.events = plan.events.names();
@@ -424,6 +307,112 @@ std::vector<DomainInfo> DescribeDomains(const PipelineConfig& config) {
 
 }  // namespace
 
+ReadPathRegisters CountReadPath(uint64_t slices, uint64_t events) {
+  if (events == 0) return {};
+  const uint64_t clients = slices + 1, modules = 2 * slices + 1;
+  const uint64_t extends = (events + hpc::kCountersPerManager - 1) / hpc::kCountersPerManager;
+  // hpc_manager.sv: the latched value of each counter and whether it remains to be sent; to whom, and the countdown.
+  const uint64_t managers = modules * (events * (kWordBits + 1) + extends * (clients * hpc::kTags + kLookupBits));
+  // rotating_priority.sv of each manager has a bit of each client.
+  const uint64_t interconnect = clients * (RequestPort(events) + kAnswerLinks) + modules * extends * clients;
+  return {.clients = clients * kClient, .interconnect = interconnect, .managers = managers};
+}
+
+absl::StatusOr<RotationDescription> DescribeRotation(const PipelineConfig& config, const Names& names) {
+  if (!config.rotation) return RotationDescription();
+  const mailbox::RotationSettings& settings = config.rotation->settings;
+  const bool is_fast = settings.profile == RotationProfile::kFast;
+  SIDEBAND_ASSIGN_OR_RETURN(const CounterPlan plan, PlanCounters(config, {.fill = is_fast}));
+  const CounterNeeds needs(config);
+  RotationDescription rotation{.profile = is_fast ? "fast" : "two-set",
+                               .events = Turning(needs, config.events),
+                               .sets = plan.sets.size(),
+                               .plans = TurnsInDevice(config, needs) ? size_t{2} : size_t{1},
+                               .passes = Passes(plan.sets.size(), settings.sets_per_pass),
+                               .sets_per_pass = settings.sets_per_pass,
+                               .stable_slot = StableSlot(*config.rotation),
+                               .fluctuating_slot = settings.fluctuating_slot,
+                               .derived = {},
+                               .units = {}};
+  for (const DerivedEvent& derived : plan.derived) {
+    rotation.derived.push_back({names[derived.event], Formula(derived, config.relations[derived.relation], names)});
+  }
+  for (const SwitchedKind& kind : needs.kinds()) rotation.units.push_back(DescribeUnit(kind, plan, names));
+  return rotation;
+}
+
+size_t UlcCounters(const UlcSpec& ulc) { return ulc.is_switched() ? ulc.counters : ulc.inputs.size(); }
+
+size_t UlcPrescaled(const UlcSpec& ulc) {
+  const auto prescaled = std::ranges::count_if(ulc.inputs, [](const CounterInput& input) { return input.digits > 0; });
+  return std::min(static_cast<size_t>(prescaled), UlcCounters(ulc));
+}
+
+uint64_t RecordBits(const PipelineConfig& config) {
+  return config.selections.empty() && !config.rotation ? kRecordBits : kRecordBits + kSelectBits;
+}
+
+size_t ReductionChannels(const PipelineConfig& config) {
+  return config.slices + 1 + (config.out_of_band_commit_period == 0 ? 0 : 1);
+}
+
+Registers CountRegisters(const PipelineConfig& config) {
+  Registers registers;
+  for (const CcuSpec& ccu : config.ccus) {
+    registers.ccu_banks += kBanks * kCcuCounterBits * CcuCounters(ccu);
+    for (const UlcSpec& ulc : ccu.ulcs) {
+      registers.ulc_counters += UlcCounters(ulc) * ulc.counter_bits;
+      registers.prescalers += UlcPrescaled(ulc) * kPrescalerBits;
+      registers.serialisers += FrameBits(ulc);
+    }
+  }
+  registers.buffer = config.buffer_depth * RecordBits(config);
+  registers.reduction_channels = ReductionChannels(config) * config.events * kCounterBits;
+  return registers;
+}
+
+GateRegisters CountGates(const PipelineConfig& config) {
+  constexpr uint64_t kIdentifierBits = 16, kGroupBits = kIdentifierBits + 3;
+  constexpr uint64_t kHostBits = kGateValueBits + 1 + kGateIdsMax * kIdentifierBits;
+  if (config.gate_groups.empty()) return {};
+  return {.values = config.slices * 2 * kGateValueBits,
+          .groups = config.slices * config.gate_groups.size() * kGroupBits,
+          .hosts = config.slices * kHostBits};
+}
+
+// Per counter, the number of one of the kind's sources.
+SelectRegisters CountSelects(const PipelineConfig& config) {
+  SelectRegisters selects;
+  for (const CcuSpec& ccu : config.ccus) {
+    for (const SwitchedKind& kind : SwitchedKinds(ccu)) {
+      selects.bits += uint64_t{kind.counters} * std::bit_width(kind.sources.size() - 1);
+      ++selects.registers;
+    }
+  }
+  return selects;
+}
+
+Traffic CountTraffic(const PipelineConfig& config, std::span<const double> switches) {
+  return {.ulc_to_ccu = Rounded(FrameTraffic(config)),
+          .ccu_to_buffer = Rounded(TriggerTraffic(config)),
+          .switches = Rounded(SwitchTraffic(config, switches)),
+          .rc_to_memory = Rounded(CommitTraffic(config))};
+}
+
+FlatDesign CountFlat(const PipelineConfig& config, std::span<const double> switches) {
+  FlatDesign flat;
+  double switched = 0;
+  for (const CcuSpec& ccu : config.ccus) {
+    flat.wires += Wires(ccu);
+    // Saved for the previous context and restored for the next.
+    switched += static_cast<double>(2 * Wires(ccu) * kCounterBits) * SwitchesOf(ccu, switches);
+  }
+  flat.registers = flat.wires * kCounterBits;
+  flat.polls = Rounded(static_cast<double>(flat.registers) * Rate(config, config.trigger_period));
+  flat.switches = Rounded(switched);
+  return flat;
+}
+
 absl::StatusOr<Description> Describe(const ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(const CompleteChip chip, Complete(file));
   const PipelineConfig& config = chip.config;
@@ -434,6 +423,7 @@ absl::StatusOr<Description> Describe(const ChipFile& file) {
   const size_t blocks = 1 + file.vms.size() + contexts + hosts;
   const size_t longest = mailbox::SnapshotStreamBytesMax(blocks, config.events, ShapeOf(rotation, config));
   return Description{.path = file.path,
+                     .warning = chip.warning,
                      .serial = file.serial,
                      .clock_hz = config.clock_hz,
                      .events = config.events,

@@ -136,7 +136,7 @@ Node RotationNode(const RotationDescription& rotation, uint64_t clock_hz) {
   return node;
 }
 
-// Of a duration in units of 2^-16 reference cycles.
+// Converts a duration from units of 2^-16 reference cycles.
 std::string Nanoseconds(uint64_t instants, uint64_t clock_hz) {
   return absl::StrFormat("%.3f", 1e9 * static_cast<double>(instants) / 65'536 / static_cast<double>(clock_hz));
 }

@@ -3,8 +3,8 @@
 // Prints the manual page of `sideband-mcu`, or its completion for a shell.
 #include <string>
 
+#include "proto/base/man_page.h"
 #include "proto/base/version.h"
-#include "proto/manual/man_page.h"
 #include "secure_mcu/command_line.h"
 
 namespace sideband::mcu {

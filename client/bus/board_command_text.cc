@@ -7,7 +7,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "client/bus/command_text.h"
-#include "client/bus/value_text.h"
 #include "client/cli/table.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/services.h"

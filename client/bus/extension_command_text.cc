@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/bus/command_text.h"
-#include "client/bus/value_text.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/counting.h"
 #include "proto/mailbox/extension.h"

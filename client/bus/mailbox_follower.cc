@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/bus/command_text.h"
-#include "client/bus/value_text.h"
 #include "client/cli/table.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/peek.h"
@@ -60,7 +59,7 @@ void StreamFollower::Command(const mailbox::CommandWord& command, const DataRegi
   const auto& given = is_offset_extended ? in.extended_data : in.data;
   const std::optional<uint32_t> offset = is_at_start ? 0 : given;
   const std::string name = StreamSubject(command, in);
-  // A READ from a later byte of the same stream continues it; any other command starts anew.
+  // A READ from a later byte of the same stream continues it; any other command starts another one.
   if (!open_.has_value() || open_->name != name || offset.value_or(0) == 0) Forget();
   open_ = Open{.name = name, .offset = offset};
   if (command.arg2 != 0) open_->window_bytes = command.arg2;

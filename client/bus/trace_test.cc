@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "client/bus/trace_run.h"
+#include "client/bus/bus_command.h"
 #include "proto/base/bytes.h"
 #include "proto/mailbox/stream.h"
 #include "proto/smbus/transfer.h"

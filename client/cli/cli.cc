@@ -7,16 +7,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/cli/builtin_commands.h"
 #include "client/cli/command.h"
 #include "client/lib/rpc_status.h"
+#include "proto/base/command_entry.h"
 #include "proto/base/command_line.h"
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/version.h"
-#include "proto/manual/command_entry.h"
-#include "proto/manual/completion.h"
 
 namespace sideband::client {
 namespace {

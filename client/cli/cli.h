@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "client/cli/command.h"
-#include "client/lib/config.h"
+#include "client/lib/channel.h"
 
 namespace CLI {
 class App;

@@ -272,7 +272,7 @@ absl::Status CommandContext::Locate(const absl::Status& status, const ClientConf
   return absl::InvalidArgumentError(
       absl::StrCat("there is no configuration: neither --config nor $SIDEBAND_CONFIG names a file, and "
                    "~/.config/sideband/client.yaml does not exist; ",
-                   config.address, " needs a ", missing));
+                   config.address, " needs a ", missing, ": give --config FILE, such as operator.yaml"));
 }
 
 absl::StatusOr<std::unique_ptr<TelemetryClient>> CommandContext::Connect() {

@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "client/cli/options.h"
 #include "client/cli/render.h"
-#include "client/cli/selection.h"
 #include "client/lib/rpc_status.h"
 
 namespace sideband::client {

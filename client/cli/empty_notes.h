@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "client/cli/command.h"
-#include "client/cli/selection.h"
+#include "client/cli/options.h"
 #include "client/lib/telemetry_client.h"
 #include "sideband/v1/telemetry.pb.h"
 

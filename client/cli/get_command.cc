@@ -12,13 +12,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "client/cli/builtin_commands.h"
+#include "client/cli/command.h"
 #include "client/cli/empty_notes.h"
 #include "client/cli/formats.h"
 #include "client/cli/hosts.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
-#include "client/cli/selection.h"
 #include "client/cli/table.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
@@ -116,7 +115,7 @@ void ForEachOf(const v1::DeviceHistory& device, const v1::HistorySeries& series,
     const v1::HistoryPoint* const point = PointAt(device, series, i);
     if (point == nullptr) return;
     auto coverage = CoverageAt(column, i);
-    if (coverage == 0) continue;  // the count is no number
+    if (coverage == 0) continue;  // the count has no meaning
     const bool is_estimate = IsEstimatedAt(column, series, statuses.At(i));
     // The history has none of estimates.
     if (is_estimate && coverage && std::isnan(*coverage)) coverage.reset();

@@ -16,10 +16,20 @@
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {
+namespace {
+
+// Each has a connection and a thread of its own.
+constexpr size_t kHostsMax = 256;
+
+}  // namespace
 
 absl::StatusOr<std::vector<Host>> HostsOf(const CommandContext& context) {
   SIDEBAND_ASSIGN_OR_RETURN(const ClientConfig config, context.Config());
   const std::vector<std::string> addresses = AddressesOf(config);
+  if (addresses.size() > kHostsMax) {
+    return absl::InvalidArgumentError(absl::StrCat("address: ", addresses.size(), " daemons are given; at most ",
+                                                   kHostsMax, " can be asked at once"));
+  }
   std::vector<Host> hosts;
   if (addresses.size() < 2) {
     hosts.push_back({"", context});

@@ -30,7 +30,8 @@ struct Host {
   CommandContext context;
 };
 
-// One for each address of the configuration, at least one. Their contexts use what `context` uses.
+// One for each address of the configuration, at least one; INVALID_ARGUMENT for more than 256. Their contexts use what
+// `context` uses.
 absl::StatusOr<std::vector<Host>> HostsOf(const CommandContext& context);
 
 // Connects to each host in turn, then calls `ask` with its index and its client; for several, each on a thread of its

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/str_cat.h"
 #include "client/cli/console.h"
 #include "client/lib/fake_daemon.h"
 #include "proto/base/wait_until.h"
@@ -56,6 +57,17 @@ TEST_F(HostsTest, TheOnlyOneHasNoName) {
   int asked = 0;
   EXPECT_EQ(AskEach(hosts, [&](size_t, const auto&) { ++asked; }), absl::OkStatus());
   EXPECT_EQ(asked, 1);
+}
+
+TEST_F(HostsTest, TheirNumberHasABound) {
+  const auto hosts = [this](int number) {
+    std::string addresses;
+    for (int i = 1; i <= number; ++i) absl::StrAppend(&addresses, "h:", i, ",");
+    return HostsOf(CommandContext(environment_, "", {.address = addresses}));
+  };
+  EXPECT_EQ(hosts(256)->size(), 256u);
+  EXPECT_EQ(hosts(257).status(),
+            absl::InvalidArgumentError("address: 257 daemons are given; at most 256 can be asked at once"));
 }
 
 TEST_F(HostsTest, NoneIsAskedIfAFileIsMissing) {

@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "client/cli/builtin_commands.h"
 #include "client/cli/command.h"
 #include "client/cli/console.h"
 #include "client/cli/options.h"
@@ -110,7 +109,7 @@ class HpcCommand final : public Command {
     SIDEBAND_ASSIGN_OR_RETURN(const auto page, OpenPage(context));
     const absl::Status status = ReadOften(*page, std::move(events), context);
     if (status.ok() || context.cancellation().cancelled()) return absl::OkStatus();
-    // A refusal of the registers is no mistake in the input.
+    // A refusal of the registers is not a mistake in the input.
     return ExitCode(status) ? status : WithExitCode(Explained(status), 1);
   }
 

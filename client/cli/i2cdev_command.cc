@@ -12,7 +12,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/cli/builtin_commands.h"
 #include "client/cli/command.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"

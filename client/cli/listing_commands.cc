@@ -9,13 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/builtin_commands.h"
+#include "client/cli/command.h"
 #include "client/cli/empty_notes.h"
 #include "client/cli/formats.h"
 #include "client/cli/hosts.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
-#include "client/cli/selection.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {

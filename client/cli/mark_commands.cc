@@ -8,16 +8,16 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "client/cli/builtin_commands.h"
+#include "client/cli/command.h"
 #include "client/cli/formats.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
-#include "client/cli/selection.h"
 #include "client/cli/table.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
@@ -82,6 +82,14 @@ std::string OffsetText(const std::string& device, const v1::LineOffset& offset) 
   return absl::StrCat(text, "\n");
 }
 
+// A CLI11 validator: returns the error message, or an empty text.
+std::string CheckMarkNumber(const std::string& text) {
+  uint64_t number = 0;
+  return absl::SimpleAtoi(text, &number)
+             ? ""
+             : absl::StrCat("'", text, "' is not the number of a mark; `sideband marks` lists them");
+}
+
 constexpr absl::Duration kPendingMax = absl::Seconds(10);
 constexpr absl::Duration kPendingPoll = absl::Milliseconds(100);
 
@@ -144,7 +152,8 @@ class MarkCommand final : public Command {
     const auto response = client->Mark(request);
     if (!response.ok())
       return Explained(response.status(), {.devices = ListOf(device_), .vms = {vm_}, .context = context_},
-                       " to mark; a mark needs the right `mark`", *client);
+                       ": the caller sees the VM; a mark needs the right `mark`, and one context of that name",
+                       *client);
     return context.out().Write(format_.json() ? ToJson(*response) : MarkLine(response->mark()));
   }
 
@@ -193,8 +202,11 @@ class SpanCommand final : public Command {
   void Define(CLI::App& app) override {
     app.add_option("--device", device_, "The device; default: the only one")->type_name("NAME");
     app.add_option("--vm", vm_, "The VM, by name or UUID")->type_name("NAME")->required();
-    app.add_option("--from", from_, "From this mark, by its number")->type_name("MARK")->required();
-    app.add_option("--to", to_, "To this mark")->type_name("MARK")->required();
+    app.add_option("--from", from_, "From this mark, by its number")
+        ->check(CheckMarkNumber)
+        ->type_name("MARK")
+        ->required();
+    app.add_option("--to", to_, "To this mark")->check(CheckMarkNumber)->type_name("MARK")->required();
     app.add_option("--event", events_, "An event; repeatable")
         ->type_name("NAME")
         ->take_all()
@@ -217,13 +229,19 @@ class SpanCommand final : public Command {
     AwaitMarks(request, *client);
     const auto response = client->GetSpan(request);
     if (!response.ok())
-      return Explained(response.status(), {.devices = ListOf(device_), .vms = {vm_}, .events = events_},
-                       ", or no such mark: sideband marks lists them", *client);
+      return Explained(response.status(), {.devices = ListOf(device_), .vms = {vm_}, .events = events_}, WhyNoSpan(),
+                       *client);
     if (format_.json()) return context.out().Write(ToJson(*response));
     return context.out().Write(SpanTable(*response, context.StyleOf(format_.style)));
   }
 
  private:
+  std::string WhyNoSpan() const {
+    const auto pattern = absl::c_find_if(events_, IsPattern);
+    if (pattern == events_.end()) return ", or no such mark: sideband marks lists them";
+    return absl::StrCat(": event '", *pattern, "' (--event of span takes a name without * and ?)");
+  }
+
   std::string device_, vm_;
   uint64_t from_ = 0, to_ = 0;
   std::vector<std::string> events_;

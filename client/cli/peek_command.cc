@@ -11,11 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "client/cli/builtin_commands.h"
+#include "client/cli/command.h"
 #include "client/cli/formats.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
-#include "client/cli/selection.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
 

@@ -12,7 +12,6 @@
 #include "client/lib/opener.h"
 #include "client/lib/replay_state.h"
 #include "client/lib/rpc_status.h"
-#include "client/lib/state_file.h"
 #include "proto/base/bytes.h"
 #include "proto/base/openssl.h"
 #include "proto/base/status_macros.h"
@@ -146,7 +145,7 @@ absl::Status SealedStream::Remember(const envelope::RecordHeader& header, bool b
   return lock.Raise(header);
 }
 
-// Empty if there is no folder for state files.
+// Empty without a folder for state files.
 absl::StatusOr<std::string> SealedStream::StatePath(const std::string& name) const {
   if (!options_.state.empty()) return options_.state;
   SIDEBAND_ASSIGN_OR_RETURN(const std::optional<std::string> folder, StateFolder(context_.get_env()));

@@ -15,7 +15,7 @@
 #include "client/lib/fake_daemon.h"
 #include "client/lib/record_source.h"
 #include "client/lib/rpc_status.h"
-#include "proto/envelope/seal.h"
+#include "proto/envelope/keys.h"
 
 namespace sideband::client {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/cli/builtin_commands.h"
+#include "client/cli/command.h"
 #include "client/cli/empty_notes.h"
 #include "client/cli/formats.h"
 #include "client/cli/options.h"

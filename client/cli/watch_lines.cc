@@ -2,9 +2,13 @@
 #include "client/cli/watch_lines.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -144,13 +148,6 @@ const v1::Counter* FindCounter(const v1::ScopeCounters& row, const std::string& 
 
 std::string NameText(const std::string& name) { return name.empty() ? "-" : Visible(name); }
 
-// The flags, and that the row has ended. Idle rows are ordinary: contexts share the device by time slices.
-std::string Flags(const v1::ScopeCounters& row) {
-  std::vector<std::string> flags(row.flags().begin(), row.flags().end());
-  if (row.state() == v1::ScopeCounters::STATE_RETIRED) flags.insert(flags.begin(), StateText(row.state()));
-  return absl::StrJoin(flags, ", ");
-}
-
 std::string Padded(const std::string& text, size_t width, bool is_left) {
   const std::string spaces(width - std::min(width, DisplayWidth(text)), ' ');
   return is_left ? text + spaces : spaces + text;
@@ -229,6 +226,22 @@ std::vector<WatchLines::Column> WatchLines::Columns() const {
 }
 
 size_t WatchLines::shown_events() const { return Columns().size() - NameColumns().size(); }
+
+// Idle rows are ordinary: contexts share the device by time slices.
+std::string WatchLines::Flags(const v1::ScopeCounters& row) const {
+  std::vector<std::string> flags(row.flags().begin(), row.flags().end());
+  std::vector<std::string> concerned;
+  const size_t shown = shown_events();
+  for (size_t i = 0; i < shown; ++i) {
+    const v1::Counter* const counter = FindCounter(row, events_[i]);
+    if (counter != nullptr) absl::c_copy(FlagsOf(row, *counter), std::back_inserter(concerned));
+  }
+  std::erase_if(flags, [&](const std::string& flag) {
+    return !row.counters().empty() && !absl::c_linear_search(concerned, flag);
+  });
+  if (row.state() == v1::ScopeCounters::STATE_RETIRED) flags.insert(flags.begin(), StateText(row.state()));
+  return absl::StrJoin(flags, ", ");
+}
 
 std::string WatchLines::Titles() const {
   std::string top, bottom;

@@ -40,8 +40,9 @@ class WatchLines {
 
   // The snapshot's lines, each with the time (UTC) at which it was latched. Titles precede them at the first call, when
   // the columns change, and when the lines since the last titles fill `rows`, unless that is 0. A snapshot that has
-  // rows of contexts only is shown with them. Unknown values are "-". "*" at its end marks a row with flags, or one
-  // that has ended. The column HOST is there from the first `host` on.
+  // rows of contexts only is shown with them. Unknown values are "-". "*" at its end marks a row with flags of the
+  // counters in the line (FlagsOf() of render.h), or one that has ended. The column HOST is there from the first `host`
+  // on.
   std::string Render(const v1::Snapshot& snapshot, size_t rows, const std::string& host = "");
 
   // A line for each row whose flags have changed since the last call, or that has ended: "gpu0 vm1: overflow (*)".
@@ -65,6 +66,8 @@ class WatchLines {
   std::vector<Column> NameColumns() const;
   Column EventColumn(const std::string& event) const;
   std::vector<Column> Columns() const;
+  // The row's flags that concern a counter in its line, and that the row has ended.
+  std::string Flags(const v1::ScopeCounters& row) const;
   std::string Titles() const;
   // The same without the mark of an estimate.
   std::string ExactText(const v1::ScopeCounters& row, const v1::Counter& counter) const;

@@ -169,6 +169,29 @@ TEST(WatchLinesTest, UnknownValuesAndFlags) {
   EXPECT_EQ(lines.TakeNotes(), Notes()) << "once";
 }
 
+TEST(WatchLinesTest, FlagsOfOtherEventsAreNoneOfTheLine) {
+  v1::Snapshot snapshot = ASnapshot(2);
+  v1::ScopeCounters& row = *snapshot.mutable_scopes(1);
+  row.add_flags("partial");
+  const auto has_mark = [&] { return WatchLines({}, {}).Render(snapshot, 0).find('*') != std::string::npos; };
+  EXPECT_FALSE(has_mark()) << "the event that was not counted all the time is not in the row";
+  row.mutable_counters(0)->set_coverage(1);
+  EXPECT_FALSE(has_mark());
+  row.mutable_counters(1)->set_coverage(0.999);
+  EXPECT_TRUE(has_mark());
+  row.mutable_counters(1)->clear_coverage();
+  row.add_flags("overflow");
+  EXPECT_TRUE(has_mark()) << "it concerns each counter";
+  row.clear_counters();
+  EXPECT_TRUE(has_mark());
+  snapshot = ASnapshot(12);
+  v1::ScopeCounters& wide = *snapshot.mutable_scopes(1);
+  wide.add_flags("partial");
+  wide.mutable_counters(11)->set_coverage(0.5);
+  EXPECT_FALSE(has_mark()) << "its column does not fit the line";
+  EXPECT_NE(WatchLines({.all_events = true}, {}).Render(snapshot, 0).find('*'), std::string::npos);
+}
+
 TEST(WatchLinesTest, LinesFitUnlessEventsAreChosen) {
   WatchLines narrow({}, {});
   const std::string text = narrow.Render(ASnapshot(12), 0);

@@ -22,11 +22,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "client/cpp/answer.h"
+#include "client/cpp/snapshot_values.h"
 #include "client/cpp/subscription.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/channel.h"
-#include "client/lib/config.h"
 #include "client/lib/telemetry_client.h"
 #include "sideband/error.h"
 #include "sideband/stream.h"
@@ -43,7 +42,7 @@ class Connection {
   // The client by the files as they are now; by those before while these cannot be used.
   std::shared_ptr<client::TelemetryClient> Telemetry() ABSL_LOCKS_EXCLUDED(mu_);
 
-  // After a call that was UNAVAILABLE: the next one connects anew at once, and not when gRPC thinks it right.
+  // After a call that was UNAVAILABLE: the next one connects again at once, and not when gRPC thinks it right.
   void Forget(const std::shared_ptr<client::TelemetryClient>& failed) ABSL_LOCKS_EXCLUDED(mu_);
 
   const client::ClientConfig& config() const { return config_; }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "client/cpp/answer.h"
+#include "client/cpp/snapshot_values.h"
 #include "sideband/marks.h"
 #include "sideband/sensors.h"
 #include "sideband/stream.h"

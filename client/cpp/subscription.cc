@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "client/cpp/answer.h"
 #include "client/cpp/snapshot_values.h"
 #include "client/cpp/stream_values.h"
 #include "client/lib/rpc_status.h"

@@ -23,7 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "client/cpp/answer.h"
+#include "client/cpp/snapshot_values.h"
 #include "client/lib/telemetry_client.h"
 #include "sideband/snapshot.h"
 #include "sideband/stream.h"
@@ -81,7 +81,7 @@ class Plausibility {
   // what is absent has ended; otherwise only those that have changed.
   //
   // Not held to it: estimates, and the device's own row beside confidential VMs, which a daemon that restarts may sum
-  // up anew.
+  // up again.
   absl::Status Check(const Snapshot& snapshot, bool is_whole);
 
  private:

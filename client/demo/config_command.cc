@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/demo/config_command.h"
-
 #include <openssl/rand.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <array>
@@ -11,6 +10,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "client/demo/demo_command.h"
 #include "client/demo/demo_site.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
@@ -33,22 +33,25 @@ tenants:
   - name: acme
     identities: ["spiffe://example.org/acme"]
     vms:
-      - {uuid: 5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e101}                  # vm1
-      - {uuid: 5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e103, rights: [seal]}  # vm3, confidential
+      - {uuid: 5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e101, rights: [read, mark, peek]}  # vm1
+      - {uuid: 5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e103, rights: [seal]}              # vm3, confidential
 )";
 
 constexpr char kFirstDaemon[] = R"(devices:
-  - {name: gpu0, bus: "unix:gpu0.sock@0x4f", interval: 1s}
+  - {name: gpu0, bus: "unix:gpu0.sock@0x4f", interval: 1s, clocks: {trigger_hz: 1000}}
 grpc:
   listen: "127.0.0.1:9878"
+  unix_socket: grpc.sock
   tls_server_config: {cert_file: server.pem, key_file: server.key, client_ca_file: ca.pem}
 http:
   listen: "127.0.0.1:9877"
+  unix_socket: http.sock
   tls_server_config: {cert_file: server.pem, key_file: server.key, client_ca_file: ca.pem}
 policy_file: policy.yaml
 sealing:
   vm_keys:
     - {vm: 5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e103, key_file: vm3.key}
+audit: {file: audit.jsonl}
 state_dir: state
 )";
 
@@ -58,13 +61,15 @@ constexpr char kNextSteps[] = R"(
   sidebandd --config sidebandd.yaml --check
   sidebandd --config sidebandd.yaml &
   sideband --config operator.yaml devices
+  sideband --config operator.yaml top --batch --count 1
   sideband --config acme.yaml get
+  curl --cacert ca.pem --cert operator.pem --key operator.key https://127.0.0.1:9877/metrics
 
 For production, replace:
   *.pem, *.key     certificates by those of your own CA: these end after 30 days,
                    and the key of this CA was not kept
   policy.yaml      the identities, and the UUIDs of the VMs
-  sidebandd.yaml   the emulated device by a board, and the addresses; add an audit log
+  sidebandd.yaml   the emulated device by a board, and the addresses
   chip.yaml        remove it: it describes the emulated device
   vm3.key          the key of the confidential VM by one that its owner makes
 )";
@@ -72,6 +77,12 @@ For production, replace:
 absl::Status MakeEmptyFolder(const std::string& folder) {
   if (mkdir(folder.c_str(), 0700) == 0) return absl::OkStatus();
   if (errno != EEXIST) return ErrnoStatus(errno, folder);
+  struct stat status {};
+  if (stat(folder.c_str(), &status) != 0) return ErrnoStatus(errno, folder);
+  if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(folder, ": other users may write to the folder, which is for keys and sockets: chmod 700 it"));
+  }
   std::error_code error;
   const std::filesystem::directory_iterator first(folder, error);
   if (error) return ErrnoStatus(error.value(), folder);
@@ -117,8 +128,8 @@ class ConfigCommand final : public Command {
 
   absl::Status Run(CommandContext& context) override {
     SIDEBAND_RETURN_IF_ERROR(WriteFirstSite(folder_));
-    return context.out().Write(
-        absl::StrCat("The files of a first site are in ", folder_, ". Next:\n\n  cd ", folder_, kNextSteps));
+    return context.out().Write(absl::StrCat("The files of a first site are in ", folder_, ". Next:\n\n  cd ",
+                                            ShellQuoted(folder_), kNextSteps));
   }
 
  private:

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/demo/config_command.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +7,9 @@
 #include <set>
 
 #include "absl/strings/match.h"
+#include "client/demo/demo_command.h"
 #include "client/demo/demo_site.h"
-#include "client/lib/config.h"
+#include "client/lib/channel.h"
 #include "proto/base/file.h"
 
 namespace sideband::client {
@@ -87,6 +86,10 @@ TEST_F(FirstSiteTest, NothingIsOverwritten) {
   EXPECT_FALSE(WriteFirstSite(folder_ + "/policy.yaml").ok()) << "it is no folder";
   EXPECT_EQ(WriteFirstSite(folder_ + "/a/b").code(), absl::StatusCode::kNotFound) << "the folder above is missing";
   fs::remove(folder_ + "/policy.yaml");
+  fs::permissions(folder_, fs::perms::group_write, fs::perm_options::add);
+  EXPECT_EQ(WriteFirstSite(folder_).message(),
+            folder_ + ": other users may write to the folder, which is for keys and sockets: chmod 700 it");
+  fs::permissions(folder_, fs::perms::owner_all);
   EXPECT_EQ(WriteFirstSite(folder_), absl::OkStatus()) << "an empty folder is taken";
 }
 

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/demo/demo_command.h"
 
+#include <openssl/rand.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -70,11 +76,6 @@ std::string LastLine(const std::string& text) {
   return lines.back();
 }
 
-// Single-quotes `text` for the shell.
-std::string ShellQuoted(const std::string& text) {
-  return absl::StrCat("'", absl::StrJoin(absl::StrSplit(text, '\''), "'\\''"), "'");
-}
-
 // The subject of a demonstration.
 struct Scenario {
   std::vector<DemoVm> vms;
@@ -87,8 +88,25 @@ struct Scenario {
   std::string closing{};  // what a reader of the page may wonder about; empty: nothing
 };
 
-// The devices' programs, by the names of their logs.
+// The programs beside the daemon, by the names of their logs: one of each device, and one that plays a BMC.
 using Programs = std::map<std::string, std::unique_ptr<ChildProcess>>;
+
+constexpr char kBmc[] = "bmc";
+
+// Hexadecimal digits, so that it is one word everywhere.
+absl::StatusOr<std::string> RandomPassword() {
+  std::array<unsigned char, 16> bytes;
+  if (RAND_bytes(bytes.data(), bytes.size()) != 1) return absl::InternalError("the system returned no random bytes");
+  return absl::BytesToHexString({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+// The URL in the whole line "listening: URL" of a log; empty: there is none yet.
+std::string ListeningUrl(const std::string& log) {
+  for (const absl::string_view line : absl::StrSplit(log.substr(0, log.rfind('\n') + 1), '\n')) {
+    if (absl::StartsWith(line, "listening: ")) return std::string(absl::StripPrefix(line, "listening: "));
+  }
+  return "";
+}
 
 // Names become label values, file names and words of shell commands.
 absl::Status CheckName(const DemoWaveform& waveform, const std::string& name) {
@@ -147,6 +165,7 @@ absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const st
   SIDEBAND_RETURN_IF_ERROR(out.Write(replay.output.substr(0, warnings)));
   const auto result = nlohmann::json::parse(replay.output.substr(warnings), nullptr, /*allow_exceptions=*/false);
   if (result.is_discarded()) return absl::InternalError("sideband-mcu replay printed no JSON");
+  SIDEBAND_RETURN_IF_ERROR(out.Write(WarningOfShortWaveform(result["cycles"])));
   std::vector<std::pair<std::string, std::vector<std::string>>> vms;
   for (const auto& block : result["blocks"]) {
     const std::string vm = block["vm"];
@@ -202,17 +221,25 @@ class DemoCommand final : public Command {
     auto* const signals =
         app.add_option("--signals", waveform_.signals, "Its signal map (YAML or JSON)")->type_name("FILE");
     auto* const schedule = app.add_option("--schedule", waveform_.schedule, "Its schedule (CSV)")->type_name("FILE");
+    app.add_option("--bmc", bmc_,
+                   "A program that plays a BMC, as tests/bmc/mock_bmc.py of the sources does: its GPUs are shown, too")
+        ->type_name("FILE");
     trace->needs(signals)->needs(schedule);
     signals->needs(trace);
     schedule->needs(trace);
     app.footer(
         "Examples:\n"
         "  sideband demo --once\n"
+        "  sideband demo --bmc tests/bmc/mock_bmc.py\n"
         "  sideband demo --trace gpu.vcd.gz --signals gpu.signals.json --schedule gpu.schedule.csv");
   }
 
   absl::Status Run(CommandContext& context) override {
     const InterruptWatcher watcher(context.cancellation());
+    // A program that cannot start would leave nothing but an empty log.
+    if (!bmc_.empty() && access(bmc_.c_str(), X_OK) != 0) {
+      return absl::InvalidArgumentError(ErrnoStatus(errno, bmc_).message());
+    }
     const std::string mcu = FindProgram("sideband-mcu", "secure_mcu");
     Scenario scenario = BuiltInScenario();
     if (!waveform_.trace.empty()) {
@@ -232,15 +259,16 @@ class DemoCommand final : public Command {
   absl::Status Show(CommandContext& context, const Scenario& scenario, const std::string& mcu,
                     const std::string& folder) {
     SIDEBAND_RETURN_IF_ERROR(WriteDemoSite(folder, scenario.vms, scenario.devices, scenario.files));
-    Programs devices;
+    Programs programs;
     for (const DemoDevice& device : scenario.devices) {
-      SIDEBAND_RETURN_IF_ERROR(StartDevice(device, mcu, folder, devices));
+      SIDEBAND_RETURN_IF_ERROR(StartDevice(device, mcu, folder, programs));
     }
+    if (!bmc_.empty()) SIDEBAND_RETURN_IF_ERROR(StartBmc(context, folder, programs));
     SIDEBAND_ASSIGN_OR_RETURN(
         const auto daemon,
         ChildProcess::Start({"env", "-C", folder, FindProgram("sidebandd", "daemon"), "--config", "sidebandd.yaml"},
                             folder + "/sidebandd.log"));
-    SIDEBAND_RETURN_IF_ERROR(AwaitStart(context, devices, *daemon, folder));
+    SIDEBAND_RETURN_IF_ERROR(AwaitStart(context, programs, *daemon, folder));
     SIDEBAND_ASSIGN_OR_RETURN(const DemoPorts ports, ReadPorts(folder));
     SIDEBAND_RETURN_IF_ERROR(context.out().Write(
         absl::StrCat(EmulatedDevices(scenario, folder), ",\nsidebandd serves gRPC on 127.0.0.1:", ports.grpc,
@@ -253,12 +281,13 @@ class DemoCommand final : public Command {
     if (once_) return context.out().Write("\nEverything was as expected.\n");
     SIDEBAND_RETURN_IF_ERROR(context.out().Write(absl::StrCat("\nThe demo runs until Ctrl-C. In another terminal:\n\n",
                                                               OtherTerminal(folder), WaysIn(ports), scenario.closing)));
-    return StayUp(context, devices, *daemon);
+    return StayUp(context, programs, *daemon);
   }
 
-  static std::vector<DemoStep> StepsOf(const Scenario& scenario, const DemoPorts& ports) {
+  std::vector<DemoStep> StepsOf(const Scenario& scenario, const DemoPorts& ports) const {
     std::vector<DemoStep> steps = MakeDemoSteps(scenario.vms, ports, scenario.events, scenario.sums);
     steps.insert(steps.end(), scenario.more_steps.begin(), scenario.more_steps.end());
+    if (!bmc_.empty()) steps.push_back(BmcStep());
     if (scenario.board.empty()) return steps;
     const std::vector<DemoStep> of_board = BoardSteps(scenario.board, "tenant-a", ports);
     steps.insert(steps.end(), of_board.begin(), of_board.end());
@@ -267,16 +296,40 @@ class DemoCommand final : public Command {
 
   // Only the first has guests.
   static absl::Status StartDevice(const DemoDevice& device, const std::string& mcu, const std::string& folder,
-                                  Programs& devices) {
+                                  Programs& programs) {
     const std::string& name = device.name;
     std::vector<std::string> command = {
         "env", "-C", folder, mcu, "serve", "--chip", name + ".yaml", "--bus", absl::StrCat("unix:", name, ".sock")};
-    if (devices.empty()) command.insert(command.end(), {"--guest-ports", "guests"});
+    if (programs.empty()) command.insert(command.end(), {"--guest-ports", "guests"});
     if (device.is_board) command.insert(command.end(), {"--persona", "nvidia"});
     const std::string program = absl::StrCat("sideband-mcu-", name);
-    SIDEBAND_ASSIGN_OR_RETURN(devices[program],
+    SIDEBAND_ASSIGN_OR_RETURN(programs[program],
                               ChildProcess::Start(command, absl::StrCat(folder, "/", program, ".log")));
     return absl::OkStatus();
+  }
+
+  // Has a BMC played, and the daemon read it.
+  absl::Status StartBmc(CommandContext& context, const std::string& folder, Programs& programs) const {
+    const std::string own_folder = absl::StrCat(folder, "/", kBmc);
+    if (mkdir(own_folder.c_str(), 0700) != 0) return ErrnoStatus(errno, own_folder);
+    const std::string log = own_folder + ".log";
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string password, RandomPassword());
+    // A path without a slash would be searched in PATH.
+    SIDEBAND_ASSIGN_OR_RETURN(
+        programs[kBmc], ChildProcess::Start({std::filesystem::absolute(bmc_).string(), "--machine", "hgx", "--gpus",
+                                             "2", "--folder", own_folder, "--user", kBmcUser, "--password", password,
+                                             "--ca-file", folder + "/bmc-ca.pem"},
+                                            log));
+    std::string url;
+    const auto probe = [&]() -> absl::StatusOr<std::string> {
+      if (context.cancellation().cancelled()) return absl::CancelledError("interrupted");
+      SIDEBAND_RETURN_IF_ERROR(CheckAlive(*programs[kBmc], kBmc, folder));
+      SIDEBAND_ASSIGN_OR_RETURN(const std::string text, ReadFile(log));
+      url = ListeningUrl(text);
+      return url.empty() ? "it has not printed 'listening: URL'" : "";
+    };
+    SIDEBAND_RETURN_IF_ERROR(AwaitReady(bmc_, {}, probe, Reporter(context)));
+    return AddBmc(folder, url, password);
   }
 
   static std::string EmulatedDevices(const Scenario& scenario, const std::string& folder) {
@@ -296,40 +349,56 @@ class DemoCommand final : public Command {
     return absl::StrCat("  cd ", folder, "\n  PATH=", OwnFolder(), ":$PATH\n");
   }
 
-  // Waits until the daemon is ready and has published two snapshots of gpu0, so that rates are available.
-  static absl::Status AwaitStart(CommandContext& context, Programs& devices, ChildProcess& daemon,
-                                 const std::string& folder) {
+  static std::function<void(const std::string& line)> Reporter(CommandContext& context) {
+    return [&context](const std::string& line) {
+      context.out().Write(line).IgnoreError();  // a permanent output error is returned by the next write
+    };
+  }
+
+  // Waits until the daemon is ready and has published two snapshots of gpu0, so that rates are available, and values of
+  // a BMC's GPUs.
+  absl::Status AwaitStart(CommandContext& context, Programs& programs, ChildProcess& daemon,
+                          const std::string& folder) const {
     const auto probe = [&]() -> absl::StatusOr<std::string> {
       if (context.cancellation().cancelled()) return absl::CancelledError("interrupted");
-      for (const auto& [name, device] : devices) SIDEBAND_RETURN_IF_ERROR(CheckAlive(*device, name, folder));
+      for (const auto& [name, program] : programs) SIDEBAND_RETURN_IF_ERROR(CheckAlive(*program, name, folder));
       SIDEBAND_RETURN_IF_ERROR(CheckAlive(daemon, "sidebandd", folder));
       return WhyNotReady(folder);
     };
-    return AwaitReady("sidebandd", {}, probe, [&context](const std::string& line) {
-      context.out().Write(line).IgnoreError();  // a permanent output error is returned by the next write
-    });
+    return AwaitReady("sidebandd", {}, probe, Reporter(context));
   }
 
   // Returns an empty text if the daemon is ready.
-  static absl::StatusOr<std::string> WhyNotReady(const std::string& folder) {
+  absl::StatusOr<std::string> WhyNotReady(const std::string& folder) const {
     const auto ports = ReadPorts(folder);
     if (!ports.ok()) return std::string(ports.status().message());
     SIDEBAND_RETURN_IF_ERROR(WriteClientConfigs(folder, *ports));
     SIDEBAND_ASSIGN_OR_RETURN(const ShellResult probe, RunShell(InFolder(folder, ReadyProbe(*ports))));
-    if (probe.exit_status == 0) return "";
+    if (probe.exit_status == 0) return bmc_.empty() ? "" : WhyNoValues(folder);
     return probe.output.empty() ? absl::StrCat("exit status ", probe.exit_status) : LastLine(probe.output);
   }
 
+  // Returns an empty text if a BMC's GPUs have the values that its step shows.
+  static absl::StatusOr<std::string> WhyNoValues(const std::string& folder) {
+    const DemoStep step = BmcStep();
+    SIDEBAND_ASSIGN_OR_RETURN(const ShellResult result, RunShell(InFolder(folder, step.command)));
+    if (CheckStep(step, result.exit_status, result.output).empty()) return "";
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string log, ReadFile(folder + "/sidebandd.log"));
+    return absl::StrCat("the BMC's GPUs have no values yet; the last line of sidebandd.log: ", LastLine(log));
+  }
+
+  // Prints the lines of devices that are not fresh, or curl's error. A BMC's GPUs have no line until they are found.
   static std::string ReadyProbe(const DemoPorts& ports) {
     return absl::StrCat(
-        "curl -sSf --max-time 5 --cacert ca.pem --cert operator.pem --key operator.key https://127.0.0.1:", ports.http,
-        "/-/ready && sideband --config operator.yaml watch --device gpu0 --count 2");
+        "! curl -sS --max-time 5 --cacert ca.pem --cert operator.pem --key operator.key https://127.0.0.1:", ports.http,
+        "/-/ready 2>&1 | grep -v ': fresh, ' && sideband --config operator.yaml watch --device gpu0 --count 2");
   }
 
   static absl::Status CheckAlive(ChildProcess& program, const std::string& name, const std::string& folder) {
     if (!program.ExitStatus()) return absl::OkStatus();
     const auto log = ReadFile(absl::StrCat(folder, "/", name, ".log"));
-    return absl::UnavailableError(absl::StrCat(name, " ended: ", log.ok() ? LastLine(*log) : "it left no log"));
+    return absl::UnavailableError(
+        absl::StrCat(name, " ended: ", log.ok() && !log->empty() ? LastLine(*log) : "it left no log"));
   }
 
   static std::string InFolder(const std::string& folder, const std::string& command) {
@@ -391,10 +460,10 @@ class DemoCommand final : public Command {
                        : absl::InternalError(absl::StrCat("the demonstration failed at '", step.title, "'"));
   }
 
-  static absl::Status StayUp(CommandContext& context, Programs& devices, ChildProcess& daemon) {
+  static absl::Status StayUp(CommandContext& context, Programs& programs, ChildProcess& daemon) {
     while (!context.cancellation().cancelled()) {
       bool has_ended = daemon.ExitStatus().has_value();
-      for (const auto& [name, device] : devices) has_ended |= device->ExitStatus().has_value();
+      for (const auto& [name, program] : programs) has_ended |= program->ExitStatus().has_value();
       if (has_ended) return absl::UnavailableError("a program of the demo has ended");
       SteadySleep(kLook);
     }
@@ -403,6 +472,7 @@ class DemoCommand final : public Command {
 
   bool once_ = false;
   DemoWaveform waveform_;
+  std::string bmc_;  // the program that plays a BMC; empty: none does
 };
 
 }  // namespace

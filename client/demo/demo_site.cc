@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -139,6 +141,13 @@ constexpr char kTurns[] =
 
 }  // namespace
 
+std::string ShellQuoted(const std::string& text) {
+  const bool is_plain = !text.empty() && std::ranges::all_of(text, [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || absl::StrContains("/._-", c);
+  });
+  return is_plain ? text : absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
+}
+
 absl::Status WriteSiteFile(const std::string& path, const std::string& text, mode_t mode) {
   // The mode applies from the file's creation, so that a key is never readable by other users.
   const mode_t mask = umask(0777 & ~mode);
@@ -220,11 +229,21 @@ std::string ExactTwinFile(const std::string& example) {
                                                          {"SB-EMU-0004", "SB-EMU-0005"}});
 }
 
+std::string WarningOfShortWaveform(uint64_t cycles) {
+  constexpr uint64_t kCyclesMin = 100;
+  if (cycles == 0 || cycles >= kCyclesMin) return "";
+  return absl::StrCat("The waveform has ", cycles, cycles == 1 ? " cycle" : " cycles", ", and repeats ",
+                      kWaveformHz / cycles,
+                      " times a second: this may be too often for this machine. If the demo does not become ready, "
+                      "lengthen the waveform.\n");
+}
+
 std::string WaveformChipFile(const DemoWaveform& waveform, const std::vector<DemoVm>& vms) {
   const auto absolute = [](const std::string& path) { return Quoted(std::filesystem::absolute(path).string()); };
-  std::string text = absl::StrCat(
-      "device: {uuid: ", kDeviceUuid, ", clock_hz: 1000000}\n", "waveform:\n  trace: ", absolute(waveform.trace),
-      "\n  signals: ", absolute(waveform.signals), "\n  schedule: ", absolute(waveform.schedule), "\nvms:\n");
+  std::string text =
+      absl::StrCat("device: {uuid: ", kDeviceUuid, ", clock_hz: ", kWaveformHz, "}\n",
+                   "waveform:\n  trace: ", absolute(waveform.trace), "\n  signals: ", absolute(waveform.signals),
+                   "\n  schedule: ", absolute(waveform.schedule), "\nvms:\n");
   for (const DemoVm& vm : vms) {
     absl::StrAppend(&text, "  - name: ", Quoted(vm.name), "\n    uuid: ", vm.uuid,
                     "\n    confidential: ", vm.confidential ? "true" : "false",
@@ -250,6 +269,15 @@ absl::Status WriteDemoSite(const std::string& folder, const std::vector<DemoVm>&
   }
   SIDEBAND_RETURN_IF_ERROR(WriteSiteFile(folder + "/policy.yaml", PolicyFile(vms)));
   return WriteSiteFile(folder + "/sidebandd.yaml", DaemonConfig(devices));
+}
+
+absl::Status AddBmc(const std::string& folder, const std::string& url, const std::string& password) {
+  const std::string path = folder + "/sidebandd.yaml";
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string config, ReadFile(path));
+  SIDEBAND_RETURN_IF_ERROR(WriteSiteFile(folder + "/bmc.password", password + "\n", 0600));
+  return WriteSiteFile(
+      path, absl::StrCat(config, "bmcs:\n  - {name: bmc, url: ", Quoted(url), ", ca_file: bmc-ca.pem, user: ", kBmcUser,
+                         ", password_file: bmc.password, devices: {name: \"hgx-gpu{index}\"}}\n"));
 }
 
 absl::StatusOr<DemoPorts> ReadPorts(const std::string& folder) {

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,9 @@ void RemoveDemoFolder(const std::string& folder);
 // Removes everything except NAME.log: keys, certificates, sockets.
 void KeepOnlyLogs(const std::string& folder);
 
+// `text` as one word of the shell, in single quotes if it needs them.
+std::string ShellQuoted(const std::string& text);
+
 // Writes a file of a site. `mode` holds from the file's creation on, so that a key is never readable by other users.
 absl::Status WriteSiteFile(const std::string& path, const std::string& text, mode_t mode = 0644);
 
@@ -100,7 +104,11 @@ std::string ExactTwinFile(const std::string& example);
 std::vector<DemoVm> WaveformVms(
     const std::vector<std::pair<std::string, std::vector<std::string>>>& names_and_contexts);
 
-// The chip file of a waveform with these VMs. The waveform is repeated at a million cycles per second.
+// The cycles of a waveform in a second.
+inline constexpr uint64_t kWaveformHz = 1'000'000;
+// A line on a waveform so short that its repetition takes much of a processor; or empty.
+std::string WarningOfShortWaveform(uint64_t cycles);
+// The chip file of a waveform with these VMs. The waveform is repeated at kWaveformHz.
 std::string WaveformChipFile(const DemoWaveform& waveform, const std::vector<DemoVm>& vms);
 
 // Writes into `folder`, which must exist:
@@ -119,6 +127,12 @@ struct DemoPorts {
 };
 // Reads the ports file of the daemon; NOT_FOUND until the daemon has written it.
 absl::StatusOr<DemoPorts> ReadPorts(const std::string& folder);
+
+// The user that the daemon is for a BMC.
+inline constexpr char kBmcUser[] = "sideband";
+// Makes the daemon read the BMC at `url`, which bmc-ca.pem in `folder` proves: adds it to sidebandd.yaml, and writes
+// bmc.password. Its GPUs are the devices hgx-gpu1, hgx-gpu2 and so on. Call it before the daemon starts.
+absl::Status AddBmc(const std::string& folder, const std::string& url, const std::string& password);
 
 // Writes operator.yaml, tenant-a.yaml and tenant-b.yaml for `sideband --config`.
 absl::Status WriteClientConfigs(const std::string& folder, const DemoPorts& ports);

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "absl/strings/match.h"
+#include "proto/base/file.h"
 
 namespace sideband::client {
 namespace {
@@ -70,6 +71,13 @@ TEST_F(DemoFolderTest, ATmpdirThatIsNoFolderIsNamed) {
   EXPECT_EQ(folder.status().message().substr(0, 14), "TMPDIR=/nope: ");
 }
 
+TEST(ShellQuotedTest, OnlyWhatNeedsQuotesHasThem) {
+  EXPECT_EQ(ShellQuoted("/tmp/a_site-1.d"), "/tmp/a_site-1.d");
+  EXPECT_EQ(ShellQuoted("my site"), "'my site'");
+  EXPECT_EQ(ShellQuoted("it's"), "'it'\\''s'");
+  EXPECT_EQ(ShellQuoted(""), "''");
+}
+
 TEST_F(DemoFolderTest, OnlyLogsAreKept) {
   setenv("TMPDIR", testing::TempDir().c_str(), 1);
   const auto folder = MakeDemoFolder();
@@ -86,6 +94,30 @@ TEST_F(DemoFolderTest, OnlyLogsAreKept) {
   }
   EXPECT_EQ(left, 2);
   RemoveDemoFolder(*folder);
+}
+
+TEST_F(DemoFolderTest, ABmcIsAddedToTheDaemonsConfiguration) {
+  setenv("TMPDIR", testing::TempDir().c_str(), 1);
+  const auto folder = MakeDemoFolder();
+  ASSERT_TRUE(folder.ok()) << folder.status();
+  const std::string path = *folder + "/sidebandd.yaml";
+  EXPECT_EQ(AddBmc(*folder, "https://127.0.0.1:1", "secret").code(), absl::StatusCode::kNotFound);
+  std::ofstream(path) << "state_dir: state\n";
+  ASSERT_EQ(AddBmc(*folder, "https://127.0.0.1:1", "secret"), absl::OkStatus());
+  EXPECT_EQ(*ReadFile(path),
+            "state_dir: state\n"
+            "bmcs:\n"
+            "  - {name: bmc, url: 'https://127.0.0.1:1', ca_file: bmc-ca.pem, user: sideband, password_file: "
+            "bmc.password, devices: {name: \"hgx-gpu{index}\"}}\n");
+  EXPECT_EQ(*ReadFile(*folder + "/bmc.password", kFileSizeMax, FileTrust::kSecret), "secret\n");
+  RemoveDemoFolder(*folder);
+}
+
+TEST(DemoWaveformTest, AShortOneIsWarnedOf) {
+  EXPECT_EQ(WarningOfShortWaveform(100), "");
+  EXPECT_EQ(WarningOfShortWaveform(3),
+            "The waveform has 3 cycles, and repeats 333333 times a second: this may be too often for this machine. If "
+            "the demo does not become ready, lengthen the waveform.\n");
 }
 
 }  // namespace

@@ -248,6 +248,15 @@ std::vector<DemoStep> BoardSteps(const std::string& device, const std::string& t
            .present = {"0"}}};
 }
 
+DemoStep BmcStep() {
+  return {.title =
+              "Two GPUs, hgx-gpu1 and hgx-gpu2, are read through the Redfish service of a BMC, which a mock plays here",
+          .command = Sideband("operator",
+                              "sensors --device hgx-gpu1 --name power --name temperature --name energy "
+                              "--name board_tensor_activity"),
+          .present = {"hgx-gpu1", "power ", " W\n", "temperature ", " °C\n", "energy ", "board_tensor_activity "}};
+}
+
 std::vector<DemoStep> RotationSteps(const std::string& device, const std::string& twin) {
   // The contexts of both devices end a second after the start; until then their cycles differ.
   const std::string compare = Repeated(absl::StrCat("sideband --config operator.yaml get --device ", device,

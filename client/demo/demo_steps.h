@@ -43,6 +43,9 @@ std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPo
 // sees nothing of it: its sensors are for operators.
 std::vector<DemoStep> BoardSteps(const std::string& device, const std::string& tenant, const DemoPorts& ports);
 
+// This step shows what an operator sees of a GPU behind a BMC, of two that have the names of AddBmc().
+DemoStep BmcStep();
+
 // These steps show what is multiplexed on `device`, and its counts of vm4 beside those of `twin`.
 std::vector<DemoStep> RotationSteps(const std::string& device, const std::string& twin);
 

@@ -92,6 +92,16 @@ TEST(BoardDeviceTest, ATenantThatSeesTheBoardFails) {
   EXPECT_NE(CheckStep(none, 0, "1\n"), "");
 }
 
+TEST(BmcStepTest, AQuantityThatIsMissingFails) {
+  const std::string all =
+      "hgx-gpu1  board_tensor_activity  -               44.0 %\n"
+      "hgx-gpu1  energy                 sensor=total  2.50 MJ\n"
+      "hgx-gpu1  power                  sensor=total  534.7 W\n";
+  EXPECT_EQ(CheckStep(BmcStep(), 0, all + "hgx-gpu1  temperature            sensor=gpu    61.1 °C\n"), "");
+  EXPECT_NE(CheckStep(BmcStep(), 0, all), "");
+  EXPECT_NE(CheckStep(BmcStep(), 1, "sideband: no sensors that you may read: device 'hgx-gpu1'\n"), "");
+}
+
 TEST(RotatingChipTest, ACountOutsideItsBoundsFails) {
   const DemoStep step = RotationSteps("gpu1", "gpu2").back();
   EXPECT_EQ(CheckStep(step, 0, "a  yes\n40 of 40 events within 10 % of the truth, 40 of 40 within their bounds"), "");

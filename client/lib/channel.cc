@@ -7,8 +7,10 @@
 #include <openssl/err.h>
 #include <openssl/x509.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,15 +21,43 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "proto/base/file.h"
 #include "proto/base/openssl.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/yaml.h"
 
 namespace sideband::client {
 namespace {
+
+struct Key {
+  const char* name;
+  std::string ClientConfig::*member;
+  bool is_path;
+};
+
+constexpr Key kKeys[] = {
+    {"address", &ClientConfig::address, false},      {"ca_file", &ClientConfig::ca_file, true},
+    {"cert_file", &ClientConfig::cert_file, true},   {"key_file", &ClientConfig::key_file, true},
+    {"token_file", &ClientConfig::token_file, true}, {"server_name", &ClientConfig::server_name, false},
+};
+
+// Resolves `path` against the configuration's folder. An absolute `path` is returned unchanged.
+std::string Beside(const std::string& config_path, const std::string& path) {
+  return path.empty() ? path : (std::filesystem::path(config_path).parent_path() / path).string();
+}
+
+// A text, or a list of texts.
+absl::StatusOr<std::string> AddressIn(const YamlMap& map) {
+  const std::optional<YamlNode> given = map.Find("address");
+  if (!given || !given->is_list()) return map.StringOr("address", "");
+  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<std::string> addresses, given->StringList());
+  if (addresses.empty()) return given->Error("address: the list is empty");
+  return absl::StrJoin(addresses, ",");
+}
 
 constexpr char kLocalScheme[] = "unix:";
 constexpr absl::string_view kLocalhost = "localhost";
@@ -100,32 +130,6 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectLocally(const ClientConfig
   return grpc::CreateCustomChannel(config.address, grpc::experimental::LocalCredentials(UDS), Arguments(config));
 }
 
-}  // namespace
-
-absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientConfig& config) {
-  if (IsLocal(config)) return ConnectLocally(config);
-  SIDEBAND_RETURN_IF_ERROR(CheckConfig(config));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto credentials, CredentialsOf(config));
-  return grpc::CreateCustomChannel(DialTarget(config.address), credentials, Arguments(config));
-}
-
-std::string MissingSetting(const ClientConfig& config) {
-  if (IsLocal(config)) return "";
-  if (config.ca_file.empty()) return "ca_file";
-  // A token may replace the certificate.
-  if (!config.token_file.empty() && config.cert_file.empty() && config.key_file.empty()) return "";
-  return config.cert_file.empty() ? "cert_file" : config.key_file.empty() ? "key_file" : "";
-}
-
-std::string DialTarget(const std::string& address) {
-  if (!IsLocalhost(address)) return address;
-  const std::string port = address.substr(kLocalhost.size() + 1);
-  // gRPC requires all addresses of a target to be of one family.
-  return absl::StrCat("ipv6:[::1]:", port, ",[::ffff:127.0.0.1]:", port);
-}
-
-namespace {
-
 constexpr size_t kPemSizeMax = 1 << 20;
 
 CertificatePtr FirstCertificate(const std::string& pem) { return ReadCertificate(MemoryReader(pem).get()); }
@@ -159,7 +163,81 @@ absl::Status LoadOwn(const std::string& cert_file, const std::string& key_file, 
   return absl::OkStatus();
 }
 
+std::array<int64_t, 4> StampOf(const std::string& path) {
+  constexpr int64_t kNanosPerSecond = 1'000'000'000;
+  struct stat file {};
+  if (path.empty() || ::stat(path.c_str(), &file) != 0) return {};
+  return {static_cast<int64_t>(file.st_dev), static_cast<int64_t>(file.st_ino), file.st_size,
+          file.st_mtim.tv_sec * kNanosPerSecond + file.st_mtim.tv_nsec};
+}
+
 }  // namespace
+
+absl::StatusOr<ClientConfig> LoadClientConfig(const std::string& path) {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Load(path));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
+                            root.Map({"address", "ca_file", "cert_file", "key_file", "token_file", "server_name"}));
+  ClientConfig config;
+  SIDEBAND_ASSIGN_OR_RETURN(config.address, AddressIn(map));
+  for (const Key& key : kKeys) {
+    if (key.member == &ClientConfig::address) continue;
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string value, map.StringOr(key.name, ""));
+    config.*key.member = key.is_path ? Beside(path, value) : value;
+  }
+  return config;
+}
+
+std::optional<std::string> FindClientConfig(const std::string& given, const GetEnv& get_env) {
+  if (!given.empty()) return given;
+  if (auto named = get_env("SIDEBAND_CONFIG"); named.has_value() && !named->empty()) return named;
+  const auto home = get_env("HOME");
+  if (!home.has_value() || home->empty()) return std::nullopt;
+  std::string usual = *home + "/.config/sideband/client.yaml";
+  // A file that is there and cannot be read is an error, not a missing configuration.
+  if (::access(usual.c_str(), F_OK) != 0) return std::nullopt;
+  return usual;
+}
+
+ClientConfig Override(ClientConfig config, const ClientConfig& flags) {
+  for (const Key& key : kKeys) {
+    if (!(flags.*key.member).empty()) config.*key.member = flags.*key.member;
+  }
+  if (config.address.empty()) config.address = kDefaultAddress;
+  // Commas alone leave no address: they are refused when they are used.
+  if (const auto addresses = AddressesOf(config); !addresses.empty()) config.address = absl::StrJoin(addresses, ",");
+  return config;
+}
+
+std::vector<std::string> AddressesOf(const ClientConfig& config) {
+  std::vector<std::string> addresses;
+  for (const absl::string_view part : absl::StrSplit(config.address, ',', absl::SkipWhitespace())) {
+    const std::string address(absl::StripAsciiWhitespace(part));
+    if (std::ranges::find(addresses, address) == addresses.end()) addresses.push_back(address);
+  }
+  return addresses;
+}
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientConfig& config) {
+  if (IsLocal(config)) return ConnectLocally(config);
+  SIDEBAND_RETURN_IF_ERROR(CheckConfig(config));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto credentials, CredentialsOf(config));
+  return grpc::CreateCustomChannel(DialTarget(config.address), credentials, Arguments(config));
+}
+
+std::string MissingSetting(const ClientConfig& config) {
+  if (IsLocal(config)) return "";
+  if (config.ca_file.empty()) return "ca_file";
+  // A token may replace the certificate.
+  if (!config.token_file.empty() && config.cert_file.empty() && config.key_file.empty()) return "";
+  return config.cert_file.empty() ? "cert_file" : config.key_file.empty() ? "key_file" : "";
+}
+
+std::string DialTarget(const std::string& address) {
+  if (!IsLocalhost(address)) return address;
+  const std::string port = address.substr(kLocalhost.size() + 1);
+  // gRPC requires all addresses of a target to be of one family.
+  return absl::StrCat("ipv6:[::1]:", port, ",[::ffff:127.0.0.1]:", port);
+}
 
 absl::StatusOr<TlsMaterial> LoadTlsMaterial(const std::string& ca_file, const std::string& cert_file,
                                             const std::string& key_file) {
@@ -198,18 +276,6 @@ std::optional<absl::Time> TokenExpiry(const std::string& token) {
   if (!json.is_object() || !json.contains("exp") || !json["exp"].is_number()) return std::nullopt;
   return absl::UnixEpoch() + absl::Seconds(json["exp"].get<double>());
 }
-
-namespace {
-
-std::array<int64_t, 4> StampOf(const std::string& path) {
-  constexpr int64_t kNanosPerSecond = 1'000'000'000;
-  struct stat file {};
-  if (path.empty() || ::stat(path.c_str(), &file) != 0) return {};
-  return {static_cast<int64_t>(file.st_dev), static_cast<int64_t>(file.st_ino), file.st_size,
-          file.st_mtim.tv_sec * kNanosPerSecond + file.st_mtim.tv_nsec};
-}
-
-}  // namespace
 
 FileStamps CredentialStamps(const ClientConfig& config) {
   return {StampOf(config.ca_file), StampOf(config.cert_file), StampOf(config.key_file), StampOf(config.token_file)};

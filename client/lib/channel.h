@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Connects to sidebandd: by TLS with a client certificate, a bearer token, or both; or through its Unix socket. Reads
-// and checks the files of these credentials.
+// The client's configuration, and the connection to sidebandd by it: by TLS with a client certificate, a bearer token,
+// or both; or through its Unix socket. Reads and checks the files of these credentials.
 //   const FileStamps before = CredentialStamps(config);
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto channel, Connect(config));
 //   TelemetryClient client(channel, {.peer = config.address}, cancellation);
@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,13 +20,53 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "client/lib/config.h"
 
 namespace grpc {
 class Channel;
 }
 
 namespace sideband::client {
+
+// The daemon's default listen address on this host.
+inline constexpr char kDefaultAddress[] = "127.0.0.1:9878";
+
+// The daemon's address and the client's credentials, from a YAML file. Flags override single values.
+//   address: sideband.example:9878   # or a list, for commands that ask several daemons
+//   ca_file: ca.pem            # relative to the file's own folder
+//   cert_file: client.pem
+//   key_file: client.key
+//   token_file: token          # optional: a bearer token, beside the certificate or in its place
+//   server_name: sidebandd     # optional: the name in the server's certificate
+//
+// Empty members are not given.
+struct ClientConfig {
+  std::string address;  // several are separated by commas
+  std::string ca_file;
+  std::string cert_file;
+  std::string key_file;
+  std::string token_file;
+  std::string server_name;
+
+  bool operator==(const ClientConfig&) const = default;
+};
+
+// Strict: unknown keys and wrong types are rejected with "FILE:LINE: reason". The existence of the certificates is
+// checked by Connect() only.
+absl::StatusOr<ClientConfig> LoadClientConfig(const std::string& path);
+
+// Returns the value of an environment variable, or nullopt if it is not set.
+using GetEnv = std::function<std::optional<std::string>(const std::string& name)>;
+
+// The file to load: `given` if it is not empty (--config), else $SIDEBAND_CONFIG, else ~/.config/sideband/client.yaml
+// if that exists, else nullopt.
+std::optional<std::string> FindClientConfig(const std::string& given, const GetEnv& get_env);
+
+// Overrides the members of `config` that `flags` gives. Sets the default address if neither has one. Each address is in
+// the result once.
+ClientConfig Override(ClientConfig config, const ClientConfig& flags);
+
+// The addresses, each once. Connect() takes a configuration of one.
+std::vector<std::string> AddressesOf(const ClientConfig& config);
 
 // Sufficient for records and snapshots of large devices; the daemon sends no larger messages.
 inline constexpr int kMessageBytesMax = 16 << 20;

@@ -119,6 +119,14 @@ class FakeTelemetry final : public v1::Telemetry::CallbackService {
     *response = script_.peek;
     return End(context, script_.peek_status);
   }
+  grpc::ServerUnaryReactor* Mark(grpc::CallbackServerContext* context, const v1::MarkRequest*,
+                                 v1::MarkResponse*) override {
+    return End(context, script_.marks_status);
+  }
+  grpc::ServerUnaryReactor* GetSpan(grpc::CallbackServerContext* context, const v1::GetSpanRequest*,
+                                    v1::GetSpanResponse*) override {
+    return End(context, script_.marks_status);
+  }
   grpc::ServerWriteReactor<v1::SubscribeResponse>* Subscribe(grpc::CallbackServerContext*,
                                                              const v1::SubscribeRequest* request) override {
     log_.Note(&Requests::subscribe, *request);

@@ -43,6 +43,8 @@ class FakeDaemon {
     // The status of GetSnapshot and of Peek if `status` is OK.
     grpc::Status get_snapshot_status;
     grpc::Status peek_status;
+    // That of Mark and GetSpan.
+    grpc::Status marks_status = grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "");
   };
   // The newest request of each kind, in text format.
   struct Requests {

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "proto/base/status_macros.h"
-#include "proto/envelope/counts.h"
 #include "proto/envelope/open.h"
+#include "proto/envelope/record.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::client {

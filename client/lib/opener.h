@@ -16,7 +16,6 @@
 
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
-#include "proto/base/secret_memory.h"
 #include "proto/base/uuid.h"
 #include "proto/envelope/keys.h"
 #include "proto/envelope/record.h"

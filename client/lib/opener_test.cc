@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "proto/envelope/counts.h"
-#include "proto/envelope/seal.h"
+#include "proto/envelope/keys.h"
+#include "proto/envelope/record.h"
 
 namespace sideband::client {
 namespace {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The source of a stream's sealed records: the daemon, which streams them out of band, or a file inside the guest that
-// the device replaces (proto/envelope/record.h). With the file, the daemon is not needed after the exchange of
+// The source of a confidential VM's sealed records, and the exchange of their keys with the VM's sealer, from inside
+// the VM (proto/exchange/README.md). The daemon streams records out of band, or they are in a file inside the guest
+// that the device replaces (proto/envelope/record.h). With the file, the daemon is not needed after the exchange of
 // keys.
+//   SIDEBAND_ASSIGN_OR_RETURN(exchange::GuestKeys keys,
+//                             ExchangeKeys(client, {.vm = "vm3"}, EvidenceOfTsm(), {.roots = &roots}));
+//   Opener opener(envelope::Ratchet(std::move(keys.secret)), {.vm = keys.statement.vm, .nonce = keys.nonce});
 //   ViewRecords source({.path = "/run/sideband/views/vm3.sbs", .wait = wait, .note = note});
-//   const RecordSource::Stream stream{.client = client, .subject = {.vm = "vm3"}, .nonce = nonce};
-//   const absl::Status ended = source.Read(stream, {.on_record = [&](ByteSpan record) { return Use(record); }});
+//   const RecordSource::Stream stream{.client = client, .subject = {.vm = "vm3"}, .nonce = keys.nonce};
+//   const auto on_record = [&](ByteSpan record) { return opener.Open(record).ok(); };
+//   const absl::Status ended = source.Read(stream, {.on_record = on_record});
 #ifndef SIDEBAND_CLIENT_LIB_RECORD_SOURCE_H_
 #define SIDEBAND_CLIENT_LIB_RECORD_SOURCE_H_
 
@@ -16,13 +21,33 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "client/lib/key_exchange.h"
 #include "client/lib/telemetry_client.h"
+#include "proto/attestation/evidence.h"
 #include "proto/base/bytes.h"
 #include "proto/base/steady_time.h"
 #include "proto/envelope/record.h"
+#include "proto/exchange/guest_exchange.h"
 
 namespace sideband::client {
+
+// Makes evidence of SEV-SNP that binds the report data.
+using EvidenceSource = std::function<absl::StatusOr<Bytes>(const attestation::ReportData& report_data)>;
+
+// Asks the guest's kernel: Linux' configfs-tsm, usually below /sys/kernel/config/tsm/report, which only root may write.
+// Errors start with the path.
+EvidenceSource EvidenceOfTsm(std::string folder = "/sys/kernel/config/tsm/report");
+// Asks a processor that is none (proto/attestation/throwaway_psp.h), for demonstrations and tests.
+EvidenceSource EvidenceOfThrowawayPsp(std::string folder, const attestation::Measurement& measurement);
+
+struct ExchangeSubject {
+  std::string device;  // empty: the first device that has the VM
+  std::string vm;      // by name or UUID
+};
+
+// Errors of the calls and of the source. UNAUTHENTICATED: the sealer is not trusted, for the reason that
+// exchange::GuestExchange::Finish gives. DATA_LOSS: the daemon's challenge is malformed.
+absl::StatusOr<exchange::GuestKeys> ExchangeKeys(TelemetryClient& client, const ExchangeSubject& subject,
+                                                 const EvidenceSource& source, const exchange::SealerTrust& trust);
 
 // The records are hostile until an opener has accepted them.
 class RecordSource {

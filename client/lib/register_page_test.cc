@@ -3,17 +3,15 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <thread>
+#include <optional>
+#include <utility>
 #include <vector>
 
-#include "proto/base/wait_until.h"
+#include "proto/base/fake_unix_server.h"
 #include "proto/registers/guest_port.h"
 
 namespace sideband::client {
@@ -58,48 +56,23 @@ TEST_F(MemoryPageTest, WhatCannotBeMapped) {
   EXPECT_EQ(code(path_ + ".absent", 0), absl::StatusCode::kNotFound);
 }
 
-// A port that accepts one connection. It answers each frame by its script: nullopt, not running.
-class Port {
+// A port of one connection. It answers each frame by its answers, where nullopt is not running, or is served otherwise.
+class Port : public FakeUnixServer {
  public:
-  using Script = std::function<std::optional<uint64_t>(const hpc::PageAccess&)>;
+  using Answers = std::function<std::optional<uint64_t>(const hpc::PageAccess&)>;
 
-  explicit Port(Script script) : Port([script = std::move(script)](int fd) { Serve(fd, script); }) {}
-  // Calls `serve` with the connection, then closes it.
-  explicit Port(std::function<void(int fd)> serve) {
-    std::filesystem::current_path(testing::TempDir());  // sun_path holds only short paths
-    unlink(path.c_str());
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
-    listener_ = socket(AF_UNIX, SOCK_STREAM, 0);
-    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-    EXPECT_EQ(listen(listener_, 4), 0);
-    thread_ = std::thread([this, serve = std::move(serve)] {
-      const int fd = accept(listener_, nullptr, nullptr);
-      serve(fd);
-      close(fd);
-    });
-  }
-  ~Port() {
-    const TimeLimit limit("the end of the port's connection");
-    thread_.join();
-    close(listener_);
-  }
-
-  const std::string path = "guest.sock";
+  explicit Port(Answers answers) : Port([answers = std::move(answers)](int fd) { Answer(fd, answers); }) {}
+  explicit Port(Script serve) : FakeUnixServer("guest.sock", {std::move(serve)}) {}
 
  private:
-  static void Serve(int fd, const Script& script) {
+  static void Answer(int fd, const Answers& answers) {
     Bytes frame(hpc::kFrameBytes);
     while (recv(fd, frame.data(), frame.size(), MSG_WAITALL) == ssize_t{hpc::kFrameBytes}) {
       ByteWriter answer;
-      hpc::AppendAnswer(script(*hpc::DecodeFrame(frame)), answer);
+      hpc::AppendAnswer(answers(*hpc::DecodeFrame(frame)), answer);
       if (send(fd, answer.written().data(), answer.size(), MSG_NOSIGNAL) < 0) break;
     }
   }
-
-  int listener_;
-  std::thread thread_;
 };
 
 TEST(SocketPageTest, PerformsABatchInOrder) {

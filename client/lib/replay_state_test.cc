@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "proto/base/wait_until.h"
+
 namespace sideband::client {
 namespace {
 
@@ -141,6 +143,7 @@ TEST_F(OpenerStateTest, OneOpenerAtATime) {
       }
     });
   }
+  const TimeLimit limit("the end of the openers");
   for (std::thread& opener : openers) opener.join();
   EXPECT_LE(accepted, kRecords) << "no record was accepted twice";
   EXPECT_EQ(Newest(), HeaderOf(5, kRecords));

@@ -36,6 +36,8 @@ constexpr std::pair<const char*, const char*> kNoConnection[] = {
     {"DNS resolution failed", "the host's name is not known: is it misspelt, or does DNS have no entry for it?"},
     {"Connection refused", "no program listens there: is the daemon running, and is this its gRPC port or socket?"},
     {"No such file or directory", "the socket is not there: is the daemon running, with this unix_socket?"},
+    {"Trying to connect an http1.x server",
+     "the server there speaks HTTP, but not gRPC: is it the daemon's HTTP socket? gRPC has its own: grpc.unix_socket"},
     {"Network is unreachable", "there is no route to the host: is the address right?"},
     {"No route to host", "there is no route to the host: is the address right?"},
     {"Connection timed out", "the host does not answer: is the address right, and does a firewall let it through?"},

@@ -42,7 +42,7 @@ bool IsTooLarge(const absl::Status& status);
 // For so long, errors of a daemon that is starting, and of files that are being replaced, are not final.
 inline constexpr absl::Duration kStartingPatience = absl::Seconds(30);
 
-// Whether it is one of these: NOT_FOUND of the daemon, or an error that is not remote (rpc_status.h).
+// Whether it is one of these: NOT_FOUND of the daemon, or an error for which IsRemote() is false.
 bool IsStarting(const absl::Status& ended);
 
 // The past of the stream, over all of its connections.
@@ -63,9 +63,9 @@ struct StreamPast {
 //   RESOURCE_EXHAUSTED                          yes: a quota has no room for now; no for a message beyond gRPC's limit
 //   UNAUTHENTICATED                             with new credentials
 //   NOT_FOUND                                   after a loss, for kStartingPatience: the devices are not known yet
-//   an error that is not remote                 likewise: files are replaced one after the other
+//   an error that is not remote                 the same: files are replaced one after the other
 //   others                                      no
-// And never before the first message, but for waits_for_first and errors that are remote.
+// Never before the first message, but for waits_for_first and errors that are remote.
 bool MayOpenAgain(const absl::Status& ended, const StreamPast& past);
 
 }  // namespace sideband::client

@@ -46,6 +46,9 @@ TEST(RpcStatusTest, WhereNothingConnectsItSaysWhatToLookAt) {
        "the host's name cannot be looked up: no DNS server answers; a numeric address needs none"},
       {"failed to connect to all addresses; last error: UNKNOWN: unix:/run/x.sock: No such file or directory",
        "the socket is not there: is the daemon running, with this unix_socket?"},
+      {"failed to connect to all addresses; last error: INTERNAL: unix:http.sock: Trying to connect an http1.x server",
+       "the server there speaks HTTP, but not gRPC: is it the daemon's HTTP socket? gRPC has its own: "
+       "grpc.unix_socket"},
       {failed + "to remote host: No route to host", "there is no route to the host: is the address right?"},
       {failed + "to remote host: Connection timed out",
        "the host does not answer: is the address right, and does a firewall let it through?"},

@@ -235,6 +235,9 @@ class CallCases:
         span = self.call("span", begin, end)
         self.assertEqual((span.duration_ns, span["cycles"]), (7, 9))
         self.assertEqual((self.daemon.asked("GetSpan")[1].from_mark, self.daemon.asked("GetSpan")[1].to_mark), (3, 4))
+        for marks in ((3, 4), (begin, 4), (3, end)):
+            with self.assertRaisesRegex(TypeError, r"^a span is between two Marks, not .*: client.marks\(\) returns them$"):
+                self.call("span", *marks)
 
     def test_sensors(self):
         answer = sensors_pb2.GetSensorsResponse()

@@ -112,8 +112,12 @@ class RowsTest(unittest.TestCase):
         self.assertEqual(str(self.snapshot.rows[1].scope), "gpu0/(host:0)")
 
     def test_a_row_that_is_not_there(self):
-        with self.assertRaisesRegex(KeyError, "0 rows of gpu0/vm2"):
-            self.snapshot.row("vm2")
+        for wanted, text in ((("vm2",), r"0 rows of gpu0/vm2 \(did you mean 'vm1'\?\)"),
+                             (("vm1", "trian"), r"0 rows of gpu0/vm1/trian \(did you mean 'train'\?\)"),
+                             (("vm2", "train"), r"0 rows of gpu0/vm2/train \(did you mean 'vm1'\?\)"),
+                             (("u-1", "other"), "0 rows of gpu0/u-1/other"), (("other",), "0 rows of gpu0/other")):
+            with self.assertRaisesRegex(KeyError, "^['\"]%s['\"]$" % text):
+                self.snapshot.row(*wanted)
 
 
 class SizeTest(unittest.TestCase):

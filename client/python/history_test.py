@@ -114,7 +114,11 @@ class TimeTest(unittest.TestCase):
         utc = datetime.timezone.utc
         self.assertEqual(_values.time_to_ns(datetime.datetime(2023, 11, 14, 22, 13, 20, 1, utc), 0), 1_700_000_000_000_001_000)
         self.assertEqual(_values.time_to_ns(datetime.timedelta(seconds=2), 5 * 10 ** 9), 3 * 10 ** 9)
-        self.assertEqual(_values.time_to_ns(123, 5), 123)
+        for time in (0, 10 ** 17, 1_700_000_000 * 10 ** 9):
+            self.assertEqual(_values.time_to_ns(time, 5), time)
+        for time, error in ((5, ValueError), (10 ** 17 - 1, ValueError), (1.5, TypeError), (1.7e18, TypeError)):
+            with self.assertRaisesRegex(error, "^a time is a .*, a datetime.timedelta before now, or nanoseconds .* not "):
+                _values.time_to_ns(time, 0)
         with self.assertRaisesRegex(ValueError, "without a time zone"):
             _values.time_to_ns(datetime.datetime(2023, 11, 14), 0)
 

@@ -7,7 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "client/cli/selection.h"
+#include "client/cli/options.h"
 #include "client/cli/stream.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
@@ -50,15 +50,30 @@ absl::StatusOr<std::unique_ptr<Feed>> Feed::Start(CommandContext& context, std::
   SIDEBAND_RETURN_IF_ERROR(CheckNames(options, *client));
   std::unique_ptr<Feed> feed(new Feed(context, std::move(options), std::move(client), std::move(on_change)));
   SIDEBAND_RETURN_IF_ERROR(feed->List());
-  feed->thread_ = std::thread([raw = feed.get()] {
-    const absl::Status ended = raw->Run();
-    {
-      absl::MutexLock lock(&raw->mu_);
-      raw->ended_ = ended;
-    }
-    raw->on_change_();
-  });
+  feed->Begin(absl::OkStatus());
   return feed;
+}
+
+std::unique_ptr<Feed> Feed::StartAbsent(CommandContext& context, FeedOptions options, std::function<void()> on_change,
+                                        const absl::Status& why) {
+  std::unique_ptr<Feed> feed(new Feed(context, std::move(options), nullptr, std::move(on_change)));
+  feed->Change([&](Model& model) {
+    model.connection = absl::StrCat(why.message(), "; connecting again");
+    model.is_synced = true;
+  });
+  feed->Begin(why);
+  return feed;
+}
+
+void Feed::Begin(const absl::Status& first) {
+  thread_ = std::thread([this, first] {
+    const absl::Status ended = Run(first);
+    {
+      absl::MutexLock lock(&mu_);
+      ended_ = ended;
+    }
+    on_change_();
+  });
 }
 
 Feed::Feed(CommandContext& context, FeedOptions options, std::unique_ptr<TelemetryClient> client,
@@ -69,7 +84,8 @@ Feed::Feed(CommandContext& context, FeedOptions options, std::unique_ptr<Telemet
       client_(std::move(client)),
       reconnection_([this](const std::string& line) { Change([&](Model& model) { model.connection = line; }); },
                     [this](absl::Duration delay) { return context_.Wait(delay); },
-                    {.has_new_credentials = [this] { return context_.HasNewCredentials(); }}),
+                    {.has_new_credentials = [this] { return context_.HasNewCredentials(); },
+                     .waits_for_first = client_ == nullptr}),
       model_(options_.model) {}
 
 Feed::~Feed() {
@@ -149,10 +165,9 @@ absl::Status Feed::Stream() {
   return MarkRemote(absl::UnavailableError("the server ended the stream"));
 }
 
-absl::Status Feed::Run() {
-  for (;;) {
-    const absl::Status ended = Stream();
-    if (ended.ok()) return ended;
+absl::Status Feed::Run(absl::Status ended) {
+  if (client_ != nullptr) ended = Stream();
+  while (!ended.ok()) {
     if (!reconnection_.Again(ended)) return context_.cancellation().cancelled() ? absl::OkStatus() : ended;
     // A new client rereads certificates and token.
     client_.reset();
@@ -161,7 +176,9 @@ absl::Status Feed::Run() {
     client_ = *std::move(connected);
     // Devices may have come and gone meanwhile; an error is the stream's own soon.
     (void)List();
+    ended = Stream();
   }
+  return ended;
 }
 
 absl::StatusOr<std::unique_ptr<Feeds>> Feeds::Start(CommandContext& context, const FeedOptions& options,
@@ -174,9 +191,16 @@ absl::StatusOr<std::unique_ptr<Feeds>> Feeds::Start(CommandContext& context, con
   }));
   for (size_t i = 0; i < started.size(); ++i) {
     SIDEBAND_RETURN_IF_ERROR(feeds->errors_.Add(feeds->hosts_[i], started[i].status()));
-    if (started[i].ok()) feeds->feeds_.push_back({feeds->hosts_[i], *std::move(started[i])});
   }
-  if (feeds->feeds_.empty()) return feeds->Result();
+  if (std::ranges::none_of(started, [](const auto& feed) { return feed.ok(); })) return feeds->Result();
+  for (size_t i = 0; i < started.size(); ++i) {
+    Host& host = feeds->hosts_[i];
+    if (started[i].ok()) {
+      feeds->feeds_.push_back({host, *std::move(started[i])});
+    } else if (const absl::Status why = started[i].status(); MayOpenAgain(why, {.waits_for_first = true})) {
+      feeds->feeds_.push_back({host, Feed::StartAbsent(host.context, options, on_change, why)});
+    }
+  }
   return feeds;
 }
 

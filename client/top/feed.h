@@ -19,7 +19,7 @@
 #include "absl/synchronization/mutex.h"
 #include "client/cli/command.h"
 #include "client/cli/hosts.h"
-#include "client/cli/reconnection.h"
+#include "client/cli/stream.h"
 #include "client/lib/telemetry_client.h"
 #include "client/top/model.h"
 #include "client/top/rows.h"
@@ -36,9 +36,13 @@ class Feed {
  public:
   // `client` is of context.Connect(). Lists the devices first: an error of the connection or of the caller's rights is
   // returned, and the daemon's NOT_FOUND for a device or an event that the caller does not see. `on_change` is called
-  // on the feed's thread after each change of the model, and when the feed has ended.
+  // after each change of the model, by Start() and StartAbsent() too, and when the feed has ended. It must be
+  // thread-safe.
   static absl::StatusOr<std::unique_ptr<Feed>> Start(CommandContext& context, std::unique_ptr<TelemetryClient> client,
                                                      FeedOptions options, std::function<void()> on_change);
+  // A feed of a daemon that cannot be asked yet, for the reason `why`: it is tried again as after a lost connection.
+  static std::unique_ptr<Feed> StartAbsent(CommandContext& context, FeedOptions options,
+                                           std::function<void()> on_change, const absl::Status& why);
   // Cancels the context's cancellation, so that the thread ends. One that Start() has not returned cancels nothing.
   ~Feed();
 
@@ -54,7 +58,9 @@ class Feed {
   void ReadSensors() ABSL_LOCKS_EXCLUDED(mu_);
   bool Tick();
   absl::Status Stream();
-  absl::Status Run();
+  // `ended` is why there is no client, if there is none.
+  absl::Status Run(absl::Status ended);
+  void Begin(const absl::Status& first);
   void OnResponse(const v1::SubscribeResponse& response);
   void Change(const std::function<void(Model&)>& change) ABSL_LOCKS_EXCLUDED(mu_);
 
@@ -71,8 +77,8 @@ class Feed {
   std::thread thread_;  // the last member: it uses the others
 };
 
-// A feed of each daemon. One of several that cannot be asked is noted, and does not hide the others. Thread-safe. The
-// context must outlive it.
+// A feed of each daemon. One of several that cannot be asked is noted, and does not hide the others; one that is absent
+// while another answers is tried again. Thread-safe. The context must outlive it.
 class Feeds {
  public:
   static absl::StatusOr<std::unique_ptr<Feeds>> Start(CommandContext& context, const FeedOptions& options,

@@ -14,6 +14,7 @@
 #include "absl/synchronization/notification.h"
 #include "client/cli/console.h"
 #include "client/lib/fake_daemon.h"
+#include "client/lib/rpc_status.h"
 #include "client/top/a_site.h"
 #include "proto/base/wait_until.h"
 
@@ -132,6 +133,22 @@ TEST_F(FeedTest, ALostConnectionIsShownAndMadeAgain) {
   may_go_on.Notify();
   Await([&] { return Connection(**feed).empty(); }, "another connection");
   EXPECT_EQ((*feed)->ended(), absl::OkStatus());
+}
+
+TEST_F(FeedTest, AnAbsentDaemonIsTriedAgain) {
+  absl::Notification may_go_on;
+  wait_ = [&](absl::Duration) {
+    WaitUntil(may_go_on, "the daemon's start");
+    return false;
+  };
+  const auto feed = Feed::StartAbsent(
+      context_, {}, [this] { ++changes_; }, MarkRemote(absl::UnavailableError("no")));
+  EXPECT_EQ(Connection(*feed), "no; connecting again");
+  daemon_ = std::make_unique<FakeDaemon>(script_);
+  may_go_on.Notify();
+  Await([&] { return Connection(*feed).empty(); }, "the connection");
+  EXPECT_EQ(ScopesOf(*feed, "gpu0"), 6u);
+  EXPECT_EQ(feed->ended(), absl::OkStatus());
 }
 
 TEST_F(FeedTest, AnErrorThatStaysEndsIt) {

@@ -104,7 +104,7 @@ struct DeviceEntry {
 };
 
 struct ModelOptions {
-  std::vector<std::string> devices;  // names, or patterns (selection.h), of those that are kept; empty: all
+  std::vector<std::string> devices;  // names, or patterns (client/cli/options.h), of those that are kept; empty: all
   absl::Duration sample_interval;    // between two snapshots of a device, if it is longer than the device's own
 };
 

@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "client/cli/options.h"
 #include "client/cli/render.h"
-#include "client/cli/selection.h"
 #include "client/cli/table.h"
 #include "client/top/model.h"
 #include "proto/base/text.h"
@@ -118,9 +118,11 @@ class Tree {
     Node node;
     node.row.key = key;
     node.row.name = key.kind == RowKind::kVm ? key.vm : key.context;
-    node.row.state = scope.state;
+    const bool is_passing = scope.state == "active" || scope.state == "idle";
+    const bool is_known = is_fresh || !is_passing;
+    node.row.state = is_known ? scope.state : "-";
     node.row.tone = scope.flags.empty() ? Tone::kPlain : Tone::kWarning;
-    std::vector<std::string> about = {absl::StrCat(node.row.name, ": ", scope.state)};
+    std::vector<std::string> about = {absl::StrCat(node.row.name, ": ", is_known ? scope.state : "state unknown")};
     if (scope.scope.has_slice()) about.push_back(absl::StrCat("slice ", scope.scope.slice()));
     about.push_back(absl::StrCat("generation ", scope.scope.generation()));
     if (scope.scope.confidential()) about.push_back("confidential: its counters are in sealed records only");

@@ -52,7 +52,7 @@ struct RowOptions {
   Sort sort = Sort::kName;
   bool is_reversed = false;
   std::string event;         // the chosen event; empty: the first one with a utilisation
-  std::string filter;        // a part of a name, or a pattern (selection.h); empty: everything
+  std::string filter;        // a part of a name, or a pattern (client/cli/options.h); empty: everything
   std::set<RowKey> toggled;  // rows that are not open or closed as by default
 };
 

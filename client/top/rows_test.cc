@@ -170,6 +170,10 @@ TEST(RowsTest, ASilentDeviceHasNoCurrentValues) {
   EXPECT_EQ(Find(rows, "gpu0").tone, Tone::kWarning);
   EXPECT_EQ(Find(rows, "vm1").share, std::nullopt);
   EXPECT_EQ(Find(rows, "vm1").rate, std::nullopt);
+  EXPECT_EQ(Find(rows, "vm1").state, "-");
+  EXPECT_EQ(Find(rows, "train").state, "-");
+  EXPECT_THAT(Find(rows, "vm1").detail, testing::StartsWith("vm1: state unknown, "));
+  EXPECT_EQ(Find(rows, "vm3").state, "sealed") << "a silent device does not change that";
   EXPECT_TRUE(std::isnan(Find(rows, "vm1").minute.back()));
   EXPECT_EQ(Find(rows, "gpu1").state, "away");
   EXPECT_EQ(Find(rows, "gpu1").tone, Tone::kBad);

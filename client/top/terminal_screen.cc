@@ -106,7 +106,8 @@ Key CharacterKey(wint_t character) {
 
 absl::Status TerminalScreen::Check(const GetEnv& get_env) {
   if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDOUT_FILENO) == 0) {
-    return absl::InvalidArgumentError("top: standard input and output must be a terminal; `sideband watch` needs none");
+    return absl::InvalidArgumentError(
+        "top: standard input and output must be a terminal; `sideband watch` and `top --batch --count 1` need none");
   }
   const std::string terminal = get_env("TERM").value_or("");
   if (HasFullScreen(terminal)) return absl::OkStatus();

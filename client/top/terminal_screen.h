@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/cli/console.h"
-#include "client/lib/config.h"
+#include "client/lib/channel.h"
 #include "client/top/layout.h"
 #include "client/top/view.h"
 
@@ -22,11 +22,11 @@ namespace sideband::client::top {
 // At most one at a time, on one thread. The destructor restores the terminal.
 class TerminalScreen {
  public:
-  // INVALID_ARGUMENT if standard input or output is no terminal, or if TERM names none that is known.
+  // INVALID_ARGUMENT unless standard input and output are a terminal, and TERM names one that is known.
   static absl::Status Check(const GetEnv& get_env);
   // Takes over the terminal of standard input and output: the alternate screen, no cursor, keys as they are pressed.
-  // Colours are used if the terminal has them and NO_COLOR is not set. The errors are those
-  // of Check().
+  // Colours are used if the terminal has them and NO_COLOR is not set. The errors are those of
+  // Check().
   static absl::StatusOr<std::unique_ptr<TerminalScreen>> Open(const GetEnv& get_env);
   ~TerminalScreen();
   TerminalScreen(const TerminalScreen&) = delete;

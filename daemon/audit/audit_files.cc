@@ -16,7 +16,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "proto/audit/entry.h"
+#include "proto/audit/chain.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 
@@ -297,7 +297,7 @@ absl::Status ForEachLine(int fd, uint64_t size, const std::string& path,
       if (!take(rest.substr(0, end + 1))) return absl::OkStatus();
     }
     if (rest.size() > kAuditLineBytesMax) return TooLong(path);
-    // What is left begins the next piece.
+    // The rest begins the next piece.
     const size_t whole = piece.size() - rest.size();
     // No line break was found: the rest of the file is an unfinished line.
     if (whole == 0) break;

@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "proto/audit/entry.h"
+#include "proto/audit/chain.h"
 #include "proto/base/file.h"
 
 namespace sideband::daemon {

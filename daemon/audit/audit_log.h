@@ -26,8 +26,8 @@
 #include "daemon/audit/audit_files.h"
 #include "daemon/audit/audit_sink.h"
 #include "daemon/base/clock.h"
-#include "daemon/metrics/serving_metrics.h"
-#include "proto/audit/entry.h"
+#include "daemon/metrics/area_metrics.h"
+#include "proto/audit/chain.h"
 #include "proto/base/steady_time.h"
 
 namespace sideband::daemon {

@@ -5,7 +5,7 @@
 #ifndef SIDEBAND_DAEMON_AUDIT_AUDIT_SINK_H_
 #define SIDEBAND_DAEMON_AUDIT_AUDIT_SINK_H_
 
-#include "proto/audit/entry.h"
+#include "proto/audit/chain.h"
 
 namespace sideband::daemon {
 

@@ -80,7 +80,7 @@ void AddAbsentEvents(const Policy& policy, const Present& present, std::vector<A
   }
 }
 
-// As in Absence::name; an event may have the name of a group.
+// The text of Absence::name; an event may have the name of a group.
 std::string GateGroupName(const std::string& group) { return absl::StrCat("gate group ", group); }
 
 void AddAbsentGateGroups(const Policy& policy, const Present& present, std::vector<Absence>& absences) {

@@ -19,7 +19,7 @@ bool IsChoice(const Resource& resource, Right right) {
          !IsContextLevel(resource);
 }
 
-// What takes turns is chosen for a whole VM or a context, and of no confidential VM.
+// Multiplexing is chosen for a whole VM or a context, and not for a confidential VM.
 Decision DecideTurns(const Resource& resource) {
   const bool has_turns = resource.kind == Resource::Kind::kVm || resource.kind == Resource::Kind::kContext;
   if (!has_turns) return Deny("turns are of VMs and contexts");
@@ -35,7 +35,7 @@ bool HasCounters(const Resource& resource) {
 Decision DecideForOperator(const Resource& resource, Right right) {
   // Also that of a confidential VM: only its counts are secret.
   if (resource.kind == Resource::Kind::kVmIdentity) return Allow("operator");
-  // Of a confidential VM, too: what it may open shows nothing of it, and other fields are refused for all callers.
+  // A confidential VM's too: what it may open shows nothing of it, and other fields are refused for all callers.
   if (resource.kind == Resource::Kind::kGateGroup) return OnlyConfigured(right);
   if (IsChoice(resource, right)) return resource.confidential ? Deny("confidential VM") : Allow("operator");
   if (right == Right::kRotate) {

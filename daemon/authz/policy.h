@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The access policy, read from the policy file; README.md has the format. The file is read all or nothing.
+// The access policy, read from the policy file; README.md has the format. The file is read all or nothing. A holder
+// has the policy in force and the keys that verify bearer tokens.
 //   const std::shared_ptr<const Policy> policy = LoadPolicy("/etc/sideband/policy.yaml", errors);
 //   if (const auto principal = policy->Identify(names)) Serve(*principal);
+//   PolicyHolder holder(policy, LoadKeySet(jwks_file, errors));
+//   if (errors.empty()) holder.Replace(policy, keys);   // on SIGHUP; after an error nothing changes
 #ifndef SIDEBAND_DAEMON_AUTHZ_POLICY_H_
 #define SIDEBAND_DAEMON_AUTHZ_POLICY_H_
 
@@ -16,10 +19,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "daemon/identity/identity.h"
 #include "proto/base/errors.h"
@@ -186,6 +191,44 @@ std::shared_ptr<const Policy> LoadPolicy(const std::string& path, ErrorList& err
 // The name of a principal's role in the audit log: "operator", "auditor", "tenant:NAME". Principals with the same role
 // name see the same data. `principal` must be from `policy`.
 std::string RoleName(const Policy& policy, const Principal& principal);
+
+// Notified of each replacement of the policy, on the replacing thread. OnPolicyChange must return at once and must not
+// call AddListener or RemoveListener.
+class PolicyListener {
+ public:
+  virtual ~PolicyListener() = default;
+  virtual void OnPolicyChange() = 0;
+};
+
+class KeySet;
+
+// A policy with its keys and their common version: 1, 2, 3, … in a run of the daemon.
+struct VersionedPolicy {
+  std::shared_ptr<const Policy> policy;  // shared by all current readers
+  std::shared_ptr<const KeySet> keys;    // likewise; nullptr: every bearer token is rejected
+  uint64_t version = 0;
+};
+
+// The policy in force and the keys that verify bearer tokens. A reload replaces both together. Thread-safe.
+class PolicyHolder {
+ public:
+  explicit PolicyHolder(std::shared_ptr<const Policy> policy, std::shared_ptr<const KeySet> keys = nullptr);
+
+  VersionedPolicy Current() const;
+  // Replaces both at once, so that no request sees a new policy with old keys or the reverse.
+  void Replace(std::shared_ptr<const Policy> policy, std::shared_ptr<const KeySet> keys = nullptr);
+
+  // `listener` is notified of replacements until RemoveListener returns.
+  void AddListener(PolicyListener& listener);
+  void RemoveListener(PolicyListener& listener);
+
+ private:
+  mutable absl::Mutex mu_;
+  VersionedPolicy current_ ABSL_GUARDED_BY(mu_);
+  // Held while listeners are notified.
+  absl::Mutex listeners_mu_;
+  std::set<PolicyListener*> listeners_ ABSL_GUARDED_BY(listeners_mu_);
+};
 
 }  // namespace sideband::daemon
 

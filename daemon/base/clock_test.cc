@@ -96,7 +96,7 @@ TEST(PeriodicThreadTest, NeedNotBeStarted) {
 
 constexpr absl::Duration kBefore = absl::Microseconds(301), kAfter = absl::Nanoseconds(700'001);
 
-// What an exchange claims of its instant, beside the instant.
+// An exchange's claim of its instant, beside the instant.
 struct Claim {
   PlacedTime placed;
   absl::Time instant;

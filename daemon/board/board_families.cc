@@ -123,6 +123,19 @@ void WriteThrottle(BoardSeries& out) {
   }
 }
 
+constexpr BoardWord<SpeedLimit> kSpeedLimitWords[] = {
+    {SpeedLimit::kPower, "power_limit"},
+    {SpeedLimit::kThermal, "thermal_limit"},
+    {SpeedLimit::kHardware, "hardware"},
+    {SpeedLimit::kSoftware, "software"},
+};
+
+void WriteViolationTime(BoardSeries& out) {
+  for (const auto& [limit, word] : kSpeedLimitWords) {
+    out.MilliCount({{"kind", word}}, Find(out.reading().violations.milliseconds, limit));
+  }
+}
+
 void WriteViolation(BoardSeries& out) {
   for (const auto& [violation, word] : kViolationWords) {
     out.Count({{"kind", word}}, Find(out.reading().violations.counts, violation));
@@ -136,6 +149,8 @@ constexpr BoardFamilyRow kClockFamilies[] = {
      "Performance state of the board: 0 is the fastest.", WritePerformanceState},
     {"sideband_throttle_active", MetricType::kGauge, BoardGroup::kClocks,
      "1 if the board slows its clocks down for this reason, else 0.", WriteThrottle},
+    {"sideband_violation_seconds_total", MetricType::kCounter, BoardGroup::kViolations,
+     "How long a limit kept the board from its full speed, as its BMC says.", WriteViolationTime},
     {"sideband_violation_total", MetricType::kCounter, BoardGroup::kViolations,
      "How long or how often a limit kept the board from its full speed, in a unit that is not public.", WriteViolation},
 };
@@ -267,7 +282,7 @@ void WriteNvlinkErrors(BoardSeries& out) {
   }
 }
 
-// Of both directions.
+// A value of each direction.
 template <typename Value>
 struct Directions {
   std::optional<Value> NvlinkStatus::*tx;

@@ -17,7 +17,6 @@
 #include <span>
 
 #include "absl/time/time.h"
-#include "daemon/board/board_capabilities.h"
 #include "daemon/board/board_reading.h"
 #include "daemon/board/group_plans.h"
 #include "proto/mailbox/board_items.h"

@@ -132,7 +132,7 @@ absl::StatusOr<BoardStep> BoardReader::Step(const BoardTime& now) {
     last_command_ = now.steady;
     const auto reply = port_.Run(next->word, next->data, next->outputs);
     if (!reply.ok()) {
-      // Of a command that another controller interrupts, nothing is known to be wrong: it is run again.
+      // A command that another controller interrupts is run again: nothing is known to be wrong with it.
       const bool goes_on = absl::IsAborted(reply.status()) && interruptions_++ < interruptions_max_;
       if (!goes_on) Abandon(now.steady);
       return reply.status();
@@ -204,7 +204,7 @@ void BoardReader::EstimateCost(BoardGroup group) {
 }
 
 void BoardReader::FollowHint(const BoardReply& reply, absl::Duration now) {
-  // An event that cannot be cleared leaves the bit set, and is no reason to look again.
+  // An event that cannot be cleared leaves the bit set, and gives no reason to look again.
   const bool was_pending = std::exchange(has_pending_event_, HasPendingEvent(reply));
   if (was_pending || !has_pending_event_ || round_->group() == BoardGroup::kEvents) return;
   if (now - last_hint_ < kHintPause) return;
@@ -218,7 +218,7 @@ void BoardReader::FollowReset(BoardGroup group, absl::Duration now) {
   memory_.refused.clear();
   for (const GroupRow& row : kBoardGroups) {
     if (!Outlives(row.group)) ClearGroup(row.group, draft_);
-    // What was read just now is of the board as it is. It is not read at once again if it shows another board each
+    // The group just read is of the board as it is. It is not read at once again, even if it shows another board each
     // time.
     if (row.group != group) schedule_.MakeDue(row.group, now);
   }

@@ -12,7 +12,7 @@ constexpr int kDwordBits = 32;
 
 uint64_t MaskOf(int bits) { return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
 
-// What a board can have used in a time, in mJ. A wall clock that was set back gives it no time.
+// The most energy that a board can have used in a time, in mJ. A wall clock that was set back gives it no time.
 uint64_t EnergyMax(double watts, absl::Duration time) {
   const double seconds = std::clamp(absl::ToDoubleSeconds(time), 0.0, 1e6);
   return static_cast<uint64_t>(watts * seconds * 1e3);
@@ -68,6 +68,16 @@ RunningCount CountBook::AddEnergy(const CounterKey& key, uint64_t raw_mj, double
 void CountBook::RestartAll() {
   for (auto& [key, entry] : entries_) entry.unwrapper.Restart();
 }
+
+void DriverMessageReading::Take(const mailbox::DriverEvent& message, absl::Time now) {
+  const bool has_room = counts.size() < kXidsMax || counts.contains(message.xid);
+  RunningCount& count = has_room ? counts.try_emplace(message.xid, RunningCount{0, now}).first->second : other;
+  if (count.value++ == 0) count.created = now;
+  ++taken;
+  messages.push_back(message);
+  if (messages.size() > kMessagesMax) messages.pop_front();
+}
+
 std::optional<BoardTime> NewestSample(const BoardReading& reading) {
   std::optional<BoardTime> newest;
   for (const auto& [group, time] : reading.samples) {

@@ -1,27 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The known values of a board at an instant. Nothing is a sentinel: an unknown value is absent. Each group of values
-// has the time at which its reading began, so that no value is older than its group's time says.
+// A board's capabilities, and its known values at an instant. Nothing is a sentinel: an unknown value is absent. Each
+// group of values has the time at which its reading began, so that no value is older than its group's time says.
 //   if (const auto watts = Find(reading.power.watts, PowerSource::kTotal)) Show(*watts);
 //   const absl::Duration age = now.steady - reading.samples.at(BoardGroup::kPower).steady;
 #ifndef SIDEBAND_DAEMON_BOARD_BOARD_READING_H_
 #define SIDEBAND_DAEMON_BOARD_BOARD_READING_H_
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
-#include "daemon/board/board_capabilities.h"
 #include "proto/mailbox/board_items.h"
+#include "proto/mailbox/capability.h"
 #include "proto/mailbox/memory_links.h"
 #include "proto/mailbox/services.h"
 
 namespace sideband::daemon {
+
+// A board's capability dwords, with their numeric fields (docs/design/smbpbi-facts.md, 3.2).
+struct BoardCapabilities {
+  std::array<uint32_t, mailbox::kCapabilityDwords> dwords = {};
+
+  constexpr bool Has(mailbox::Capability capability) const {
+    return (dwords[mailbox::DwordOf(capability)] & mailbox::MaskOf(capability)) != 0;
+  }
+  constexpr bool HasAny(std::span<const mailbox::Capability> capabilities) const {
+    return std::ranges::any_of(capabilities, [this](mailbox::Capability capability) { return Has(capability); });
+  }
+  // Whether the board announces nothing at all, as one whose capabilities are not known yet.
+  constexpr bool IsEmpty() const {
+    return std::ranges::all_of(dwords, [](uint32_t dword) { return dword == 0; });
+  }
+  // Whether temperatures have a fraction: GET_EXT_TEMP in the format s24.8.
+  constexpr bool HasFractions() const { return (dwords[0] >> 8 & 0xF) == 8; }
+  // Whether there is scratch memory, which results of asynchronous requests and driver messages need.
+  constexpr bool HasScratch() const { return (dwords[2] >> 2 & 7) != 0; }
+  bool operator==(const BoardCapabilities&) const = default;
+};
 
 // Values are read in groups (board_groups.h).
 enum class BoardGroup : uint8_t {
@@ -50,7 +74,7 @@ enum class BoardGroup : uint8_t {
   kPartitions,
 };
 
-// A count, and since when it has been counted: its first sample, or the first one after its counter began anew. It
+// A count, and since when it has been counted: its first sample, or the first one after its counter restarted. It
 // never falls without a later `created`.
 struct RunningCount {
   uint64_t value = 0;
@@ -60,7 +84,7 @@ struct RunningCount {
 
 struct WrapRule {
   int bits = 64;  // of the counter, 1 to 64
-  // A counter that has fallen has wrapped if it has gained at most this; else it has begun anew. Without it, half the
+  // A counter that has fallen has wrapped if it has gained at most this; else it has restarted. Without it, half the
   // counter's range.
   std::optional<uint64_t> gain_max;
 };
@@ -70,7 +94,7 @@ class CountUnwrapper {
  public:
   // The counter's new content; bits above those of the rule are ignored.
   const RunningCount& Add(uint64_t raw, const WrapRule& rule, absl::Time now);
-  // The board was reset: the next sample begins anew, even if it is above the last one.
+  // The board was reset: the next sample starts a new count, even if it is above the last one.
   void Restart() { last_.reset(); }
   // Adds what the counter has gained since the last sample, of a board that says that alone. The first gain after the
   // start, or after Restart(), covers a time that is not known: the count then begins at 0.
@@ -96,7 +120,7 @@ class CountBook {
  public:
   RunningCount Add(const CounterKey& key, uint64_t raw, int bits, absl::Time now);
   RunningCount AddGain(const CounterKey& key, uint64_t gain, absl::Time now);
-  // A gain was lost: the next one begins anew.
+  // A gain was lost: the next one starts a new count.
   void Restart(const CounterKey& key);
   // Energy in mJ of 64 bits, of which a board may fill the lower 32 alone: a fall from there is a wrap if the board
   // has used at most `watts_max` since.
@@ -161,8 +185,11 @@ struct ClockLimitReading {
   std::optional<uint32_t> throttle_supported;  // bits of ThrottleReason
 };
 
+// What limited the speed, as Redfish names it.
+enum class SpeedLimit : uint8_t { kPower, kThermal, kHardware, kSoftware };
 struct ViolationReading {
-  std::map<mailbox::Violation, RunningCount> counts;  // in a unit that is not public
+  std::map<mailbox::Violation, RunningCount> counts;  // of an SMBPBI board, in a unit that is not public
+  std::map<SpeedLimit, RunningCount> milliseconds;    // of a GPU behind a BMC
 };
 
 struct MemoryReading {
@@ -232,6 +259,9 @@ struct DriverMessageReading {
   std::map<uint16_t, RunningCount> counts;
   RunningCount other;
   uint64_t taken = 0;  // all so far: the newest one's position
+
+  // Counts and keeps a message that has come at `now`.
+  void Take(const mailbox::DriverEvent& message, absl::Time now);
 };
 
 // The scope of a metric: the whole device, a partition (GPU instance), or one of its compute instances.

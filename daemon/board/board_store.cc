@@ -7,7 +7,7 @@
 namespace sideband::daemon {
 namespace {
 
-// A pending event is no command.
+// A pending event is not a command.
 bool IsSame(mailbox::CommandWord a, const mailbox::CommandWord& b) {
   a.copy_data = b.copy_data;
   return a == b;

@@ -70,7 +70,7 @@ class BurstGate {
   bool IsQuiet() const { return status_ && looked_ - since_ >= options_.quiet; }
   // Postpones the next look: the bus is another program's.
   void Wait(absl::Duration now);
-  // After an error: the looks begin anew after an interval.
+  // After an error: the looks start again after an interval.
   void Retreat(absl::Duration now);
 
   bool IsOpen() const { return left_ > 0; }

@@ -119,7 +119,7 @@ FakeBoard::Answer FakeBoard::TakeMessage(uint8_t dword) {
   return {.data = static_cast<uint32_t>(message.size())};
 }
 
-// As the firmware of our own boards: the metric is checked first, then the partition, then the compute instance.
+// Answers as our own firmware does: the metric is checked first, then the partition, then the compute instance.
 FakeBoard::Answer FakeBoard::Metric(const Ran& ran) const {
   const auto action = static_cast<MonitoringAction>(ran.word.arg1 >> 6);
   const auto metric = static_cast<mailbox::MetricId>(ran.word.arg1 & 0x3F);

@@ -23,7 +23,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "daemon/board/board_capabilities.h"
 #include "daemon/board/board_groups.h"
 #include "daemon/board/board_reading.h"
 #include "daemon/board/group_round.h"

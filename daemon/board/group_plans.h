@@ -6,7 +6,6 @@
 #ifndef SIDEBAND_DAEMON_BOARD_GROUP_PLANS_H_
 #define SIDEBAND_DAEMON_BOARD_GROUP_PLANS_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -26,9 +25,6 @@ void PlanCapabilities(GroupRound& round);
 // of printable ASCII, ended by zeros.
 void PlanIdentity(GroupRound& round);
 
-// The serial number, or else the GUID. One that differs from that of the last call sets BoardMemory::saw_reset.
-void AddIdentityCheck(GroupRound& round);
-
 // Temperatures, the margin to the limit, and thresholds (GET_TEMP, GET_EXT_TEMP, GET_THERM_PARAM). Plausible: -60 to
 // 250 °C.
 void PlanTemperature(GroupRound& round);
@@ -36,7 +32,7 @@ void PlanMargin(GroupRound& round);
 void PlanThresholds(GroupRound& round);
 
 // Power, energy, and limits of power (GET_POWER, GET_ENERGY_COUNTER, ASYNC_REQUEST 00, 02, 08, 12 and 14). Plausible:
-// at most 10 kW. Energy that falls has begun anew, except where a counter of 32 bits has wrapped within that power.
+// at most 10 kW. Energy that falls has restarted, except where a counter of 32 bits has wrapped within that power.
 void PlanPower(GroupRound& round);
 void PlanEnergy(GroupRound& round);
 void PlanPowerLimits(GroupRound& round);
@@ -62,10 +58,8 @@ void PlanDriverMessages(GroupRound& round);
 
 // GPU_PERFORMANCE_MONITORING: metrics of the whole device, of its partitions (GPU instances) and of their compute
 // instances, all of one captured snapshot; and which partitions there are. Plausible: percentages from 0 to 100, a
-// little above being 100. Metrics for each link are read with the links, those for each NVDEC and
-// NVJPG by themselves.
-inline constexpr uint8_t kComputeInstancesMax = 8;  // of a partition
-
+// little above being 100. Metrics for each link are read with the links, those for each NVDEC and NVJPG by themselves.
+//
 // Values are of the time between the two latest captures. Of partitions, those of the last PlanPartitions.
 void PlanMetrics(GroupRound& round);
 
@@ -91,13 +85,6 @@ void PlanRetiredPages(GroupRound& round);
 void PlanPcie(GroupRound& round);
 // The number of links is read first.
 void PlanNvlink(GroupRound& round);
-
-// Traffic of an NVLink: the bytes that it has carried (GET_NVLINK_INFO, throughput), and its bandwidths between the two
-// latest captures of metrics (GPU_PERFORMANCE_MONITORING, for each link).
-//
-// Adds the values that the board announces, of a link that the draft has. A board says what was carried since it was
-// last asked: what another controller has asked for is lost.
-void AddNvlinkTraffic(GroupRound& round, size_t link);
 
 // Flags of the board (GET_MISC_FLAGS) and its write protection (ACCESS_WP_MODE).
 void PlanFlags(GroupRound& round);

@@ -84,7 +84,7 @@ void AddPoll(GroupRound& round, const std::shared_ptr<Job>& job) {
        .outputs = {.data = true},
        .take = [&round,
                 job](const BoardReply& reply) { TakePoll(round, job, static_cast<AsyncStatus>(reply.data & 0xFF)); },
-       // A number that the board has forgotten is no refusal of the command.
+       // A number that the board has forgotten does not refuse the command.
        .refuse = [](const BoardReply&) {},
        .pause = PauseBefore(job->polls++)});
 }

@@ -215,7 +215,7 @@ TEST_F(GroupRoundTest, ReportsAFailureOnceAndAgainAfterASuccess) {
   again.Add(Noting(0));
   again.Take(Reply(MailboxStatus::kErrMisc));
   EXPECT_EQ(reports_.size(), 2u);
-  // What may happen to every board is no news.
+  // A status that every board may have is not reported.
   GroupRound quiet = Round();
   quiet.Add(Noting(1));
   quiet.Take(Reply(MailboxStatus::kErrNotAvailable));

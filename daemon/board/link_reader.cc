@@ -4,7 +4,6 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/board/group_plans.h"
 #include "daemon/board/group_round.h"
-#include "daemon/board/metric_words.h"
 #include "proto/mailbox/memory_links.h"
 
 namespace sideband::daemon {
@@ -45,7 +44,7 @@ void TakeDelta(GroupRound& round, const BytesRow& row, size_t link, const BoardR
   const uint64_t gain = uint64_t{delta.delta} << 10 * (1 + delta.granularity);
   const bool is_plausible = delta.is_invalid || round.Check(NameOf(row.name, link), gain <= kNvlinkGainMax);
   const CounterKey key = {round.group(), static_cast<uint16_t>(row.item), static_cast<uint16_t>(link)};
-  // What was carried in the meantime is not known.
+  // The bytes carried in the meantime are not known.
   if (delta.is_invalid || !is_plausible) return round.memory().counts.Restart(key);
   // A sample that is not new was added when it was.
   round.draft().nvlink.links[link].*row.member =
@@ -74,6 +73,16 @@ void AddRates(GroupRound& round, size_t link) {
                .outputs = {.data = true},
                .take = [&round, row, link](const BoardReply& reply) { TakeRate(round, row, link, reply); }});
   }
+}
+
+// Traffic of an NVLink: the bytes that it has carried (GET_NVLINK_INFO, throughput), and its bandwidths between the two
+// latest captures of metrics (GPU_PERFORMANCE_MONITORING, for each link).
+//
+// Adds the values that the board announces, of a link that the draft has. A board says what was carried since it was
+// last asked: what another controller has asked for is lost.
+void AddNvlinkTraffic(GroupRound& round, size_t link) {
+  if (round.Has(mailbox::Capability::kNvlinkThroughput)) AddBytes(round, link);
+  if (round.Has(mailbox::Capability::kPerformanceMonitoring)) AddRates(round, link);
 }
 
 using mailbox::Capability;
@@ -247,11 +256,6 @@ void PlanNvlink(GroupRound& round) {
   round.Add({.word = NvlinkCommand(NvlinkItem::kCount),
              .outputs = {.data = true},
              .take = [&round](const BoardReply& reply) { TakeCount(round, reply.data); }});
-}
-
-void AddNvlinkTraffic(GroupRound& round, size_t link) {
-  if (round.Has(mailbox::Capability::kNvlinkThroughput)) AddBytes(round, link);
-  if (round.Has(mailbox::Capability::kPerformanceMonitoring)) AddRates(round, link);
 }
 
 }  // namespace sideband::daemon

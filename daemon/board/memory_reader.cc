@@ -26,7 +26,7 @@ mailbox::CommandWord RemapCommand(RemapItem item) {
 void TakeRemapCounts(GroupRound& round, uint32_t dword) {
   const auto fields = mailbox::RemapCountFields::Decode(dword);
   RowRemapReading& remaps = round.draft().row_remaps;
-  // A count stays at its highest number instead of wrapping, so one that falls has begun anew.
+  // A count stays at its highest number instead of wrapping, so one that falls has restarted.
   remaps.uncorrected = round.Count(0, 0, fields.uncorrected, 64);
   remaps.corrected = round.Count(1, 0, fields.corrected, 64);
   remaps.has_excess = fields.uncorrected_excess || fields.corrected_excess;

@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/board/group_plans.h"
 #include "daemon/board/group_round.h"
-#include "daemon/board/metric_words.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
 
@@ -13,6 +12,8 @@ namespace sideband::daemon {
 namespace {
 
 using mailbox::MetricId;
+
+constexpr uint8_t kComputeInstancesMax = 8;  // of a partition
 
 void Take(GroupRound& round, MetricId metric, uint8_t decoder, const BoardReply& reply) {
   const auto ratio = RatioOf(reply);

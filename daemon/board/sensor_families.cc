@@ -20,6 +20,19 @@ namespace sideband::daemon {
 namespace {
 
 using mailbox::MetricId;
+using mailbox::MiscFlag;
+using mailbox::SysId;
+using LabelList = std::vector<std::pair<absl::string_view, absl::string_view>>;
+
+// In both formats of Prometheus a label with an empty value is the same as none.
+template <typename Labels>
+LabelList Known(const Labels& labels) {
+  LabelList known;
+  for (const auto& [name, value] : labels) {
+    if (!value.empty()) known.emplace_back(name, value);
+  }
+  return known;
+}
 
 struct MetricHelp {
   MetricId metric;
@@ -53,7 +66,7 @@ constexpr MetricHelp kBandwidths[] = {
     {MetricId::kNvlinkDataRx, "Bytes of data received by NVLink"},
 };
 
-// Those for each link are families of the links, those for each decoder of the decoders.
+// Metrics for each link are families of the links, metrics for each decoder of the decoders.
 constexpr size_t kMetricsOfParts = 6;
 static_assert(std::size(kRatios) + std::size(kBandwidths) + kMetricsOfParts == mailbox::kMetricCount);
 
@@ -86,9 +99,6 @@ void AddFamilies(const MetricHelp& row, const char* unit, std::vector<BoardMetri
                       .is_of_partitions = true,
                       .write = WritePartitions<kValues>});
 }
-
-using mailbox::MiscFlag;
-using mailbox::SysId;
 
 // Labels of the items that are part of an identity.
 constexpr BoardWord<SysId> kItemWords[] = {
@@ -187,6 +197,33 @@ std::vector<SensorFamily> SortedFamilies() {
 }
 
 }  // namespace
+
+void BoardSeries::Gauge(Labels labels, std::optional<double> value, double unit) {
+  if (value) TakeGauge(Known(labels), *value * unit);
+}
+
+void BoardSeries::Info(std::span<const std::pair<absl::string_view, std::string>> labels) {
+  const LabelList known = Known(labels);
+  if (!known.empty()) TakeGauge(known, 1);
+}
+
+void BoardSeries::PartitionGauge(const MetricScope& scope, std::optional<double> value) {
+  if (!value) return;
+  const std::string partition = absl::StrCat(*scope.partition);
+  const std::string instance = scope.compute_instance ? absl::StrCat(*scope.compute_instance) : "";
+  TakePartitionGauge(*scope.partition, Known(Labels{{"partition", partition}, {"compute_instance", instance}}), *value);
+}
+
+void BoardSeries::TakePartitionGauge(uint8_t, SensorLabels labels, double value) { TakeGauge(labels, value); }
+
+void BoardSeries::Count(Labels labels, const std::optional<RunningCount>& count) {
+  if (count) TakeCount(Known(labels), *count, 1);
+}
+
+void BoardSeries::MilliCount(Labels labels, const std::optional<RunningCount>& count) {
+  constexpr uint32_t kThousandths = 1000;
+  if (count) TakeCount(Known(labels), *count, kThousandths);
+}
 
 std::vector<BoardMetricFamily> BoardMetricFamilies() {
   std::vector<BoardMetricFamily> families;

@@ -13,6 +13,7 @@
 #include "daemon/base/retry_after.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/register_port.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
@@ -347,6 +348,7 @@ TEST_F(BusJobsTest, ServersAndTheCollectorMeet) {
       }
     });
   }
+  const TimeLimit limit("the end of the threads");
   for (std::thread& server : servers) server.join();
   jobs_.Close();
   is_over = true;

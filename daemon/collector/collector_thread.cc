@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/secret_memory.h"
+#include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {

@@ -124,7 +124,7 @@ class CollectorThread {
   BusJobs jobs_;
   BusLock lock_;
   DeviceBoard board_;
-  BusDirectory* const buses_;  // nullptr: nobody asks
+  BusDirectory* const buses_;  // nullptr: there are no callers
   const Clock& clock_;
   std::string last_error_;    // empty after a successful snapshot; used by the collector's thread only
   size_t first_kind_ = 0;     // of job that runs next if one waits; likewise

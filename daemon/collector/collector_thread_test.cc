@@ -417,7 +417,7 @@ TEST_F(PeekingThreadTest, ADueSnapshotWaitsForOnePeekAtMost) {
 }
 
 // The answer to an extend is followed by the latch that is due then. Once there is time for all extends between two
-// latches, they are asked for anew.
+// latches, they are asked for again.
 TEST_F(PeekingThreadTest, ADueSnapshotWaitsForOneExtendAtMost) {
   MakePeeking(absl::Milliseconds(10), ticking_);
   CountEvents(130);

@@ -25,7 +25,7 @@ Uuid UuidOf(const BoardReading& reading) {
   return uuid;
 }
 
-// Of a bus whose frequency is not configured: what SMBus 3 allows, so that its share is bounded all the same.
+// A bus without a configured frequency counts as the fastest of SMBus 3, so that its share is bounded all the same.
 constexpr uint32_t kUnknownBusHz = 1'000'000;
 
 }  // namespace

@@ -44,7 +44,7 @@ class BoardBursts {
   BoardBursts& operator=(const BoardBursts&) = delete;
 
   // Whether the command that is due at `due` may run now. Looks at the mailbox and takes the lock, if it is time to. An
-  // error is the bus's or the lock's; then the looks begin anew after an interval.
+  // error is the bus's or the lock's; then the looks start again after an interval.
   absl::StatusOr<bool> MayRun(absl::Duration due, absl::Duration now);
   // After a command. An error, such as another controller's command in its place, ends the burst.
   void Follow(const absl::Status& status, absl::Duration now);

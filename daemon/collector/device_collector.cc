@@ -11,7 +11,7 @@
 #include "daemon/board/board_store.h"
 #include "daemon/collector/published_rows.h"
 #include "daemon/counting/mark_book.h"
-#include "daemon/mailbox/clock_reader.h"
+#include "daemon/mailbox/device_commands.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/sealing/seal_vms.h"
 #include "daemon/snapshot/ratio.h"
@@ -25,7 +25,7 @@ constexpr uint32_t kTriggersBack = uint32_t{1} << 30;
 
 // Whether they take a quarter of the interval at most.
 bool HasTimeForHulls(const DeviceInfo& info, size_t domains) {
-  // Of a clock, ten vertices a side as a rule; ten bit times a byte, with its share of the frames.
+  // A clock has ten vertices a side as a rule; a byte takes ten bit times, with its share of the frames.
   constexpr double kHullBits = 150 * 10;
   if (info.bus_hz == 0) return true;
   return static_cast<double>(domains) * kHullBits / info.bus_hz <= absl::ToDoubleSeconds(info.interval) / 4;
@@ -145,7 +145,7 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
     const double rate_max = host_clock_.ppm_max() * 1e-6 + kWallRateMax;
     context_.marks->Read(device_, taken.raw, {{snapshot->host_time, snapshot->host_time_error}, rate_max});
   }
-  // What a VM had counted then is its tenants', who read their marks.
+  // A bookmark's counts are for the VM's tenants, who read their marks.
   taken.raw.bookmarks.clear();
   const std::optional<mailbox::PipelineStatistics> statistics = taken.raw.statistics;
   Redacted redacted = Redact(topology, std::move(taken.raw), before.get(), StartOfRow(taken), info.complement.counters);
@@ -208,7 +208,7 @@ std::optional<mailbox::ClockHulls> DeviceCollector::ReadHulls(const Topology& to
   // A device's own segments are of the longest that can be configured.
   const bool may_be_used = info_->clocks.segment_max == ClockSettings().segment_max && !clocks_.is_withheld();
   if (!has_grid || domains == 0 || !may_be_used || !HasTimeForHulls(*info_, domains)) return std::nullopt;
-  // Numbers begin anew after 2^32, and half of them are before any.
+  // Numbers start again after 2^32, and half of them are before any.
   auto hulls = ClockReader(session_).ReadHulls(trigger_id - kTriggersBack, domains);
   const std::string before = std::exchange(hull_error_, std::string(hulls.status().message()));
   if (hulls.ok()) return *std::move(hulls);
@@ -279,7 +279,7 @@ void DeviceCollector::ReportQuality(const DeviceSnapshot& snapshot) {
   }
 }
 
-// As the published topology has it: which VMs are confidential is not for the device alone to say.
+// The published topology counts: which VMs are confidential is not for the device alone to say.
 void DeviceCollector::Follow(std::optional<uint32_t> revision) {
   const auto newest = context_.store.Newest(device_);
   if (newest == nullptr) return;

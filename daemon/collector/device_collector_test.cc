@@ -18,7 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "daemon/authz/policy_holder.h"
+#include "daemon/authz/policy.h"
 #include "daemon/base/pausing_clock.h"
 #include "daemon/collector/creation_times.h"
 #include "daemon/collector/fake_context.h"
@@ -306,7 +306,7 @@ TEST_F(DeviceCollectorTest, RatesAreThoseOfThePublishedRows) {
   EXPECT_THAT(CountOnAndCollect()->rates, ElementsAre(1, 0, 1, 0, 1, 0)) << "not the secret VM's 100";
 }
 
-// What one tenant changes must not be seen in the rates of others.
+// A change by one tenant must not be seen in the rates of others.
 TEST_F(DeviceCollectorTest, RatesGoOnWhereTheCatalogueOnlyTellsMore) {
   Start();
   const auto first = Collect();

@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/audit/fake_audit_sink.h"
-#include "daemon/authz/policy_holder.h"
+#include "daemon/authz/policy.h"
 #include "daemon/base/clock.h"
 #include "daemon/collector/confidentiality.h"
 #include "daemon/collector/device_collector.h"

@@ -37,7 +37,7 @@ constexpr uint64_t kElapsedMaxNs = std::numeric_limits<int64_t>::max();
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
-// What the truth has missed of a count at most.
+// The most by which the truth may exceed what was counted.
 std::optional<uint64_t> Missed(const DeviceSnapshot& snapshot, size_t row, size_t event) {
   const auto estimate = snapshot.EstimateOf(row, event);
   if (!estimate) return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The data that is published of a snapshot's rows besides their counts: rates, which rows are partial or estimated, and
-// whether the counts add up. (docs/design/virtual-counters.md, "Coverage"; daemon/snapshot/rotation.h)
+// whether the counts add up. (docs/design/virtual-counters.md, "Coverage"; daemon/snapshot/coverage.h)
 //   snapshot->rates = Rates(before.get(), *snapshot);
 //   FlagPartialRows(topology.coverage(), snapshot->data);
 //   DropUncountedRates(topology.coverage(), snapshot->data.counters_per_block, snapshot->rates);

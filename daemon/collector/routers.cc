@@ -9,9 +9,7 @@
 
 #include "absl/time/time.h"
 #include "daemon/mailbox/block_peeker.h"
-#include "daemon/mailbox/clock_reader.h"
-#include "daemon/mailbox/counting_writer.h"
-#include "daemon/mailbox/seal_writer.h"
+#include "daemon/mailbox/device_commands.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "proto/base/status_macros.h"
@@ -107,11 +105,11 @@ bool IsStill(const SealedVm& vm, const DeviceSnapshot* newest) {
 
 // Marks
 
-// Of the bus's time, for marks and what snapshots then have of them; each VM of the device has an equal part, whether
-// others mark or not.
+// The share of the bus's time for marks and what snapshots then have of them; each VM of the device has an equal part,
+// whether others mark or not.
 constexpr double kMarksShare = 0.2;
 
-// Of the command, and of what the next snapshot then has. (proto/mailbox/README.md, "Bookmarks")
+// The cost of the command, and of what the next snapshot then has. (proto/mailbox/stream_format.md, "Bookmarks")
 absl::Duration CostOf(const Catalog& catalog, uint32_t bus_hz) {
   constexpr double kCommandBitTimes = 5000, kBitTimesOfEvent = 45;
   const double bit_times = kCommandBitTimes + kBitTimesOfEvent * static_cast<double>(catalog.events.size());
@@ -152,9 +150,9 @@ absl::StatusOr<uint64_t> PeekRouter::Ask(BusJobs& jobs, size_t device, const Dev
 }
 
 absl::StatusOr<LiveReader::Ticket> PeekRouter::Peek(size_t device, PeekQuery query, Done done) {
-  // Read anew: a reload may have changed the share.
+  // Read again: a reload may have changed the share.
   const auto info = store_.Info(device);
-  // As long as it is used, the device's metrics stay.
+  // The device's metrics stay while it is used.
   const auto use = buses_.Use(device);
   if (info == nullptr || !use) return NoLongerRead();
   const auto number =

@@ -51,7 +51,7 @@ TEST(DeviceDirectoryTest, LeadsToTheDevicesThatAreServed) {
   EXPECT_FALSE(devices.Use(3));
 }
 
-// What is called may use the directory itself.
+// A function that is called may use the directory itself.
 TEST(DeviceDirectoryTest, HoldsNoLockWhileADeviceIsUsed) {
   DeviceDirectory<Served> devices;
   Served other, served{[&] {

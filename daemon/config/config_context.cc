@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/config_context.h"
 
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -44,6 +47,18 @@ uint64_t ConfigContext::ByteSizeOr(const YamlMap& map, const std::string& key, u
   uint64_t bytes = otherwise;
   if (const auto node = map.Find(key)) errors.Take(ByteSize(*node, low, high), bytes);
   return bytes;
+}
+
+bool IsLabelSafe(absl::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-';
+  });
+}
+
+absl::StatusOr<std::string> LabelSafe(const YamlMap& map, const std::string& key, absl::string_view what) {
+  SIDEBAND_ASSIGN_OR_RETURN(std::string text, map.String(key));
+  if (IsLabelSafe(text)) return text;
+  return map.Find(key)->Error(absl::StrCat(what, " '", text, "' may hold letters, digits, _ . - only"));
 }
 
 }  // namespace sideband::daemon

@@ -47,6 +47,11 @@ struct ConfigContext {
                       uint64_t high) const;
 };
 
+// Returns the text under the required key `key` if it has letters, digits, _ . and - only, as names in labels, URLs and
+// commands have. INVALID_ARGUMENT "FILE:LINE: WHAT 'TEXT' may hold …".
+absl::StatusOr<std::string> LabelSafe(const YamlMap& map, const std::string& key, absl::string_view what);
+bool IsLabelSafe(absl::string_view text);
+
 // Reads a configuration value that is one of a fixed set of words.
 template <typename T>
 using Words = std::initializer_list<std::pair<std::string, T>>;

@@ -191,6 +191,12 @@ TEST_F(ConfigTest, ASwappedKeyIsNotToldToBeOpenToOthers) {
             "c.yaml:9: s.crt: a private key, not a certificate: are cert_file and key_file swapped?");
 }
 
+TEST_F(ConfigTest, AKeyInPlaceOfTheClientsCaIsSaidToBeOne) {
+  std::ofstream(folder_ + "ca.crt") << "-----BEGIN PRIVATE KEY-----\n";
+  EXPECT_EQ(absl::StrReplaceAll(std::string(Load(kGood).status().message()), {{folder_, ""}}),
+            "c.yaml:9: ca.crt: a private key, not a certificate");
+}
+
 TEST_F(ConfigTest, ALikelyNameOfTheTlsSectionIsUnderstood) {
   EXPECT_EQ(Error("  tls_server_config: {cert_file: s.crt, key_file: s.key, client_ca_file: ca.crt, min",
                   "  tls_config: {cert_file: s.crt, key_file: s.key, client_ca_file: ca.crt, min"),
@@ -418,6 +424,25 @@ TEST_F(ConfigTest, DevicesAreNeeded) {
   EXPECT_EQ(Load("grpc: {}\n").status().message(), folder_ + "c.yaml:1: key 'devices' is missing");
   EXPECT_EQ(Load("- 1\n").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Load("").status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ConfigTest, ABmcMakesDevicesUnnecessary) {
+  const std::string good = kGood, rest = good.substr(good.find("grpc:"));
+  const std::string bmc =
+      "bmcs: [{name: b, url: 'https://h', ca_file: ca.crt, session_token_file: vm.key, devices: [{name: gpu0, id: "
+      "G}]}]\n";
+  for (const char* devices : {"", "devices: []\n"}) {
+    const auto config = Load(absl::StrCat(devices, bmc, rest));
+    ASSERT_TRUE(config.ok()) << config.status();
+    EXPECT_TRUE(config->devices.empty());
+    ASSERT_EQ(config->bmcs.size(), 1u);
+    EXPECT_EQ(config->bmcs[0].ca_file, folder_ + "ca.crt");
+  }
+  EXPECT_EQ(Load(absl::StrCat("devices: []\nbmcs: []\n", rest)).status().message(),
+            folder_ + "c.yaml:1: at least one device or BMC is needed");
+  EXPECT_EQ(Load(absl::StrCat("bmcs: []\n", rest)).status().message(), folder_ + "c.yaml:1: key 'devices' is missing");
+  EXPECT_EQ(Load(absl::StrCat("bmcs: b\n", rest)).status().message(), folder_ + "c.yaml:1: expected a list");
+  EXPECT_EQ(Load(absl::StrCat(bmc, good)).status().message(), folder_ + "c.yaml:1: device 'gpu0' is given twice");
 }
 
 TEST_F(ConfigTest, AMissingFileIsNotFound) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/device_config.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -33,19 +32,6 @@ constexpr absl::Duration kQuietMax = absl::Seconds(10);
 constexpr absl::Duration kSegmentMin = absl::Seconds(1);
 constexpr absl::Duration kTenantBoundMin = absl::Microseconds(1);
 constexpr absl::Duration kTenantBoundMax = absl::Seconds(1);
-
-bool IsLabelSafe(absl::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-           c == '-';
-  });
-}
-
-absl::StatusOr<std::string> Name(const YamlMap& map, const std::string& key, absl::string_view what) {
-  SIDEBAND_ASSIGN_OR_RETURN(std::string name, map.String(key));
-  if (IsLabelSafe(name)) return name;
-  return map.Find(key)->Error(absl::StrCat(what, " name '", name, "' may hold letters, digits, _ . - only"));
-}
 
 // Sealing is in vain where the same counters lie in a file beside it: that must be meant.
 absl::StatusOr<std::string> CaptureFile(const YamlMap& map, const ConfigContext& context) {
@@ -88,7 +74,7 @@ void ReadTriggerLine(const YamlMap& clocks, const ConfigContext& context, Trigge
     }
     return;
   }
-  context.errors.Take(Name(clocks, "trigger_line", "trigger line"), line.name);
+  context.errors.Take(LabelSafe(clocks, "trigger_line", "trigger line name"), line.name);
   context.errors.Take(clocks.BoolOr("drives_line", false), line.drives);
   if (const auto wire = clocks.Find("wire_ns")) {
     context.errors.Add(ReadWire(*wire, line));
@@ -184,7 +170,7 @@ void ReadBus(const YamlMap& map, const ConfigContext& context, DeviceConfig& dev
 
 DeviceConfig Device(const YamlMap& map, const ConfigContext& context) {
   DeviceConfig device;
-  context.errors.Take(Name(map, "name", "device"), device.name);
+  context.errors.Take(LabelSafe(map, "name", "device name"), device.name);
   ReadBus(map, context, device);
   context.errors.Take(map.DurationOr("interval", device.interval, kIntervalMin, kIntervalMax), device.interval);
   context.errors.Take(CaptureFile(map, context), device.capture_file);
@@ -197,15 +183,25 @@ DeviceConfig Device(const YamlMap& map, const ConfigContext& context) {
   return device;
 }
 
+// Whether `bmcs` has an entry, so that `devices` may have none. A section that is no list has an error of its own.
+bool NamesBmcs(const YamlMap& root) {
+  const auto entries = root.ListOrEmpty("bmcs");
+  return !entries.ok() || !entries->empty();
+}
+
 absl::StatusOr<std::vector<YamlNode>> DeviceNodes(const YamlMap& root) {
+  const bool is_needed = !NamesBmcs(root);
+  if (!is_needed && !root.Find("devices")) return std::vector<YamlNode>();
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode list, root.Get("devices"));
   SIDEBAND_ASSIGN_OR_RETURN(std::vector<YamlNode> nodes, list.List());
-  if (nodes.empty()) return list.Error("at least one device is needed");
+  if (nodes.empty() && is_needed) {
+    return list.Error(root.Find("bmcs") ? "at least one device or BMC is needed" : "at least one device is needed");
+  }
   if (nodes.size() > kDevicesMax) return list.Error(absl::StrCat("more than ", kDevicesMax, " devices"));
   return nodes;
 }
 
-// A misspelt name would be a line without anybody else.
+// A misspelt name would be a line of one device.
 void CheckLines(const std::vector<DeviceConfig>& devices, const YamlMap& root, const ConfigContext& context) {
   std::map<std::string, size_t> ends;
   for (const DeviceConfig& device : devices) ++ends[device.clocks.line.name];

@@ -14,7 +14,6 @@
 #include "absl/time/time.h"
 #include "daemon/board/board_store.h"
 #include "daemon/config/config_context.h"
-#include "daemon/snapshot/device_clock.h"
 #include "daemon/snapshot/device_info.h"
 #include "proto/mailbox/rotation_file.h"
 
@@ -24,7 +23,8 @@ inline constexpr size_t kDevicesMax = 256;
 
 struct DeviceConfig {
   std::string name;  // [A-Za-z0-9_.-]+, unique
-  std::string bus;   // parsed by the transport: "unix:PATH@0x4f", "i2c:/dev/i2c-3@0x4f"
+  std::string bus;   // parsed by the transport: "unix:PATH@0x4f", "i2c:/dev/i2c-3@0x4f"; of a BMC's, for people
+  std::string bmc;   // whose device it is (bmc_config.h); empty: it has a bus
   absl::Duration interval = absl::Seconds(1);
   uint32_t bus_hz = 0;                   // SCL; 0 for a virtual bus that was not given a speed
   std::string capture_file;              // where what passes the bus is kept, in the clear; empty: nowhere
@@ -38,7 +38,7 @@ struct DeviceConfig {
   bool operator==(const DeviceConfig&) const = default;
 };
 
-// `root` is the whole configuration. At least one device is required.
+// `root` is the whole configuration. At least one device is required, unless `bmcs` has an entry.
 std::vector<DeviceConfig> ReadDevices(const YamlMap& root, const ConfigContext& context);
 
 }  // namespace sideband::daemon

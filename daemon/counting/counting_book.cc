@@ -198,7 +198,7 @@ void CountingBook::Committed(const std::string& name, const ConfigChange& change
   if (found == devices_.end() || !found->second.actual) return;
   Device& device = found->second;
   if (revision.ok()) {
-    // What was asked for meanwhile is in `desired` already, and remains to be done.
+    // Settings made meanwhile are in `desired` already, and remain to be done.
     for (const auto& [address, word] : change.writes) {
       mailbox::WriteWord(address, word, device.actual->config).IgnoreError();
     }

@@ -87,7 +87,7 @@ class CountingBook {
   // The writes that bring the settings into force; nullopt if they are in force.
   std::optional<ConfigChange> Pending(const std::string& device) const ABSL_LOCKS_EXCLUDED(mu_);
   // The outcome of a change: the revision in force. After ABORTED the configuration is read again, and the change made
-  // anew; after INVALID_ARGUMENT it is given up until the settings change. After other errors it is tried again.
+  // again; after INVALID_ARGUMENT it is given up until the settings change. After other errors it is tried again.
   void Committed(const std::string& device, const ConfigChange& change, const absl::StatusOr<uint32_t>& revision)
       ABSL_LOCKS_EXCLUDED(mu_);
   // The device is gone, with what was known of it and pending. Callers' settings that could not be stored are kept for

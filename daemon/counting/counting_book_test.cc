@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "daemon/counting/settings.h"
 #include "daemon/snapshot/fake_topology.h"
+#include "proto/base/wait_until.h"
 
 namespace sideband::daemon {
 namespace {
@@ -57,17 +58,17 @@ class CountingBookTest : public testing::Test {
     settings.vms[vm].allowed = std::move(groups);
     return settings;
   }
-  // What a restart of the daemon leaves: the device, and the store.
+  // A restart of the daemon leaves the device and the store.
   void RestartDaemon() {
     book_.emplace(&store_);
     reads_ = 0;
   }
-  // As at a device without settings.
+  // The device then has no settings.
   void ResetDevice() {
     device_.vms[kOpenVm] = {};
     device_.revision = 1;
   }
-  // What the collector does in an interval.
+  // Does what the collector does in an interval.
   void Collect(uint64_t boot_id = 1) {
     if (const auto change = book_->Pending("gpu0")) {
       const auto now = WordsOf(device_);
@@ -292,7 +293,7 @@ TEST_F(CountingBookTest, StoredSettingsPassToNoOtherDeviceOfTheSameName) {
   EXPECT_TRUE(book_->Pending("gpu0").has_value());
 }
 
-// Of settings that were made while it was open, only what it may open holds.
+// Settings made while it was open hold only as far as it may open.
 TEST_F(CountingBookTest, StoredSettingsOfAVmThatHasBecomeConfidentialAreRefused) {
   CountingSettings settings = Allow({"tlb"}, "00000000-0000-0000-0000-000000000002");
   settings.vms.begin()->second.pinned = {"tlb"};
@@ -444,6 +445,7 @@ TEST_F(CountingBookTest, CallersAndTheCollectorMayCallAtOnce) {
     Collect();
     book_->StoreAgain("gpu0");
   }
+  const TimeLimit limit("the caller's end");
   caller.join();
   Collect();
   EXPECT_EQ(Allowed(), 0u);

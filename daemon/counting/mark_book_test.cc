@@ -19,7 +19,7 @@ constexpr MarkScope kScope{.boot_id = 7, .vm = 1, .context = 2, .generation = 3}
 
 Mark Of(const MarkScope& scope, const char* label = "x") { return {.scope = scope, .vm = kMarkedVm, .label = label}; }
 
-// Of the scope's block, with two counters; and one bookmark of it.
+// A snapshot of the scope's block, with two counters; and one bookmark of it.
 mailbox::Snapshot With(uint32_t bookmark, uint64_t served_ns, const MarkScope& scope = kScope) {
   mailbox::Snapshot raw{.boot_id = scope.boot_id, .reference_time_ns = 5000, .counters_per_block = 2};
   raw.blocks = {{}, {.vm = scope.vm, .context = scope.context, .generation = scope.generation, .flags = 4}};
@@ -92,7 +92,7 @@ TEST_F(MarkBookTest, AMarkThatTheDeviceHasDroppedIsLost) {
   EXPECT_EQ(StateOf(1), Mark::State::kLost);
 }
 
-// What a tenant sees of its own tells nothing of others.
+// A tenant's view of its own marks tells nothing of others.
 TEST_F(MarkBookTest, ADeviceWhoseTimeGoesBackHasLostIt) {
   Marked();
   mailbox::Snapshot back = With(1, 100);

@@ -164,7 +164,7 @@ TEST_F(SettingsFileTest, EveryBitFlipIsRefused) {
   }
 }
 
-// What has a right checksum, but is not what EncodeSettings writes: of a later version, or made by hand.
+// The checksum is right, but EncodeSettings does not write this: it is of a later version, or made by hand.
 TEST_F(SettingsFileTest, OtherContentIsRefusedWithItsReason) {
   const std::string text = EncodeSettings(kFileDevice, SomeSettings());
   EXPECT_EQ(Decode(text, Uuid{}).message(), "FILE:2: belongs to another device");

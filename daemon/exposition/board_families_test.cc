@@ -62,6 +62,7 @@ void FillClocks(BoardReading& reading) {
                                                 mailbox::MaskOf(ThrottleReason::kHardwareThermal)};
   reading.violations.counts = {{mailbox::Violation::kHardware, Count(1)},
                                {mailbox::Violation::kSoftwareThermal, Count(4)}};
+  reading.violations.milliseconds = {{SpeedLimit::kPower, Count(1500)}, {SpeedLimit::kSoftware, Count(2)}};
 }
 
 void FillMemory(BoardReading& reading) {
@@ -308,6 +309,10 @@ sideband_temperature_threshold_celsius{device="gpu0",kind="memory_slowdown_margi
 # TYPE sideband_throttle_active gauge
 sideband_throttle_active{device="gpu0",reason="software_power_cap"} 0
 sideband_throttle_active{device="gpu0",reason="hardware_thermal"} 1
+# HELP sideband_violation_seconds_total How long a limit kept the board from its full speed, as its BMC says.
+# TYPE sideband_violation_seconds_total counter
+sideband_violation_seconds_total{device="gpu0",kind="power_limit"} 1.500
+sideband_violation_seconds_total{device="gpu0",kind="software"} 0.002
 # HELP sideband_violation_total How long or how often a limit kept the board from its full speed, in a unit that is not public.
 # TYPE sideband_violation_total counter
 sideband_violation_total{device="gpu0",kind="hardware"} 1
@@ -356,7 +361,7 @@ TEST(BoardFamiliesTest, FamiliesAreSortedAndOccurOnce) {
   const std::vector<std::string> names = FamiliesOf(TextOf(FullReading()));
   EXPECT_TRUE(std::ranges::is_sorted(names));
   EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size());
-  EXPECT_EQ(names.size(), 39u + 4) << "those with a row, and those of the reading's metrics";
+  EXPECT_EQ(names.size(), 40u + 4) << "those with a row, and those of the reading's metrics";
 }
 
 TEST(BoardFamiliesTest, WhatIsUnknownIsAbsent) {

@@ -9,17 +9,15 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/exposition/exposition.h"
 #include "daemon/snapshot/coverage.h"
-#include "daemon/snapshot/device_clock.h"
-#include "daemon/snapshot/rotation.h"
-#include "proto/exposition/family_names.h"
-#include "proto/exposition/text.h"
+#include "daemon/snapshot/device_info.h"
+#include "proto/exposition/prometheus_text.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
 namespace {
 
-// Measures of how exact the counters of multiplexed events are (daemon/snapshot/rotation.h).
+// Measures of how exact the counters of multiplexed events are (daemon/snapshot/coverage.h).
 enum class EstimateNumber : uint8_t { kCoverage, kLower, kUpper, kStandardError };
 
 void WriteClock(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
@@ -108,7 +106,7 @@ class Writer {
   TextBuffer& out_;
 };
 
-// Of operators: a clock follows the load of everybody on its slice.
+// Only operators see clocks: a clock follows the load of all VMs on its slice.
 bool ShowsClocks(const DeviceFrame& frame) { return frame.is_fresh() && frame.device().view->sees_device_row(); }
 
 // A sample for each clock that has a value; of a counter, since when it counts.

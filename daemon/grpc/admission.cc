@@ -14,7 +14,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/base/retry_after.h"
-#include "daemon/grpc/stream_step.h"
+#include "daemon/grpc/subscription.h"
 #include "daemon/identity/token_verifier.h"
 #include "sideband/v1/telemetry.pb.h"
 
@@ -46,7 +46,7 @@ Credentials PeerOf(const ServiceContext& context, const grpc::CallbackServerCont
 
 // The text form of a request is many times its serialized size, and the audit log keeps 256 bytes of it.
 constexpr size_t kToldRequestBytesMax = 1 << 10;
-// Of longer resume tokens the audit entry has the size.
+// The audit entry has only the size of longer resume tokens.
 constexpr size_t kToldTokenBytesMax = 24;
 
 // The request as the audit log records it: its text, or its size where it is too large.
@@ -54,7 +54,7 @@ std::string TextOf(const google::protobuf::Message& request) {
   using sideband::v1::SubscribeRequest;
   const auto* const subscribe = dynamic_cast<const SubscribeRequest*>(&request);
   if (subscribe != nullptr && subscribe->resume_token().size() > kToldTokenBytesMax) {
-    // Of no use to a reader of the log: it is sealed.
+    // The token is sealed: readers of the log cannot use it.
     SubscribeRequest without_token = *subscribe;
     without_token.set_resume_token(absl::StrCat(subscribe->resume_token().size(), " bytes"));
     return TextOf(without_token);

@@ -26,7 +26,7 @@
 #include "daemon/grpc/grpc_message.h"
 #include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/grpc/service_host.h"
-#include "daemon/grpc/stream_step.h"
+#include "daemon/grpc/subscription.h"
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/view/fake_world.h"
@@ -277,7 +277,7 @@ TEST_F(AdmissionTest, CallersWithoutAnIdentityUseNoQuotaAndNoShare) {
   EXPECT_EQ(Admitted(As("tenant-a")).status, absl::OkStatus());
 }
 
-// A third of a second is no whole number of milliseconds: a retry after 333 ms would be rejected.
+// A third of a second is not a whole number of milliseconds: a retry after 333 ms would be rejected.
 TEST_F(AdmissionTest, ARejectionByQuotaTellsWhenToRetry) {
   options_.requests = {.per_second = 3, .burst = 1};
   Start();

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The limits of each identity: on the rate of its calls, on the calls under way, and on the bytes of answers that are
-// made and not yet sent.
+// The limits of each identity: on its calls (their rate, how many are under way, the bytes of answers that are made and
+// not yet sent), and on its open streams. The registry of streams also wakes them, at each update and once a second (a
+// token may have expired), and ends them at shutdown.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto share, under_way.Begin("spiffe://example.org/acme"));
 //   share->Hold(answer.ByteSizeLong());
 //   share.reset();   // when the answer has been sent
+//   StreamRegistry registry(reader, /*per_identity_max=*/64);
+//   SIDEBAND_RETURN_IF_ERROR(registry.Add(identity, stream));
+//   registry.Remove(stream.get());
+//   registry.Stop();
 #ifndef SIDEBAND_DAEMON_GRPC_CALL_LIMITS_H_
 #define SIDEBAND_DAEMON_GRPC_CALL_LIMITS_H_
 
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -20,6 +27,8 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
+#include "daemon/view/reader.h"
+#include "proto/base/steady_time.h"
 
 namespace sideband::daemon {
 
@@ -125,6 +134,59 @@ class CallsUnderWay {
   absl::flat_hash_map<std::string, Held> held_ ABSL_GUARDED_BY(mu_);  // by identity
   size_t bytes_ ABSL_GUARDED_BY(mu_) = 0;                             // of all
   size_t holders_ ABSL_GUARDED_BY(mu_) = 0;                           // identities that hold bytes
+};
+
+// An open stream. Thread-safe. Neither function may block for long.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  // New data or a new policy may be available.
+  virtual void Wake() = 0;
+  // The server is shutting down.
+  virtual void Stop() = 0;
+};
+
+// The open streams. Thread-safe. A thread of its own wakes them, so that publishing collectors never wait for them.
+// `reader` must outlive it.
+class StreamRegistry final : public UpdateListener {
+ public:
+  // Wakes all streams once per `wake_interval` even without an update.
+  StreamRegistry(Reader& reader, size_t per_identity_max, absl::Duration wake_interval = absl::Seconds(1));
+  // Stop(), and drops the references to streams that have not ended.
+  ~StreamRegistry() override;
+
+  // RESOURCE_EXHAUSTED, with a time (daemon/base/retry_after.h), where the identity has `per_identity_max` streams;
+  // UNAVAILABLE after Stop().
+  absl::Status Add(const std::string& identity, std::shared_ptr<Stream> stream);
+  // Drops the stream. No effect where it is absent.
+  void Remove(const Stream* stream);
+  // Stops all streams and rejects new ones. Idempotent.
+  void Stop();
+
+  void OnUpdate() override;
+
+ private:
+  struct Entry {
+    std::string identity;
+    std::shared_ptr<Stream> stream;  // shared with concurrent wake-ups and callbacks
+  };
+
+  void Run();
+  bool HasNews() const ABSL_SHARED_LOCKS_REQUIRED(mu_) { return news_ || stopping_; }
+  std::vector<std::shared_ptr<Stream>> Streams() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
+
+  Reader& reader_;
+  const size_t per_identity_max_;
+  const absl::Duration wake_interval_;
+
+  absl::Mutex mu_;
+  SteadyCondVar changed_;
+  bool news_ ABSL_GUARDED_BY(mu_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  absl::flat_hash_map<const Stream*, Entry> entries_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<std::string, size_t> per_identity_ ABSL_GUARDED_BY(mu_);
+
+  std::thread thread_;
 };
 
 }  // namespace sideband::daemon

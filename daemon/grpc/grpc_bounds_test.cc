@@ -39,7 +39,7 @@ class GrpcBoundsTest : public GrpcServerFixture {
     WaitUntil([&] { return Ask(stub) == grpc::OK; }, "an answer to a call within the limits");
   }
 
-  // Likewise: an admitted stream of which one message has been read.
+  // Retries for an admitted stream, and reads one message of it.
   static std::unique_ptr<grpc::ClientReader<SubscribeResponse>> OpenSoon(Telemetry::Stub& stub,
                                                                          std::optional<grpc::ClientContext>& context) {
     std::unique_ptr<grpc::ClientReader<SubscribeResponse>> stream;
@@ -56,7 +56,7 @@ class GrpcBoundsTest : public GrpcServerFixture {
     return stream;
   }
 
-  // Of a call that has ended.
+  // The call must have ended.
   static std::vector<std::string> Pushbacks(const grpc::ClientContext& context) {
     std::vector<std::string> values;
     const auto [first, last] = context.GetServerTrailingMetadata().equal_range("grpc-retry-pushback-ms");

@@ -23,9 +23,9 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "daemon/config/config.h"
-#include "daemon/gate/gate.h"
 #include "daemon/grpc/call_limits.h"
 #include "daemon/grpc/service_context.h"
+#include "daemon/listen/gate.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/view/reader.h"
 

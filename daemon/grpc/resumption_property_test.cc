@@ -113,7 +113,7 @@ class World {
 
   using Place = std::pair<size_t, size_t>;  // device, row
   FakeWorld world_;
-  FakeWorld maker_;  // of snapshots, which nobody reads there
+  FakeWorld maker_;  // of snapshots, which have no reader there
   FakePast past_{world_};
   const std::shared_ptr<const Topology> whole_;
   const bool swaps_, grants_;
@@ -163,7 +163,7 @@ class Client {
       if (!message->fields.heartbeat()) Take(Whole(*message));
     }
   }
-  // What has not been read is lost.
+  // Unread messages are lost.
   void Cut() { stream_.reset(); }
 
   const std::vector<Update>& updates() const { return updates_; }
@@ -224,8 +224,8 @@ std::map<Place, const Update*> ByPlace(const std::vector<Update>& updates) {
   return by_place;
 }
 
-// What a reader that does not keep up is told by `skipped`. What was published until it takes the whole state that
-// follows a gap is behind it.
+// The lapses that a reader which does not keep up learns of: by `skipped`, and up to the whole state after a gap, which
+// covers all that was published before.
 std::vector<Lapse> SkippedBy(const Client& client) {
   std::vector<Lapse> lapses;
   std::map<std::string, absl::Time> last;
@@ -238,7 +238,7 @@ std::vector<Lapse> SkippedBy(const Client& client) {
   return lapses;
 }
 
-// `has_grid`: after a gap, the sample interval's grid begins anew, so that other publications are selected.
+// `has_grid`: after a gap, the sample interval's grid starts again, so that other publications are selected.
 void CheckLaw(const Client& uncut, const Client& cut, bool has_grid, bool is_operator, bool keeps_up) {
   const auto wanted = ByPlace(uncut.updates());
   std::map<std::string, uint32_t> last;

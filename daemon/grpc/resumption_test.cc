@@ -84,7 +84,7 @@ class ResumptionTest : public testing::Test {
                                   .sensors = &sensors_},
                                  CredentialsOf(who), request);
   }
-  // What the stream has until it waits. token_ is that of the last message.
+  // Takes all that the stream has until it waits. token_ is the last message's.
   std::vector<std::string> Drain(Subscription& subscription) {
     messages_.clear();
     std::vector<std::string> texts;
@@ -423,7 +423,7 @@ TEST_F(ResumptionTest, ADeviceThatVanishesDuringItsReplayIsAGap) {
   EXPECT_THAT(Drain(subscription), ElementsAre("gap gpu0 GONE", "sync"));
 }
 
-// What is published while a reader catches up is replayed as well, until it has caught up.
+// Publications while a reader catches up are replayed as well, until it has caught up.
 TEST_F(ResumptionTest, NothingIsSkippedThatIsPublishedDuringTheReplay) {
   Publish(0);
   Begin("tenant-a", EndlessRequest());
@@ -442,7 +442,7 @@ TEST_F(ResumptionTest, NothingIsSkippedThatIsPublishedDuringTheReplay) {
     EXPECT_THAT(texts[i], testing::StartsWith(absl::StrCat("gpu0#", i + 1, "+0")));
 }
 
-// Of unchanged rows nothing is sent, and there may be hours of them.
+// Unchanged rows are not sent, and there may be hours of them.
 TEST_F(ResumptionTest, AReplayWithoutRowsHasHeartbeatsThatGoOnFromThere) {
   PublishWithEvents(500);
   SubscribeRequest request = EndlessRequest();

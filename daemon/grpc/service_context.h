@@ -4,11 +4,10 @@
 #ifndef SIDEBAND_DAEMON_GRPC_SERVICE_CONTEXT_H_
 #define SIDEBAND_DAEMON_GRPC_SERVICE_CONTEXT_H_
 
-#include "daemon/gate/gate.h"
 #include "daemon/grpc/call_limits.h"
-#include "daemon/grpc/stream_registry.h"
+#include "daemon/listen/gate.h"
 #include "daemon/listen/work_queue.h"
-#include "daemon/metrics/serving_metrics.h"
+#include "daemon/metrics/area_metrics.h"
 #include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/stream/resume_token.h"
@@ -17,12 +16,11 @@
 #include "daemon/view/exchange_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
-#include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/rotation_queries.h"
-#include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_queries.h"
 #include "daemon/view/snapshot_message.h"
+#include "daemon/view/telemetry_queries.h"
 
 namespace sideband::daemon {
 

@@ -72,7 +72,7 @@ class RawServiceTest : public testing::Test {
     for (const auto& service : services_) builder.RegisterService(service.get());
     servers_.push_back(builder.BuildAndStart());
   }
-  // Of the last server, which has all services so far.
+  // Calls the last server, which has all services so far.
   RawAnswer Call(const std::string& path, const std::string& request = "") {
     return RawCall(servers_.back()->InProcessChannel({}), path, BytesOf(request));
   }

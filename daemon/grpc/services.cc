@@ -21,8 +21,6 @@
 #include "daemon/view/exchange_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
-#include "daemon/view/peek_reader.h"
-#include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_queries.h"
 #include "daemon/view/telemetry_queries.h"
 #include "proto/base/status_macros.h"
@@ -284,7 +282,7 @@ RawService::Method LateUnary(const ServiceContext& context, Method method, LateQ
           }};
 }
 
-// What was asked of the daemon or of a device goes on, though nobody waits for its answer.
+// The daemon or the device goes on, although the caller no longer waits for the answer.
 bool CannotBeWithdrawn() { return false; }
 
 // Rows for methods that a part of the daemon answers as they are; `lacking` is the answer of a daemon without the part.

@@ -25,8 +25,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/grpc/call_limits.h"
 #include "daemon/grpc/grpc_message.h"
-#include "daemon/grpc/stream_registry.h"
-#include "daemon/grpc/stream_step.h"
+#include "daemon/grpc/subscription.h"
 #include "daemon/identity/identity.h"
 
 namespace sideband::daemon {

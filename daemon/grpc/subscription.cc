@@ -74,7 +74,7 @@ absl::Status NoKeyError() {
       "this nonce");
 }
 
-// Likewise of a device that seals.
+// The same where a device seals.
 absl::Status SealedByDevice() {
   return absl::FailedPreconditionError(
       "the VM's device seals its records, but has no exchange with this nonce: the guest has to exchange keys");
@@ -209,7 +209,7 @@ StreamStep<Subscription::Message> Subscription::Next() {
 
 std::optional<BoardEventSubscription::Message> BoardEventSubscription::NextEvent(
     const std::vector<VisibleBoard>& boards) {
-  // What is no longer seen is not sent either.
+  // Boards that are no longer seen have no events either.
   std::erase_if(cursors_, [&](const auto& cursor) {
     return std::ranges::none_of(boards, [&](const VisibleBoard& board) { return board.device == cursor.first; });
   });

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One Subscribe stream: the present state, a sync_response, then what is new; heartbeats; and where the request has a
-// resume token, first what it says of the resumption. It holds no queue of updates: the next one is made when the last
-// one was taken.
+// The sources of streams, which do not depend on gRPC: each decides at every step what its stream does next.
 //   SIDEBAND_ASSIGN_OR_RETURN(Subscription subscription, Subscription::Create(sources, credentials, request));
-//   StreamStep<StreamMessage> step = subscription.Next();
+//   const StreamStep<StreamMessage> step = subscription.Next();
+//   if (const auto* message = std::get_if<StreamMessage>(&step)) Send(*message);   // then call Next() again
 #ifndef SIDEBAND_DAEMON_GRPC_SUBSCRIPTION_H_
 #define SIDEBAND_DAEMON_GRPC_SUBSCRIPTION_H_
 
@@ -14,18 +13,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "daemon/grpc/stream_step.h"
 #include "daemon/identity/identity.h"
 #include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/stream/resume_token.h"
 #include "daemon/stream/stream_content.h"
-#include "daemon/stream/stream_request.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/reader.h"
@@ -37,6 +35,24 @@
 
 namespace sideband::daemon {
 
+// A step: a message to send, after which Next() is called again, or one of these two.
+//
+// Call Next() again after the next publication, policy change or second.
+struct StreamWait {};
+
+// The stream is over; OK where the request has been fulfilled.
+struct StreamEnd {
+  absl::Status status;
+};
+
+template <typename Message>
+using StreamStep = std::variant<Message, StreamWait, StreamEnd>;
+
+// The error for every unauthenticated or unlisted caller; it does not reveal the reason.
+inline absl::Status UnknownCallerError() {
+  return absl::UnauthenticatedError("the caller has no valid credentials, or is not in the policy");
+}
+
 // The sources of streams' content. All referents must outlive them.
 struct StreamSources {
   Reader& reader;
@@ -47,6 +63,10 @@ struct StreamSources {
   const MarkQueries* marks = nullptr;      // nullptr: there are no marks
 };
 
+// One Subscribe stream: the present state, a sync_response, then what is new; heartbeats; and where the request has a
+// resume token, first what it says of the resumption. It holds no queue of updates: the next one is made when the last
+// one was taken.
+//
 // Not thread-safe.
 class Subscription {
  public:

@@ -45,12 +45,12 @@ class FakeLife {
 };
 
 // Readings, one group after another: values that stand still, creep and leap, sensors that come and go, counters that
-// begin anew, resets, a wall clock that is set back.
+// restart, resets, a wall clock that is set back.
 //
 // Not thread-safe.
 class FakeReadings {
  public:
-  // `turbulence` is the probability that a sensor comes or goes, or a counter begins anew, at a reading of its group.
+  // `turbulence` is the probability that a sensor comes or goes, or a counter restarts, at a reading of its group.
   explicit FakeReadings(uint32_t seed, double turbulence = 0.05);
 
   // Differs from the one before by one group, or by a reset.

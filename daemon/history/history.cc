@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "daemon/history/frame.h"
+#include "daemon/history/chunk.h"
 
 namespace sideband::daemon {
 namespace {

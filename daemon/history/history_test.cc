@@ -10,8 +10,9 @@
 #include <set>
 #include <thread>
 
-#include "daemon/collector/redact.h"
+#include "daemon/collector/confidentiality.h"
 #include "daemon/history/fake_life.h"
+#include "daemon/history/sensor_history.h"
 #include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {
@@ -117,7 +118,7 @@ TEST(HistoryTest, TopologiesCount) {
   EXPECT_GE(Frames(history, 0), 10u);
 }
 
-// Whose plan it is does not matter: it must cost others nothing of their past.
+// Any VM's plan may change: it must cost others nothing of their past.
 TEST(HistoryTest, PlansOfTurnsBeginNoChunk) {
   mailbox::Catalog catalog = RotatingCatalog();
   History history({}, 1);
@@ -221,13 +222,13 @@ TEST(HistoryTest, ADeviceThatIsRemovedHoldsNothing) {
   EXPECT_EQ(history.bytes(), 0u);
 }
 
-TEST(HistoryTest, ItsBoundMayChange) {
-  History history({.max_bytes = 1 << 20});
-  FakeLife life(1, 8, 0);
+// A history of either kind, whose bound is 1 MiB; `publish_once` adds one publication to it.
+template <typename AnyHistory, typename PublishOnce>
+void ExpectThatTheBoundMayChange(AnyHistory& history, const PublishOnce& publish_once) {
   const auto publish = [&](int times) {
-    for (int i = 0; i < times; ++i) history.OnPublish(0, life.Next());
+    for (int i = 0; i < times; ++i) publish_once();
   };
-  publish(2000);
+  publish(5000);
   ASSERT_GT(history.bytes(), size_t{32} << 10);
   history.SetMaxBytes(32 << 10);
   EXPECT_LE(history.bytes(), size_t{32} << 10);
@@ -239,8 +240,20 @@ TEST(HistoryTest, ItsBoundMayChange) {
   EXPECT_TRUE(history.Chunks(0).empty());
   EXPECT_EQ(history.bytes(), 0u);
   history.SetMaxBytes(1 << 20);
-  publish(10);
+  publish(100);
   EXPECT_FALSE(history.Chunks(0).empty()) << "from then on";
+}
+
+TEST(HistoryTest, ItsBoundMayChange) {
+  History history({.max_bytes = 1 << 20});
+  FakeLife life(1, 8, 0);
+  ExpectThatTheBoundMayChange(history, [&] { history.OnPublish(0, life.Next()); });
+}
+
+TEST(SensorHistoryTest, ItsBoundMayChange) {
+  SensorHistory history({.max_bytes = 1 << 20});
+  FakeReadings board(1, 0.02);
+  ExpectThatTheBoundMayChange(history, [&] { history.OnPublish(0, board.Next()); });
 }
 
 using Published = std::map<uint64_t, std::shared_ptr<const DeviceSnapshot>>;  // by publication

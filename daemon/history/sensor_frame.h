@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The values of a layout's sensors at one reading of their group, encoded as the differences to the reading before
-// (format: sensor_history.md), and chunks of such frames. The first frame of a chunk is complete.
+// The samples of a group in a board's reading, and the sensors that they are of; the frames of one layout's sensors,
+// encoded as the differences to the reading before (format: sensor_history.md); and chunks of such frames, of which the
+// first is complete.
+//   for (const SensorSample& sample : SamplesOf(reading, BoardGroup::kPower)) {
+//     Show(sample.series.family->name, GaugeOf(sample.value));
+//   }
 //   const auto now = SensorFrame::Of(layout, samples, time, before);
 //   if (now) now->Encode(before, sink);           // nullopt if the layout lacks one of the sensors
-//   SensorFrame frame(layout.series.size());
-//   while (frame.Decode(bytes)) Show(frame.time(), frame.Value(0));
 //   SensorChunkReader reader(view);
 //   while (reader.Next()) Show(reader.frame().time(), reader.frame().Value(0));
 #ifndef SIDEBAND_DAEMON_HISTORY_SENSOR_FRAME_H_
@@ -16,15 +18,72 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
-#include "daemon/history/sensor_sample.h"
+#include "daemon/board/board_groups.h"
+#include "daemon/board/board_reading.h"
+#include "daemon/board/sensor_families.h"
 #include "daemon/history/tokens.h"
 #include "proto/base/bytes.h"
 
 namespace sideband::daemon {
+
+struct SensorSeries {
+  const SensorFamily* family = nullptr;  // one of SensorFamilies()
+  // Beside the device, as front ends have them.
+  std::vector<std::pair<std::string, std::string>> labels;
+  std::optional<uint8_t> partition;  // whose it is; nullopt: the board's
+  // A counter's counts are of so many parts of the family's unit, 1 or 1000. 0: a gauge.
+  uint32_t count_per_unit = 0;
+
+  bool is_counter() const { return count_per_unit != 0; }
+  bool operator==(const SensorSeries&) const = default;
+};
+
+// The sensors that the frames of a chunk are about. A layout is immutable, and shared by all chunks of all devices with
+// the same sensors, such as those of one model.
+struct SensorLayout {
+  BoardGroup group = BoardGroup::kCapabilities;
+  std::vector<SensorSeries> series;
+
+  bool operator==(const SensorLayout&) const = default;
+  // Memory used, in bytes; rather too much than too little.
+  size_t Footprint() const;
+};
+
+// The meaning of a value's word.
+enum class ValueForm : uint8_t {
+  kAbsent,   // the sensor has no value
+  kInteger,  // a count, or a gauge in units of 1/128,000
+  kDouble,   // the bits of any other gauge
+};
+
+// Three numbers that change little from one reading to the next.
+struct SensorValue {
+  ValueForm form = ValueForm::kAbsent;
+  uint64_t word = 0;
+  uint64_t created_ns = 0;  // of a counter: when it began, since 1970; else 0
+
+  bool operator==(const SensorValue&) const = default;
+};
+
+// Exact for every number. What boards report by SMBPBI are multiples of 1/1000 and 1/256, and 1/25,600 where they are
+// shares: their values in units of 1/128,000 are whole, and differ by little.
+SensorValue ValueOfGauge(double gauge);
+// The gauge of a value that is neither absent nor a counter's.
+double GaugeOf(const SensorValue& value);
+
+struct SensorSample {
+  SensorSeries series;
+  SensorValue value;
+};
+
+// Returns the samples that have a value, of the whole board, in an order that depends on the series alone. Each series
+// of the group is among them once at most. The ages of groups are left out (kSampleAges). Thread-safe.
+std::vector<SensorSample> SamplesOf(const BoardReading& reading, BoardGroup group);
 
 class SensorFrame {
  public:

@@ -18,7 +18,7 @@ constexpr size_t kSensorChunksPerDevice = 8 * kBoardGroupCount;
 // kLargeSensorChunksPerDevice of them.
 constexpr size_t kSensorFramesMin = 4;
 constexpr size_t kLargeSensorChunksPerDevice = 16;
-// Of a device in a map, beside itself.
+// The overhead of a device in a map, in bytes.
 constexpr size_t kNode = 64;
 
 }  // namespace
@@ -80,7 +80,7 @@ void SensorHistory::Record(Device& device, const BoardReading& reading, BoardGro
   Group& to = device.groups[IndexOf(group)];
   if (std::exchange(to.recorded, time.steady) == time.steady) return;
   const std::vector<SensorSample> samples = SamplesOf(reading, group);
-  // What no sensor is about, such as the list of partitions.
+  // Some groups have no sensor, such as the list of partitions.
   if (samples.empty() && to.open == nullptr) return;
   ++frames_;
   if (!AppendToOpen(to, samples, time.wall)) StartChunk(device, group, samples, time.wall);

@@ -27,7 +27,6 @@
 #include "daemon/board/board_groups.h"
 #include "daemon/board/board_store.h"
 #include "daemon/history/sensor_frame.h"
-#include "daemon/history/sensor_sample.h"
 
 namespace sideband::daemon {
 

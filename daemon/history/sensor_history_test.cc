@@ -15,7 +15,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "daemon/board/board_series.h"
 #include "daemon/board/board_store.h"
 #include "daemon/board/sensor_families.h"
 #include "daemon/history/fake_life.h"
@@ -169,28 +168,6 @@ TEST(SensorHistoryTest, TooLittleMemoryHoldsNothing) {
   }
 }
 
-TEST(SensorHistoryTest, ItsBoundMayChange) {
-  SensorHistory history({.max_bytes = 1 << 20});
-  FakeReadings board(1, 0.02);
-  const auto publish = [&](int times) {
-    for (int i = 0; i < times; ++i) history.OnPublish(0, board.Next());
-  };
-  publish(5000);
-  ASSERT_GT(history.bytes(), size_t{32} << 10);
-  history.SetMaxBytes(32 << 10);
-  EXPECT_LE(history.bytes(), size_t{32} << 10);
-  EXPECT_FALSE(history.Chunks(0).empty()) << "the newest stays";
-  publish(100);
-  EXPECT_LE(history.bytes(), size_t{32} << 10);
-  history.SetMaxBytes(0);
-  publish(10);
-  EXPECT_TRUE(history.Chunks(0).empty());
-  EXPECT_EQ(history.bytes(), 0u);
-  history.SetMaxBytes(1 << 20);
-  publish(100);
-  EXPECT_FALSE(history.Chunks(0).empty()) << "from then on";
-}
-
 TEST(SensorHistoryTest, ACutIsBetweenChunks) {
   SensorHistory history({});
   history.OnPublish(0, Reading(1, 250, 10));
@@ -258,7 +235,7 @@ std::string KeyOf(const std::string& name, const auto& labels) {
   return key;
 }
 
-// As a front end takes them.
+// Takes the samples as a front end does.
 class Shown final : public BoardSeries {
  public:
   Shown(const BoardSight& sight, const SensorFamily& family, Values& out)
@@ -352,7 +329,7 @@ TEST(SensorHistoryPropertyTest, WithRoomEverythingIsHeld) {
   }));
 }
 
-// What is held of a group is its newest readings, without a gap.
+// The held readings of a group are its newest, without a gap.
 TEST(SensorHistoryPropertyTest, WithoutRoomTheOldestGoes) {
   EXPECT_TRUE(rc::check([] {
     FakeReadings board(*rc::gen::arbitrary<uint32_t>(), SomeBoardTurbulence());

@@ -46,7 +46,7 @@ std::optional<std::string> TokenOf(const http::fields& fields) {
   return count == 1 ? BearerToken(TextOf(fields[http::field::authorization])) : "";
 }
 
-// Likewise of a field that is not beast's.
+// The same for a field that beast does not have.
 std::optional<std::string> SessionTokenOf(const http::fields& fields) {
   const auto count = fields.count("X-Auth-Token");
   if (count == 0) return std::nullopt;

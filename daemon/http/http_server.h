@@ -18,11 +18,11 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/config/config.h"
-#include "daemon/http/http_message.h"
-#include "daemon/listen/holder_throttle.h"
+#include "daemon/http/http_exchange.h"
+#include "daemon/listen/throttle.h"
 #include "daemon/listen/tls_peer.h"
 #include "daemon/listen/work_queue.h"
-#include "daemon/metrics/serving_metrics.h"
+#include "daemon/metrics/area_metrics.h"
 
 namespace sideband::daemon {
 

@@ -22,9 +22,9 @@
 #include "absl/strings/string_view.h"
 #include "daemon/http/http_exchange.h"
 #include "daemon/identity/identity.h"
+#include "daemon/listen/acceptor.h"
 #include "daemon/listen/connection_table.h"
-#include "daemon/listen/descriptors.h"
-#include "daemon/listen/tls_context.h"
+#include "daemon/listen/listener_tls.h"
 #include "daemon/listen/tls_peer.h"
 
 namespace sideband::daemon {
@@ -308,7 +308,7 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     if (pause_) pause_->cancel();
   }
 
-  // Of the holder, over all of its connections.
+  // The share is the holder's, over all of its connections.
   void UseShare() {
     if (context_.options.throttle != nullptr) share_ = context_.options.throttle->ShareOf(holder_.name);
   }

@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-#include "daemon/http/http_message.h"
+#include "daemon/http/http_exchange.h"
 #include "daemon/http/http_server.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/listen/listener_tls.h"

@@ -56,7 +56,7 @@ class FakeOwner final : public HttpSessionOwner {
   void OnBreach(Id id, const char* reason) override { Note(id, reason); }
   void OnEnd(Id id) override { Note(id, "end"); }
 
-  // What was reported since the last call.
+  // The reports since the last call.
   Texts Take() { return std::exchange(told_, {}); }
 
   bool may_stay = true;
@@ -107,7 +107,7 @@ class HttpSessionTest : public testing::Test {
     ASSERT_EQ(send(peer_, bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
     Poll();
   }
-  // What the session has written, until it has nothing more to write.
+  // Reads until the session has nothing more to write.
   std::string Receive() {
     std::string received;
     std::array<char, 65536> buffer{};

@@ -13,8 +13,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "daemon/exposition/device_frame.h"
-#include "proto/exposition/text.h"
+#include "daemon/exposition/exposition.h"
+#include "proto/exposition/prometheus_text.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {

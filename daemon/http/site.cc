@@ -14,9 +14,8 @@
 #include "daemon/http/queries.h"
 #include "daemon/http/status_page.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/redfish/error_document.h"
+#include "daemon/redfish/document.h"
 #include "daemon/redfish/public_documents.h"
-#include "daemon/redfish/request_target.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/sensor_queries.h"
@@ -228,7 +227,7 @@ HttpResponse Site::Handle(const HttpRequest& request) {
   const absl::Duration start = clock_.Steady();
   const absl::string_view path = PathOf(request.target);
   HttpResponse response = Answer(request, path);
-  // What is made later is counted then.
+  // An answer that is made later is counted then.
   if (response.work == nullptr) metrics_.HttpRequest(KnownPath(path), response.status, clock_.Steady() - start);
   return response;
 }

@@ -25,15 +25,14 @@
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
 #include "daemon/board/board_store.h"
-#include "daemon/config/sections.h"
+#include "daemon/config/config.h"
 #include "daemon/exposition/exposition_cache.h"
-#include "daemon/http/http_message.h"
+#include "daemon/http/http_exchange.h"
 #include "daemon/http/status_page.h"
 #include "daemon/listen/work_queue.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/redfish/document.h"
 #include "daemon/redfish/redfish_service.h"
-#include "daemon/redfish/request_target.h"
 #include "daemon/view/reader.h"
 
 namespace sideband::daemon {

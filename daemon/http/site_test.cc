@@ -20,6 +20,13 @@
 namespace sideband::daemon {
 namespace {
 
+using testing::Contains;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::Pair;
+using testing::StartsWith;
+
 TEST(PollAuditTest, OnceAMinuteForEachIdentity) {
   PollAudit audit;
   EXPECT_TRUE(audit.IsDue("a", absl::Seconds(0)));
@@ -34,9 +41,6 @@ TEST(PollAuditTest, AuditsMoreRatherThanLess) {
   for (size_t i = 0; i <= PollAudit::kIdentitiesMax; ++i) EXPECT_TRUE(audit.IsDue(absl::StrCat(i), absl::Seconds(1)));
   EXPECT_TRUE(audit.IsDue("0", absl::Seconds(1))) << "forgotten";
 }
-
-using testing::Contains;
-using testing::Pair;
 
 TEST(RedfishResponseTest, EitherFieldHasTheToken) {
   struct Row {
@@ -80,12 +84,7 @@ TEST(RedfishResponseTest, OtherVersionsOfODataAreRefused) {
 
 TEST(RedfishResponseTest, OtherMethods) { EXPECT_EQ(RedfishMethodResponse().status, 405); }
 
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
-
-// What the work queue would make.
+// Makes what the work queue would.
 HttpResponse Made(const HttpResponse& response) {
   return response.work == nullptr ? response : response.work->make(absl::OkStatus());
 }
@@ -585,6 +584,28 @@ TEST_F(SiteTest, AuditorsGetNoCounters) {
   }
 }
 
-}  // namespace
+TEST(TargetListTest, ListsTheConfiguredGroups) {
+  const TargetList targets({{{.targets = {"a:1", "b:2"}, .labels = {{"rack", "r\"1"}}}, {.targets = {"c:3"}}}});
+  EXPECT_EQ(targets.Json("here:9877"),
+            R"([{"labels":{"rack":"r\"1"},"targets":["a:1","b:2"]},{"labels":{},"targets":["c:3"]}])");
+}
 
+TEST(TargetListTest, WithoutGroupsListsTheDaemonItself) {
+  const TargetList targets(std::nullopt);
+  EXPECT_EQ(targets.Json("here:9877"), R"([{"labels":{},"targets":["here:9877"]}])");
+  EXPECT_EQ(targets.Json(""), "[]") << "HTTP/1.0 has no Host";
+  EXPECT_EQ(targets.Json("\"\xff"), "[{\"labels\":{},\"targets\":[\"\\\"\xef\xbf\xbd\"]}]");
+}
+
+TEST(TargetListTest, AnEmptyFileListsNoTarget) {
+  EXPECT_EQ(TargetList(std::vector<TargetGroup>()).Json("here:9877"), "[]");
+}
+
+TEST(TargetListTest, IsReplaced) {
+  TargetList targets(std::nullopt);
+  targets.Replace({{{.targets = {"a:1"}}}});
+  EXPECT_EQ(targets.Json("here:9877"), R"([{"labels":{},"targets":["a:1"]}])");
+}
+
+}  // namespace
 }  // namespace sideband::daemon

@@ -40,10 +40,10 @@ using nlohmann::json;
 constexpr double kMega = 1e6;
 constexpr double kMib = 1 << 20;
 
-// Of mailbox::kThermParams, which has both kinds.
+// The suffix in mailbox::kThermParams, which has both kinds.
 constexpr absl::string_view kMarginSuffix = " T.Limit";
 
-// Those that ask for an operator; the others are choices.
+// These ask for an operator; the others are choices.
 constexpr MiscFlag kFlagsOfAttention[] = {MiscFlag::kResetRequired, MiscFlag::kDrainRecommended,
                                           MiscFlag::kDeviceDisabled, MiscFlag::kDriverReloadPending};
 
@@ -267,7 +267,7 @@ json Partitions(const MetricReading& metrics) {
   return list;
 }
 
-// What is read once at the start is of the start for ever.
+// Groups that are read once, at the start, do not age.
 json Oldest(const BoardReading& reading, absl::Duration now) {
   json oldest;
   absl::Duration time = absl::InfiniteDuration();
@@ -330,7 +330,7 @@ std::string RowsJson(const std::vector<VisibleDevice>& devices) {
   return absl::StrCat(Member("scopes", scopes), ",", Member("snapshots", snapshots));
 }
 
-// What the page says of the bus, of the pipeline and of the daemon. docs/metrics.md describes them.
+// The page's metrics of the bus, the pipeline and the daemon. docs/metrics.md describes them.
 constexpr absl::string_view kOwnMetrics[] = {
     "sideband_audit_lost_total",
     "sideband_bus_transfers_total",

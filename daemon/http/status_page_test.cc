@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/board/board_store.h"
 #include "daemon/view/fake_world.h"
+#include "proto/base/wait_until.h"
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/memory_links.h"
 
@@ -261,6 +262,7 @@ TEST_F(SharedRowsTest, ServeManyThreads) {
       for (int k = 0; k < 20; ++k) EXPECT_THAT(*RowsOf(i % 2 == 0 ? "tenant-a" : "ops"), HasSubstr("vm0"));
     });
   }
+  const TimeLimit limit("the end of the threads");
   for (std::thread& thread : threads) thread.join();
 }
 
@@ -268,7 +270,7 @@ class PageDataTest : public testing::Test {
  protected:
   Caller As(const std::string& who) { return *world_.reader.Identify(CredentialsOf(who)); }
   json Status(const std::string& who) { return json::parse(data_.Status(As(who)).ToString()); }
-  // As data_, with boards.
+  // Status() where boards are read.
   std::string StatusWithBoards(const std::string& who) { return with_boards_.Status(As(who)).ToString(); }
   void PublishBoard(size_t device) {
     BoardReading reading;

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/identity/compact_jws.h"
+#include "daemon/identity/key_set.h"
 
 namespace sideband::daemon {
 namespace {

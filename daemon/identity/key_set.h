@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The public keys that verify bearer tokens, from a JWKS file (RFC 7517, 5). The file is read all or nothing.
+// A token as a JWS in its compact serialization (RFC 7515, 7.1), and the public keys that verify it, from a JWKS file
+// (RFC 7517, 5). The file is read all or nothing.
+//   SIDEBAND_ASSIGN_OR_RETURN(const CompactJws jws, ParseCompactJws(token));
 //   const std::shared_ptr<const KeySet> keys = LoadKeySet("/etc/sideband/jwks.json", errors);
-//   if (const VerificationKey* key = keys->Find(kid)) return key->Verify(token, jws);
+//   if (const VerificationKey* key = keys->Find(*jws.key_id)) return key->Verify(token, jws);
 #ifndef SIDEBAND_DAEMON_IDENTITY_KEY_SET_H_
 #define SIDEBAND_DAEMON_IDENTITY_KEY_SET_H_
 
@@ -10,24 +12,57 @@
 
 #include <cstddef>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "daemon/identity/compact_jws.h"
 #include "proto/base/errors.h"
 #include "proto/base/yaml.h"
 
 namespace sideband::daemon {
 
-// A public key that verifies token signatures, from a JWK (RFC 7517). The key determines the algorithm: P-256 is ES256,
-// RSA is RS256. The algorithm in a token's header is only compared with it.
+// Base64url of JOSE (RFC 7515, appendix C): without padding.
+// DecodeBase64Url returns nullopt for every text that EncodeBase64Url does not produce: padding, spaces, other
+// alphabets, spare bits that are set. Each byte string therefore has exactly one text, and no bit of a text can change
+// unnoticed.
+std::optional<std::string> DecodeBase64Url(absl::string_view text);
+std::string EncodeBase64Url(absl::string_view bytes);
+
+// INVALID_ARGUMENT unless the text is exactly one RFC 8259 object in UTF-8. A repeated name in any object is rejected,
+// since parsers disagree on the value that counts.
+absl::StatusOr<nlohmann::json> ParseJsonObject(absl::string_view text);
+
+// Returns the member's text; nullptr where the member is absent or not a string.
+const std::string* FindString(const nlohmann::json& object, const char* name);
+
+inline constexpr size_t kTokenBytesMax = 8192;
+
+// The parts of a token, not yet verified.
+struct CompactJws {
+  std::string algorithm;              // from the header, unverified; must equal the key's algorithm
+  std::optional<std::string> key_id;  // "kid"
+  std::string payload;
+  std::string signature;
+};
+
+// UNAUTHENTICATED "token: WHY".
+absl::Status BadToken(absl::string_view why);
+
+// Returns UNAUTHENTICATED with a reason for a token that is longer than kTokenBytesMax or is not three parts of strict
+// base64url. The header must be strict JSON with an `alg`; a `kid` must be a string, and `typ` must be absent or that
+// of a JWT. A `crit` is rejected, since no extension is supported.
+absl::StatusOr<CompactJws> ParseCompactJws(absl::string_view token);
+
 inline constexpr size_t kRsaBitsMin = 2048;
 inline constexpr size_t kRsaBitsMax = 8192;
 inline constexpr size_t kKeyIdBytesMax = 256;
 
+// A public key that verifies token signatures, from a JWK (RFC 7517). The key determines the algorithm: P-256 is ES256,
+// RSA is RS256. The algorithm in a token's header is only compared with it.
 // Immutable, therefore thread-safe.
 class VerificationKey {
  public:

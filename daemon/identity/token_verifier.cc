@@ -11,8 +11,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "daemon/identity/compact_jws.h"
 #include "daemon/identity/identity.h"
+#include "daemon/identity/key_set.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {

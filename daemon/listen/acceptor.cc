@@ -19,11 +19,13 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/steady_time.h"
 
 namespace sideband::daemon {
 namespace {
@@ -37,6 +39,8 @@ using boost::system::error_code;
 constexpr std::chrono::milliseconds kAcceptRetry{20}, kLocalAcceptRetry{100};
 // Bounds a burst of accepts, so that the thread's other work proceeds.
 constexpr int kAcceptsAtOnce = 16;
+// Between two lines of the log that say that no descriptor is left.
+constexpr absl::Duration kLogInterval = absl::Seconds(10);
 
 // An address of either family, as the system calls take it.
 class SocketAddress {
@@ -75,6 +79,13 @@ class SocketAddress {
   sockaddr_in v4_{};
   sockaddr_in6 v6_{};
 };
+
+// Makes the kernel withhold a connection until its peer has sent a byte, for at most a second: silent peers do not take
+// the places of others. No effect where the system does not support it (TCP_DEFER_ACCEPT).
+void DeferAccept(int listening_socket) {
+  const int seconds = 1;
+  setsockopt(listening_socket, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof(seconds));
+}
 
 // Not open if a step failed; errno says why.
 Descriptor Listen(const SocketAddress& address) {
@@ -130,6 +141,19 @@ int AcceptOrError(int listener) {
 }
 
 }  // namespace
+
+bool HasUnreadBytes(int socket) {
+  char byte = 0;
+  return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+void DescriptorAlarm::OnExhausted(absl::string_view listener, ListenerMetrics& metrics) {
+  metrics.DescriptorsExhausted(listener);
+  const absl::Duration now = SteadyNow();
+  if (now - logged_ < kLogInterval) return;
+  logged_ = now;
+  spdlog::error("{}: no file descriptor is left for a new connection", std::string(listener));
+}
 
 absl::StatusOr<NetworkListener> NetworkListener::Open(absl::string_view name, const ListenAddress& address,
                                                       int inherited) {

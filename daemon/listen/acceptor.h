@@ -26,12 +26,24 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "daemon/config/listener_config.h"
-#include "daemon/listen/descriptors.h"
-#include "daemon/metrics/serving_metrics.h"
+#include "daemon/metrics/area_metrics.h"
 #include "proto/base/file.h"
 
 namespace sideband::daemon {
+
+// Whether the socket has received bytes that are not yet read.
+bool HasUnreadBytes(int socket);
+
+// Reports the exhaustion of descriptors: counted each time, logged once in ten seconds. Not thread-safe.
+class DescriptorAlarm {
+ public:
+  void OnExhausted(absl::string_view listener, ListenerMetrics& metrics);
+
+ private:
+  absl::Duration logged_ = -absl::InfiniteDuration();
+};
 
 struct NetworkListener {
   Descriptor socket;  // non-blocking, listening
@@ -105,7 +117,7 @@ class DescriptorReserve {
   void Refill();
 
  private:
-  // The number of descriptors of a gRPC connection (daemon/gate).
+  // The number of descriptors of a gRPC connection (gate.h).
   std::array<Descriptor, 3> kept_;
 };
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides which connections a server keeps at its limits: a new connection evicts the one that has been idle longest. A
-// scraper that connects once a minute is thus never locked out by idle connections.
+// How many connections each server may have, and which it keeps at its limits: a new connection evicts the one that has
+// been idle longest. A scraper that connects once a minute is thus never locked out by idle connections.
+//   const ConnectionBudget budget = BudgetConnections(FileLimit(), config.devices.size());
+//   http.connections_max = budget.http;
 //   const auto verdict = table.Admit(id, {.name = "spiffe://example.org/prometheus"});
 //   if (verdict.evicted) Close(*verdict.evicted);
 //   if (!verdict.admitted) Close(id);
-//
-// Connections in their handshake are counted apart from known ones, those after it. Of the known ones, those that have
-// not shown an identity are evicted first: a peer without a certificate or token cannot cost another peer its place,
-// also where both come from one address.
 #ifndef SIDEBAND_DAEMON_LISTEN_CONNECTION_TABLE_H_
 #define SIDEBAND_DAEMON_LISTEN_CONNECTION_TABLE_H_
 
@@ -23,6 +21,27 @@
 
 namespace sideband::daemon {
 
+// The maximum numbers of connections of each server, after their handshake and in it.
+struct ConnectionBudget {
+  size_t http = 0;
+  size_t http_handshakes = 0;
+  size_t grpc = 0;  // three descriptors each; one in the handshake
+  size_t grpc_handshakes = 0;
+  size_t per_identity = 0;  // in each server
+};
+
+// At most 512 connections, of these 64 per identity, and 128 handshakes, in each server. Less where the process limit
+// `files` does not suffice for them, the devices and the daemon's own descriptors. At least 4, 2 and 2: a limit that is
+// far too low shows at accept.
+ConnectionBudget BudgetConnections(size_t files, size_t devices);
+
+// The process's limit of descriptors (RLIMIT_NOFILE).
+size_t FileLimit();
+
+// Connections in their handshake are counted apart from known ones, those after it. Of the known ones, those that have
+// not shown an identity are evicted first: a peer without a certificate or token cannot cost another peer its place,
+// also where both come from one address.
+//
 // Not thread-safe. Evicted and rejected connections leave the table at once; the caller closes them.
 class ConnectionTable {
  public:
@@ -115,7 +134,6 @@ std::string AddressName(const boost::asio::ip::address& address);
 ConnectionTable::Holder HolderOf(const SubjectNames& names, const std::string& address);
 
 // Maps an address to the group that counts as one peer, since a peer can choose any address of its group.
-
 // IPv4: the address itself, also in its IPv4-mapped IPv6 form. IPv6: the first 64 bits, the size of the smallest
 // network that is assigned.
 std::string AddressGroup(const boost::asio::ip::address& address);

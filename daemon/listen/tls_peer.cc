@@ -38,7 +38,7 @@ absl::Time EndOf(const SSL* ssl) {
   return end;
 }
 
-// As in the handshake.
+// The same verification as in the handshake.
 bool VerifiesUnder(X509_STORE& authority, X509* certificate, STACK_OF(X509) * chain) {
   const StoreContextPtr verifier(X509_STORE_CTX_new());
   if (X509_STORE_CTX_init(verifier.get(), &authority, certificate, chain) != 1) return false;

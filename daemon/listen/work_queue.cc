@@ -20,8 +20,8 @@ constexpr uint64_t kReverseEvery = 4;
 // Full budgets are dropped when there are more than this.
 constexpr size_t kBudgetsMax = 1024;
 
-// Of the calling thread alone (setpriority(2), "C library/kernel differences"). Where it is not permitted, the order of
-// the lanes remains.
+// For the calling thread alone (setpriority(2), "C library/kernel differences"). Where it is not permitted, the order
+// of the lanes remains.
 void YieldToOthers() { setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice); }
 
 }  // namespace
@@ -87,7 +87,7 @@ void WorkQueue::Add(Lane lane, const Holder& holder, Work work) {
 bool WorkQueue::MayTake(Row row) const {
   const RowState& state = rows_[row];
   if (state.turns.empty()) return false;
-  // What is slow leaves threads to what is quick; each has at least one.
+  // Slow lanes leave threads to quick ones; each has at least one.
   const int histories = rows_[kOperatorsHistories].running + rows_[kHistories].running;
   const int queries = histories + rows_[kQueries].running;
   if (row == kQueries) return queries < std::max(1, options_.threads - 1);
@@ -105,7 +105,7 @@ bool WorkQueue::HasOthersWork() const {
   return false;
 }
 
-// Of the holder whose turn it is. What it has used since the work was added counts.
+// Takes work of the holder whose turn it is. Time that it has used since the work was added counts.
 WorkQueue::Job WorkQueue::TakeFrom(Row row) {
   RowState& state = rows_[row];
   Job job{.row = row, .holder = std::move(state.turns.front())};
@@ -162,7 +162,7 @@ void WorkQueue::ServeOperators() {
     {
       absl::MutexLock lock(&mu_);
       mu_.Await(absl::Condition(this, &WorkQueue::HasOperatorsWork));
-      // What waits when the queue stops is finished first.
+      // Work that waits when the queue stops is finished first.
       if (MayTake(kOperators)) job = TakeFrom(kOperators);
     }
     if (!job) return;

@@ -25,7 +25,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
-#include "daemon/listen/token_bucket.h"
+#include "daemon/listen/throttle.h"
 
 namespace sideband::daemon {
 

@@ -7,7 +7,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/extension.h"
-#include "proto/mailbox/snapshot_cost.h"
+#include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::daemon {

@@ -61,7 +61,7 @@ class FakeMailbox final : public Transport {
 
   // Executes a command of another controller.
   void RunElsewhere(const Command& command);
-  // Starts the device anew: nothing is latched or acknowledged, and the status is READY.
+  // Restarts the device: nothing is latched or acknowledged, and the status is READY.
   void Restart(uint64_t boot_id);
 
   // The commands with this opcode so far, other controllers' excluded.

@@ -20,7 +20,6 @@
 #include "daemon/mailbox/register_port.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/base/bytes.h"
-#include "proto/base/secret_memory.h"
 #include "proto/mailbox/clocks.h"
 #include "proto/mailbox/counting.h"
 #include "proto/mailbox/extension.h"

@@ -763,7 +763,7 @@ TEST_F(MailboxSessionTest, AnotherControllersDataIsNotABaseCommands) {
   }
 }
 
-// Of another controller that writes its inputs between this one's command and the read of its data.
+// The zero may be the input that another controller writes between this one's command and the read of its data.
 TEST_F(MailboxSessionTest, AZeroThatIsRareIsReadTwice) {
   AnswerAll({.data = 0});
   EXPECT_EQ(session_.RunBase(kGetEnergy, std::nullopt, {.data = true})->data, 0u);

@@ -7,7 +7,6 @@
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
-#include "proto/mailbox/snapshot_cost.h"
 
 namespace sideband::daemon {
 namespace {

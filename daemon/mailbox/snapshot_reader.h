@@ -21,7 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
-#include "daemon/mailbox/counting_writer.h"
+#include "daemon/mailbox/device_commands.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/mailbox/snapshot.h"

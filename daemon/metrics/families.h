@@ -35,22 +35,27 @@ inline HistogramFamily& Histograms(prometheus::Registry& registry, const char* n
 // The value of the label `code`.
 inline std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(code); }
 
-// Removes all series of the family with that device; `add` returns a series by its labels.
+// Removes all series of the family with that label; `add` returns a series by its labels.
 template <typename Metric, typename Add>
-void RemoveDevice(prometheus::Family<Metric>& family, const std::string& device, Add add) {
+void RemoveSeries(prometheus::Family<Metric>& family, const std::string& label, const std::string& value, Add add) {
   for (const prometheus::MetricFamily& collected : family.Collect()) {
     for (const prometheus::ClientMetric& metric : collected.metric) {
       prometheus::Labels labels;
-      for (const auto& label : metric.label) labels.emplace(label.name, label.value);
-      const auto of = labels.find("device");
-      if (of != labels.end() && of->second == device) family.Remove(&add(labels));
+      for (const auto& of : metric.label) labels.emplace(of.name, of.value);
+      const auto found = labels.find(label);
+      if (found != labels.end() && found->second == value) family.Remove(&add(labels));
     }
   }
 }
-
 template <typename Metric>
-void RemoveDevice(prometheus::Family<Metric>& family, const std::string& device) {
-  RemoveDevice(family, device, [&](const prometheus::Labels& labels) -> Metric& { return family.Add(labels); });
+void RemoveSeries(prometheus::Family<Metric>& family, const std::string& label, const std::string& value) {
+  RemoveSeries(family, label, value, [&](const prometheus::Labels& labels) -> Metric& { return family.Add(labels); });
+}
+
+// Removes all series of the family with that device.
+template <typename Metric, typename... Add>
+void RemoveDevice(prometheus::Family<Metric>& family, const std::string& device, Add... add) {
+  RemoveSeries(family, "device", device, add...);
 }
 
 }  // namespace sideband::daemon

@@ -23,7 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/metrics/families.h"
 #include "proto/base/steady_time.h"
-#include "proto/exposition/text.h"
+#include "proto/exposition/prometheus_text.h"
 
 namespace sideband::daemon {
 namespace {
@@ -41,7 +41,7 @@ std::optional<MetricType> TypeOf(const prometheus::MetricFamily& family) {
   }
 }
 
-// As OpenMetrics demands ("Considerations: Canonical Numbers"): 0.0001, not 1e-04, and 1.0, not 1. In both formats,
+// OpenMetrics demands ("Considerations: Canonical Numbers") 0.0001, not 1e-04, and 1.0, not 1. In both formats,
 // since a label that differed would make two series of one.
 std::string BoundText(double bound) {
   if (std::isinf(bound)) return NumberText(bound);
@@ -123,48 +123,6 @@ std::optional<int> CountOpenFiles() {
 
 }  // namespace
 
-struct HistoryMetrics::Families {
-  explicit Families(prometheus::Registry& to) : registry(to) {}
-
-  prometheus::Registry& registry;
-  GaugeFamily& history_bytes = Gauges(registry, "sideband_history_bytes", "Memory that the history holds.");
-  GaugeFamily& history_max_bytes =
-      Gauges(registry, "sideband_history_max_bytes", "Memory that the history may hold; 0: none is kept.");
-  GaugeFamily& history_span = Gauges(registry, "sideband_history_span_seconds",
-                                     "Time from the oldest snapshot in the device's history to the newest.");
-  GaugeFamily& sensor_bytes =
-      Gauges(registry, "sideband_sensor_history_bytes", "Memory that the history holds of boards' sensors.");
-  GaugeFamily& sensor_span =
-      Gauges(registry, "sideband_sensor_history_span_seconds",
-             "Time from the oldest reading in the history of the device's sensors to the newest.");
-};
-
-HistoryMetrics::HistoryMetrics(prometheus::Registry& registry) : families_(std::make_unique<Families>(registry)) {}
-
-HistoryMetrics::~HistoryMetrics() = default;
-
-void HistoryMetrics::HistoryHeld(size_t bytes, size_t max_bytes) {
-  families_->history_bytes.Add({}).Set(static_cast<double>(bytes));
-  families_->history_max_bytes.Add({}).Set(static_cast<double>(max_bytes));
-}
-
-void HistoryMetrics::SensorHistoryHeld(size_t bytes) {
-  families_->sensor_bytes.Add({}).Set(static_cast<double>(bytes));
-}
-
-void HistoryMetrics::SensorHistorySpan(absl::string_view device, absl::Duration span) {
-  families_->sensor_span.Add({{"device", std::string(device)}}).Set(absl::ToDoubleSeconds(span));
-}
-
-void HistoryMetrics::HistorySpan(absl::string_view device, absl::Duration span) {
-  families_->history_span.Add({{"device", std::string(device)}}).Set(absl::ToDoubleSeconds(span));
-}
-
-void HistoryMetrics::ForgetDevice(absl::string_view device) {
-  RemoveDevice(families_->history_span, std::string(device));
-  RemoveDevice(families_->sensor_span, std::string(device));
-}
-
 std::string MetricsText(MetricsFormat format, const std::vector<prometheus::MetricFamily>& families,
                         const CreatedOf& created) {
   std::string out;
@@ -232,6 +190,7 @@ SelfMetrics::SelfMetrics(Options options)
       ListenerMetrics(registry()),
       AuditMetrics(registry()),
       HistoryMetrics(registry()),
+      BmcMetrics(registry()),
       families_(std::make_unique<Families>(registry())) {
   prometheus::Labels build = {{"version", options.version}};
   // To Prometheus an empty label is an absent one.

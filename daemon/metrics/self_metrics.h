@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's metrics about itself: those of each area (collection_metrics.h and so on), and of the process.
+// The daemon's metrics about itself: those of each area (area_metrics.h), and of the process.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto metrics, SelfMetrics::Create({.version = "0.1.0"}));
 //   metrics->CollectDuration("gpu0", took);
 //   body += metrics->Serialize();
@@ -24,10 +24,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "daemon/metrics/collection_metrics.h"
+#include "daemon/metrics/area_metrics.h"
 #include "daemon/metrics/families.h"
-#include "daemon/metrics/serving_metrics.h"
-#include "proto/exposition/text.h"
+#include "proto/exposition/prometheus_text.h"
 
 namespace prometheus {
 class Registry;
@@ -35,30 +34,6 @@ struct MetricFamily;
 }  // namespace prometheus
 
 namespace sideband::daemon {
-
-// Metrics of the history.
-//
-// Thread-safe. Label values must come from fixed sets (devices of the configuration, status codes, known paths): each
-// new one is a series that stays.
-class HistoryMetrics {
- public:
-  void HistoryHeld(size_t bytes, size_t max_bytes);
-  // How much of that is of sensors.
-  void SensorHistoryHeld(size_t bytes);
-  void HistorySpan(absl::string_view device, absl::Duration span);
-  void SensorHistorySpan(absl::string_view device, absl::Duration span);
-
- protected:
-  // Registers its families; throws what prometheus-cpp does.
-  explicit HistoryMetrics(prometheus::Registry& registry);
-  ~HistoryMetrics();
-  // Removes the device's series.
-  void ForgetDevice(absl::string_view device);
-
- private:
-  struct Families;
-  const std::unique_ptr<Families> families_;  // locks itself
-};
 
 // prometheus-cpp's metrics as text. Its own serializer has no OpenMetrics, and writes bounds of histograms in another
 // way.
@@ -121,7 +96,8 @@ class SelfMetrics final : private MetricsRegistry,
                           public RequestMetrics,
                           public ListenerMetrics,
                           public AuditMetrics,
-                          public HistoryMetrics {
+                          public HistoryMetrics,
+                          public BmcMetrics {
  public:
   struct Options {
     std::string version;

@@ -78,7 +78,7 @@ const char* PhysicalContextOf(const Sensor& sensor) {
   return nullptr;
 }
 
-// Of a clock, its range has readings beside the current one.
+// A clock has readings of its range beside the current one.
 bool IsMeasured(const Sensor& sensor) {
   return std::ranges::all_of(sensor.labels(),
                              [](const auto& label) { return label.name() != "kind" || label.value() == "current"; });

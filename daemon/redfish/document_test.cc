@@ -1,13 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/redfish/document.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+
 namespace sideband::daemon {
 namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+absl::StatusOr<PageOptions> AskedPage(absl::string_view query, bool is_collection = true) {
+  return PageOf(*ParseRedfishTarget(absl::StrCat("/redfish/v1/Chassis", query)), is_collection);
+}
+
+TEST(RequestTargetTest, SegmentsAndParametersAreDecoded) {
+  const auto target = ParseRedfishTarget("/redfish/v1/%24metadata/a%2Fb?%24top=%31&x&y=");
+  ASSERT_TRUE(target.ok()) << target.status();
+  EXPECT_THAT(target->segments, ElementsAre("redfish", "v1", "$metadata", "a/b"));
+  EXPECT_THAT(target->parameters, ElementsAre(Pair("$top", "1"), Pair("x", ""), Pair("y", "")));
+}
+
+TEST(RequestTargetTest, OneSlashAtTheEndIsIgnored) {
+  EXPECT_THAT(ParseRedfishTarget("/redfish/v1/")->segments, ElementsAre("redfish", "v1"));
+  EXPECT_THAT(ParseRedfishTarget("/redfish/v1//")->segments, ElementsAre("redfish", "v1", ""));
+  EXPECT_THAT(ParseRedfishTarget("/")->segments, ElementsAre());
+}
+
+TEST(RequestTargetTest, WhatIsNoTargetIsRejected) {
+  for (const char* target :
+       {"", "redfish", "/redfish/%", "/redfish/%zz", "/redfish/a b", "http://x/redfish", "/redfish/\xFF"}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(ParseRedfishTarget(target).status())) << target;
+  }
+}
+
+TEST(RequestTargetTest, Pages) {
+  EXPECT_EQ(AskedPage("")->skip, 0u);
+  EXPECT_EQ(AskedPage("")->top, std::nullopt);
+  EXPECT_EQ(AskedPage("?$skip=2")->skip, 2u);
+  EXPECT_EQ(AskedPage("?$top=0")->top, 0u);
+  EXPECT_EQ(AskedPage("?$skip=999999999&$top=999999999")->top, 999'999'999u);
+}
+
+TEST(RequestTargetTest, BadNumbersAreRejected) {
+  for (const char* query : {"?$top", "?$top=", "?$top=-1", "?$top=+1", "?$top=%201", "?$top=1.0", "?$top=x",
+                            "?$skip=1000000000", "?$skip=4294967297", "?$top=1&$top=1"}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(AskedPage(query).status())) << query;
+  }
+}
+
+TEST(RequestTargetTest, APageIsOfACollection) {
+  EXPECT_TRUE(absl::IsInvalidArgument(AskedPage("?$top=1", /*is_collection=*/false).status()));
+  EXPECT_TRUE(AskedPage("?only", /*is_collection=*/false).ok());
+}
+
+TEST(RequestTargetTest, MembersAreExpandedByOneLevel) {
+  struct Row {
+    const char* query;
+    const char* expand;
+    bool expands_members;
+  };
+  for (const Row& row :
+       {Row{"", "", false}, Row{"?$expand=.", ".", true}, Row{"?$expand=*", "*", true}, Row{"?$expand=~", "~", false},
+        Row{"?$expand=.($levels=1)", ".", true}, Row{"?%24expand=%2A(%24levels%3D1)&$top=1", "*", true}}) {
+    EXPECT_EQ(AskedPage(row.query)->expand, row.expand) << row.query;
+    EXPECT_EQ(AskedPage(row.query)->expands_members(), row.expands_members) << row.query;
+  }
+  EXPECT_TRUE(absl::IsUnimplemented(AskedPage("?$expand=.", /*is_collection=*/false).status()));
+}
+
+TEST(RequestTargetTest, OtherExpansionsAreRejected) {
+  for (const char* query :
+       {"?$expand", "?$expand=", "?$expand=x", "?$expand=..", "?$expand=.*", "?$expand=.()", "?$expand=.($levels)",
+        "?$expand=.($levels=)", "?$expand=.($levels=-1)", "?$expand=.($levels=1", "?$expand=.($levels=1))",
+        "?$expand=.($levels=1)x", "?$expand=.($level=1)", "?$expand=Members", "?$expand=.&$expand=."}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(AskedPage(query).status())) << query;
+  }
+  for (const char* levels : {"0", "2", "01", "99999999999999999999"}) {
+    EXPECT_TRUE(absl::IsOutOfRange(AskedPage(absl::StrCat("?$expand=.($levels=", levels, ")")).status())) << levels;
+  }
+}
+
+TEST(RequestTargetTest, OtherOptionsAreNotImplementedIfTheyBeginWithADollar) {
+  for (const char* query : {"?$filter=x", "?$select=Name", "?$", "?%24count"}) {
+    EXPECT_TRUE(absl::IsUnimplemented(AskedPage(query).status())) << query;
+  }
+  EXPECT_EQ(AskedPage("?$top=1&$filter=x").status().message(), "Remove the query parameter $filter.");
+  EXPECT_TRUE(AskedPage("?only&excerpt&x=$expand").ok()) << "others are ignored";
+}
 
 TEST(IdentifiersTest, PlainNamesAreTheirIds) { EXPECT_EQ(RedfishId("gpu-0.a_B"), "gpu-0.a_B"); }
 
@@ -105,6 +190,61 @@ TEST(CollectionTest, PagesWithoutMembers) {
   }
 }
 
-}  // namespace
+const nlohmann::json& InfoOf(const RedfishError& error) { return error.document["error"]["@Message.ExtendedInfo"][0]; }
 
+TEST(ErrorDocumentTest, EachCodeHasItsStatusAndMessage) {
+  struct Row {
+    absl::StatusCode code;
+    int http_status;
+    const char* id;
+  };
+  for (const Row& row : {Row{absl::StatusCode::kInvalidArgument, 400, "Base.1.16.GeneralError"},
+                         Row{absl::StatusCode::kUnauthenticated, 401, "Base.1.16.NoValidSession"},
+                         Row{absl::StatusCode::kPermissionDenied, 403, "Base.1.16.InsufficientPrivilege"},
+                         Row{absl::StatusCode::kNotFound, 404, "Base.1.16.ResourceMissingAtURI"},
+                         Row{absl::StatusCode::kFailedPrecondition, 412, "Base.1.16.GeneralError"},
+                         Row{absl::StatusCode::kOutOfRange, 400, "Base.1.16.QueryParameterOutOfRange"},
+                         Row{absl::StatusCode::kUnimplemented, 501, "Base.1.16.QueryNotSupported"},
+                         Row{absl::StatusCode::kResourceExhausted, 507, "Base.1.16.GeneralError"},
+                         Row{absl::StatusCode::kUnavailable, 503, "Base.1.16.GeneralError"}}) {
+    const RedfishError error = RedfishErrorOf(absl::Status(row.code, "Do this."), "/x");
+    EXPECT_EQ(error.http_status, row.http_status);
+    EXPECT_EQ(error.document["error"]["code"], row.id);
+    EXPECT_EQ(InfoOf(error)["MessageId"], row.id);
+    EXPECT_EQ(error.document["error"]["message"], InfoOf(error)["Message"]);
+  }
+}
+
+TEST(ErrorDocumentTest, AnAbsentResourceIsNamedAsItWasAskedFor) {
+  const RedfishError error = RedfishErrorOf(absl::NotFoundError("of our own"), "/redfish/v1/Chassis/a%20\"b");
+  EXPECT_EQ(InfoOf(error)["Message"], "The resource at the URI '/redfish/v1/Chassis/a%20\"b' was not found.");
+  EXPECT_EQ(InfoOf(error)["MessageArgs"], nlohmann::json({"/redfish/v1/Chassis/a%20\"b"}));
+  EXPECT_EQ(error.document.dump().find("of our own"), std::string::npos);
+}
+
+TEST(ErrorDocumentTest, TheStatusSaysWhatToDo) {
+  EXPECT_EQ(InfoOf(RedfishErrorOf(absl::InvalidArgumentError("Give $top once."), "/x"))["Resolution"],
+            "Give $top once.");
+  EXPECT_NE(InfoOf(RedfishErrorOf(absl::UnauthenticatedError(""), "/x"))["Resolution"], "");
+}
+
+TEST(ErrorDocumentTest, AnErrorOfAQueryNamesTheParameter) {
+  const RedfishError range =
+      RedfishErrorOf(WithMessageArgs(absl::OutOfRangeError("Do this."), {"%2", "$levels", "1"}), "/x");
+  EXPECT_EQ(InfoOf(range)["Message"], "The value '%2' for the query parameter $levels is out of range 1.");
+  EXPECT_EQ(InfoOf(range)["MessageArgs"], nlohmann::json({"%2", "$levels", "1"}));
+  EXPECT_EQ(InfoOf(range)["Resolution"], "Do this.");
+  const RedfishError value = RedfishErrorOf(WithMessageArgs(absl::InvalidArgumentError("Do this."), {"$top"}), "/x");
+  EXPECT_EQ(value.http_status, 400);
+  EXPECT_EQ(InfoOf(value)["MessageId"], "Base.1.16.QueryParameterValueError");
+  EXPECT_EQ(InfoOf(value)["Message"], "The value for the parameter $top is invalid.");
+  EXPECT_EQ(InfoOf(value)["MessageArgs"], nlohmann::json::array({"$top"}));
+}
+
+TEST(ErrorDocumentTest, OtherMethods) {
+  EXPECT_EQ(RedfishMethodError().http_status, 405);
+  EXPECT_EQ(InfoOf(RedfishMethodError())["MessageId"], "Base.1.16.OperationNotAllowed");
+}
+
+}  // namespace
 }  // namespace sideband::daemon

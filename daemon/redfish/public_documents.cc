@@ -61,7 +61,7 @@ struct SchemaRow {
   const char* versioned;  // nullptr: it has no versions
 };
 
-// Of every type that an answer has.
+// The schema of every type that an answer has.
 constexpr SchemaRow kSchemas[] = {
     {"ServiceRoot", "v1_17_0"},
     {"ChassisCollection", nullptr},

@@ -13,7 +13,6 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/redfish/document.h"
-#include "daemon/redfish/request_target.h"
 
 namespace sideband::daemon {
 

@@ -19,7 +19,7 @@
 #include "daemon/view/snapshot_message.h"
 #include "daemon/view/telemetry_queries.h"
 #include "proto/base/status_macros.h"
-#include "proto/exposition/text.h"
+#include "proto/exposition/prometheus_text.h"
 
 namespace sideband::daemon {
 namespace {
@@ -38,7 +38,7 @@ std::string CountText(uint64_t count, uint64_t per_unit) {
   return text;
 }
 
-// "null" is what a report has for what is no number.
+// A report has "null" for what is not a number.
 std::string ValueText(const Sensor& sensor) {
   if (sensor.has_count()) return CountText(sensor.count(), sensor.count_per_unit());
   const double value = ValueInRedfish(sensor);
@@ -135,7 +135,7 @@ nlohmann::json SensorDefinition(const std::string& id, const Sensor& sensor) {
   definition["MetricType"] = MetricTypeOf(sensor);
   definition["MetricDataType"] = sensor.has_count() && sensor.count_per_unit() <= 1 ? "Integer" : "Decimal";
   definition["Implementation"] = "PhysicalSensor";
-  // Of Prometheus, with the same labels as a value's in a report.
+  // The name in Prometheus; a value in a report has the same labels.
   definition["Oem"]["Sideband"] = {{"@odata.type", "#SidebandTelemetry.v1_0_0.Definition"}, {"Metric", sensor.name()}};
   if (const SensorUnit* unit = SensorUnitOf(sensor.name())) definition["Units"] = unit->ucum;
   return definition;
@@ -549,7 +549,7 @@ absl::Status RedfishService::AddSensors(const Caller& caller, bool of_partitions
   return absl::OkStatus();
 }
 
-// As in a scrape, a device that is not fresh has no counters.
+// A device that is not fresh has no counters, as in a scrape.
 absl::Status RedfishService::AddCounters(const Caller& caller, MetricReport& report) const {
   for (const VisibleDevice& device : reader_.Devices(caller)) {
     if (device.state != VisibleDevice::State::kFresh) continue;

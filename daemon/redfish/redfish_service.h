@@ -21,7 +21,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "daemon/redfish/document.h"
-#include "daemon/redfish/request_target.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/sensor_queries.h"
 #include "sideband/v1/sensors.pb.h"

@@ -18,7 +18,6 @@
 #include "absl/strings/str_split.h"
 #include "daemon/board/board_store.h"
 #include "daemon/redfish/document.h"
-#include "daemon/redfish/request_target.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
@@ -281,7 +280,7 @@ TEST(MetricDefinitionsTest, AnEventIsDefinedAtEachLevel) {
   EXPECT_EQ(definitions.Find("dram_bytes"), std::nullopt);
 }
 
-// Of the fake world's tenants, p has a partition and q a metric of another one, on gpu0, and both have no VM.
+// On gpu0, tenant p has a partition and tenant q a metric of another one; both have no VM.
 constexpr char kPolicy[] = R"(version: 1
 operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
 tenants:

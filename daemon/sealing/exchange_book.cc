@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/sealing/exchange_book.h"
 
+#include <utility>
+
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
+namespace {
+
+absl::Status NoKeys() { return absl::NotFoundError("no guest is trusted with this VM's keys"); }
+
+exchange::ExchangeTarget TargetOf(const SealedVm& vm) {
+  return {
+      .device = vm.device_uuid, .boot_id = vm.boot_id, .vm = vm.vm, .generation = vm.generation, .events = vm.events};
+}
+
+}  // namespace
 
 ExchangeBook::ExchangeBook(exchange::SealingRules rules, const exchange::Sha384Digest& measurement, const Clock& clock)
     : rules_(std::move(rules)), measurement_(measurement), clock_(clock) {}
@@ -69,6 +81,39 @@ bool ExchangeBook::HasExchange(const Uuid& device, const Uuid& vm, const envelop
   absl::MutexLock lock(&mu_);
   exchange::VmKeys* const keys = KeysOf(device);
   return keys != nullptr && keys->Has(vm, nonce);
+}
+
+absl::Status DaemonSealer::Draw(const SealedVm& vm, Done<Bytes> done) {
+  if (exchanges_ == nullptr) {
+    done(NoKeys());
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<exchange::Challenge> challenge = exchanges_->Draw(vm.device_uuid, vm.vm);
+  if (challenge.ok()) {
+    done(Bytes(challenge->begin(), challenge->end()));
+  } else {
+    done(challenge.status());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DaemonSealer::Exchange(const SealedVm& vm, Bytes request, Done<Bytes> done) {
+  if (exchanges_ == nullptr) {
+    done(NoKeys());
+    return absl::OkStatus();
+  }
+  absl::StatusOr<ExchangeBook::Answer> answer = exchanges_->Exchange(TargetOf(vm), request);
+  if (answer.ok()) {
+    done(std::move(answer->bytes));
+  } else {
+    done(answer.status());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DaemonSealer::Rotate(const SealedVm& vm, Done<uint64_t> done) {
+  done(exchanges_ == nullptr ? NoKeys() : exchanges_->Rotate(vm.device_uuid, vm.vm));
+  return absl::OkStatus();
 }
 
 }  // namespace sideband::daemon

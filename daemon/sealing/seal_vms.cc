@@ -13,11 +13,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "daemon/snapshot/coverage.h"
 #include "daemon/snapshot/message.h"
-#include "daemon/snapshot/rotation.h"
-#include "proto/base/secret_memory.h"
+#include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
-#include "proto/envelope/counts.h"
 #include "proto/envelope/record.h"
 #include "proto/exchange/vm_records.h"
 #include "sideband/v1/telemetry.pb.h"
@@ -134,7 +133,7 @@ google::protobuf::ArenaOptions SecretArena() {
   return options;
 }
 
-// Every number of an event that takes turns.
+// Sets every number of a multiplexed event.
 void SetLongest(sideband::v1::Counter& counter) {
   constexpr uint64_t kLongest = std::numeric_limits<uint64_t>::max();
   counter.set_coverage(1);

@@ -15,7 +15,7 @@
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/base/uuid.h"
-#include "proto/envelope/counts.h"
+#include "proto/envelope/record.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {

@@ -11,7 +11,6 @@
 #include "proto/base/status_macros.h"
 #include "proto/envelope/keys.h"
 #include "proto/envelope/record.h"
-#include "proto/envelope/seal.h"
 
 namespace sideband::daemon {
 

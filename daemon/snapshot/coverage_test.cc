@@ -3,14 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {
 namespace {
 
 using mailbox::EventScope;
 using mailbox::SliceRate;
+using Counts = std::vector<uint64_t>;
 
 constexpr uint64_t kOne = uint64_t{1} << 32;
 
@@ -99,7 +103,6 @@ mailbox::Catalog TwoGroups() {
   return catalog;
 }
 
-using Counts = std::vector<uint64_t>;
 using Rates = std::vector<double>;
 
 TEST(CoverageTest, OfACountIsRunningOfResidentCycles) {
@@ -170,6 +173,143 @@ TEST(CoverageTest, WithoutGroupsEverythingIsWhole) {
   EXPECT_TRUE(coverage.IsWhole(Counts{7, 0, 9, 1000, 0, 0}));
 }
 
-}  // namespace
+class RotationTest : public testing::Test {
+ protected:
+  mailbox::Catalog catalog_ = RotatingCatalog();
+  mailbox::Snapshot data_ = RotatingData();
+};
 
+TEST_F(RotationTest, AnEstimateHasItsBoundsAndTimes) {
+  const Rotation rotation(catalog_);
+  const auto hits = rotation.Of(data_, 1, kHits);
+  ASSERT_TRUE(hits);
+  EXPECT_EQ(hits->value, 400u);
+  EXPECT_EQ(hits->lower, 300u) << "what was counted";
+  EXPECT_EQ(hits->upper, 550u);
+  EXPECT_EQ(hits->deviation, 10u);
+  EXPECT_EQ(hits->time.enabled, 1000u);
+  EXPECT_EQ(hits->time.running, 750u);
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 0.75);
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kDerivedMisses), 0.25) << "as if it were counted";
+  EXPECT_EQ(rotation.Shown(data_, 1, kHits), 400u);
+}
+
+TEST_F(RotationTest, TimesAreOfAllPlansTogether) {
+  catalog_.plans.push_back({.number = 3, .sets = {{0b1110}}});
+  data_.rotation[1].parts.push_back({.plan = 3, .enabled = {500}, .running = {500}});
+  EXPECT_EQ(Rotation(catalog_).TimeOf(data_.rotation[1], kHits), (mailbox::RotationTime{1500, 1250}));
+  EXPECT_EQ(Rotation(catalog_).CoverageOf(data_, 1, kMisses), 0.5) << "750 of 1500";
+  catalog_.plans.pop_back();
+  EXPECT_EQ(Rotation(catalog_).TimeOf(data_.rotation[1], kHits), (mailbox::RotationTime{1500, 750}))
+      << "a plan that is forgotten";
+}
+
+TEST_F(RotationTest, TimesAreOfTheEventsOwnScope) {
+  catalog_.plans.push_back({.number = 1, .of_device = true, .sets = {{0b1000}, {0}}});
+  catalog_.plans[0].sets[1] = {0b0100};
+  data_.rotation[0].parts.push_back({.plan = 1, .enabled = {9000}, .running = {3000, 6000}});
+  const Rotation rotation(catalog_);
+  for (const size_t event : {kHits, kMisses, kDerivedMisses}) {
+    EXPECT_EQ(rotation.TimeOf(data_.rotation[0], event),
+              mailbox::TimeOf(data_.rotation[0], catalog_.plans, event, std::nullopt));
+  }
+  EXPECT_EQ(rotation.TimeOf(data_.rotation[0], kHits), (mailbox::RotationTime{1000, 750}));
+  EXPECT_EQ(rotation.TimeOf(data_.rotation[0], kDerivedMisses), (mailbox::RotationTime{9000, 3000}));
+}
+
+TEST_F(RotationTest, FixedEventsAreExact) {
+  const Rotation rotation(catalog_);
+  EXPECT_FALSE(rotation.IsRotated(kResident));
+  EXPECT_FALSE(rotation.Of(data_, 1, kResident));
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kResident), 1);
+  EXPECT_EQ(rotation.Shown(data_, 1, kResident), 1000u);
+}
+
+TEST_F(RotationTest, AnEventThatHadEveryTurnIsExact) {
+  data_.rotation[1].parts[0].running = {1000, 0};
+  data_.rotation[1].events[0] = {.estimate = 300, .upper = 300};
+  const Rotation rotation(catalog_);
+  EXPECT_FALSE(rotation.Of(data_, 1, kHits));
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 1);
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kMisses), 0) << "the other never had one: there is no number";
+}
+
+TEST_F(RotationTest, ARowWithoutNumbersHasNone) {
+  data_.rotation[1] = {};
+  const Rotation rotation(catalog_);
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 0);
+  EXPECT_FALSE(rotation.Of(data_, 1, kHits));
+  data_.rotation[1].parts = SomeNumbers().parts;
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 0) << "not all was counted, and nothing was estimated";
+}
+
+TEST_F(RotationTest, ASnapshotWithoutRotationIsExact) {
+  data_.rotation.clear();
+  const Rotation rotation(catalog_);
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 1);
+  EXPECT_EQ(rotation.Shown(data_, 1, kHits), 300u);
+  EXPECT_TRUE(rotation.ShownCounters(data_).empty());
+}
+
+TEST_F(RotationTest, TimesAreThoseOfAllPlansAndOfTheGate) {
+  catalog_.gate_groups = {{.name = "g", .running_event = kResident}};
+  catalog_.events[kHits].details.gate_group = 0;
+  catalog_.plans.push_back({.number = 3, .sets = {{0b0110}}});
+  data_.rotation[1].parts = {{.plan = 0, .enabled = {1000, 800}, .running = {750, 600, 250, 200}},
+                             {.plan = 3, .enabled = {100, 10}, .running = {90, 5}}};
+  const Rotation rotation(catalog_);
+  EXPECT_EQ(rotation.TimeOf(data_.rotation[1], kHits).enabled, 810u);
+  EXPECT_EQ(rotation.TimeOf(data_.rotation[1], kHits).running, 605u);
+  EXPECT_EQ(rotation.TimeOf(data_.rotation[1], kMisses).enabled, 1100u);
+  EXPECT_EQ(rotation.TimeOf(data_.rotation[1], kMisses).running, 340u);
+}
+
+// Slices and the device turn at the same time, each in their own cycles.
+TEST_F(RotationTest, EventsOfTheDeviceHaveTheTimesOfItsOwnTurns) {
+  catalog_.events[kMisses].scope = mailbox::EventScope::kDevice;
+  catalog_.plans = {{.number = 0, .sets = {{0b0010}, {0b1000}}, .derived = {}},
+                    {.number = 1, .of_device = true, .sets = {{0b0100}, {0}}, .derived = {}}};
+  data_.rotation[0].parts = {{.plan = 0, .enabled = {4000}, .running = {3000, 1000}},
+                             {.plan = 1, .enabled = {1000}, .running = {500, 500}}};
+  const Rotation rotation(catalog_);
+  EXPECT_EQ(rotation.Of(data_, 0, kMisses)->time, (mailbox::RotationTime{.enabled = 1000, .running = 500}));
+  EXPECT_EQ(rotation.CoverageOf(data_, 0, kMisses), 0.5);
+  EXPECT_EQ(rotation.CoverageOf(data_, 0, kHits), 0.75);
+}
+
+// No plan that the catalogue has counted hits.
+TEST_F(RotationTest, WhatForgottenPlansCountedHasANumber) {
+  catalog_.plans[0].sets[0] = {0};
+  data_.rotation[1].parts.push_back({.plan = mailbox::kForgottenPlan, .enabled = {3000}, .running = {1000}});
+  const Rotation rotation(catalog_);
+  ASSERT_TRUE(rotation.Of(data_, 1, kHits));
+  EXPECT_EQ(rotation.Of(data_, 1, kHits)->time, (mailbox::RotationTime{.enabled = 4000, .running = 1000}));
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 0.25);
+  data_.rotation[1].events[0].estimate = 0;
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 0) << "nothing says that it was counted";
+}
+
+TEST_F(RotationTest, AlternatingTurnsAreAModel) {
+  EXPECT_EQ(Rotation(catalog_).Of(data_, 1, kHits)->method, EstimateMethod::kRandomTurns);
+  catalog_.plans[0].settings.profile = mailbox::RotationProfile::kTwoSet;
+  EXPECT_EQ(Rotation(catalog_).Of(data_, 1, kHits)->method, EstimateMethod::kModel);
+}
+
+TEST_F(RotationTest, AContradictionShowsNoLessThanWasCounted) {
+  data_.rotation[1].events[0].estimate = 7;
+  EXPECT_EQ(Rotation(catalog_).Shown(data_, 1, kHits), 300u);
+  data_.rotation[1].parts[0].running = {2000, 0};
+  EXPECT_TRUE(std::isnan(Rotation(catalog_).CoverageOf(data_, 1, kHits)));
+}
+
+TEST_F(RotationTest, ASnapshotShowsEstimatesAndFlagsThoseWhoSeeThem) {
+  DeviceSnapshot snapshot = RotatingSnapshot(std::make_shared<Topology>(catalog_, 77), data_);
+  EXPECT_EQ(std::vector(snapshot.Shown(2).begin(), snapshot.Shown(2).end()),
+            (std::vector<uint64_t>{1000, 400, 100, 8}));
+  snapshot.data.blocks[1].flags = mailbox::kFlagEstimated | mailbox::kFlagRotationInconsistent;
+  EXPECT_EQ(snapshot.FlagsOf(1, {true, true, false, false}), snapshot.data.blocks[1].flags);
+  EXPECT_EQ(snapshot.FlagsOf(1, {true, false, false, false}), mailbox::kFlagRotationInconsistent);
+}
+
+}  // namespace
 }  // namespace sideband::daemon

@@ -16,10 +16,9 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "daemon/snapshot/device_clock.h"
+#include "daemon/snapshot/coverage.h"
 #include "daemon/snapshot/device_info.h"
 #include "daemon/snapshot/ratio.h"
-#include "daemon/snapshot/rotation.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"

@@ -93,7 +93,7 @@ double RatioOf(const Ratio& ratio, std::span<const double> rates, bool* is_over_
 
 bool MayExceedOne(const Ratio& ratio, std::span<const RateBounds> bounds) {
   if (bounds.empty()) return false;
-  // What an event adds to numerator less denominator: an event in both cancels out.
+  // An event's weight in numerator less denominator: an event in both cancels out.
   std::map<size_t, int> weights;
   for (const size_t event : ratio.numerator) ++weights[event];
   for (const size_t event : ratio.denominator) --weights[event];
@@ -104,7 +104,7 @@ bool MayExceedOne(const Ratio& ratio, std::span<const RateBounds> bounds) {
     excess += weight * (weight > 0 ? bounds[event].upper : bounds[event].lower);
     is_estimated = is_estimated || bounds[event].lower != bounds[event].upper;
   }
-  // Of exact rates RatioOf() tells.
+  // For exact rates RatioOf() tells.
   return is_estimated && excess > 0;
 }
 

@@ -10,7 +10,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "daemon/snapshot/coverage.h"
-#include "daemon/snapshot/rotation.h"
 #include "proto/mailbox/catalog.h"
 
 namespace sideband::daemon {

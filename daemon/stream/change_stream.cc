@@ -20,7 +20,7 @@ uint64_t PartOf(const std::pair<std::string, int>& key, uint64_t content) {
 
 }  // namespace
 
-// Of several items of one identity, the first that was not visited yet.
+// Returns the first item of the identity that was not visited yet.
 StateTracker::Sent& StateTracker::SentOf(Items& items, const StateItem& item, Key& key) {
   key = {IdentityOf(item).SerializeAsString(), 0};
   for (;; ++key.second) {
@@ -49,7 +49,7 @@ StateChange StateTracker::Next(const std::string& device, const std::vector<Stat
     if (sent.round != 0 && sent.content == content) continue;
     Set(key, content, sent);
     *change.add_items() = item;
-    // What follows was not visited: what is gone is found at a later call.
+    // The rest was not visited: a later call finds what is gone.
     if (change.items_size() == kItemsMax) return change;
   }
   AddGone(items, change);
@@ -223,7 +223,7 @@ std::optional<StreamContent::Message> ChangeStream::NextGone(const StreamSight& 
 
 std::optional<StreamContent::Message> ChangeStream::NextEvent(const StreamSight& sight) {
   const Boards boards = WholeBoardsOf(sight);
-  // What is no longer seen is not sent either.
+  // Boards that are no longer seen have no events either.
   std::erase_if(cursors_, [&](const auto& cursor) { return !boards.contains(cursor.first); });
   for (const VisibleDevice* device : Selected(sight)) {
     const auto board = boards.find(device->info->name);
@@ -241,7 +241,7 @@ std::optional<StreamContent::Message> ChangeStream::NextEvent(const StreamSight&
 
 std::optional<StreamContent::Message> ChangeStream::NextOfRound(const StreamSight& sight) {
   if (auto message = NextChange(sight)) return message;
-  // What the daemon holds of boards' events belongs to the first round only.
+  // Only the first round has the boards' events that the daemon holds.
   if (auto message = round_ == 1 ? NextEvent(sight) : NextRepeated(sight)) return message;
   is_round_done_ = true;
   return std::nullopt;

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "daemon/stream/stream_content.h"
-#include "daemon/stream/stream_request.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/sensor_queries.h"
 #include "daemon/view/state_items.h"

@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "proto/base/status_macros.h"
-#include "proto/envelope/primitives.h"
+#include "proto/envelope/hpke.h"
 #include "proto/envelope/secret_access.h"
 
 namespace sideband::daemon {

@@ -21,7 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
-#include "proto/envelope/primitives.h"
+#include "proto/envelope/hpke.h"
 #include "proto/envelope/secret.h"
 #include "sideband/v1/telemetry.pb.h"
 
@@ -47,7 +47,7 @@ struct DevicePosition {
 struct BoardPosition {
   std::string name;
   uint64_t messages = 0;         // the position of the driver's newest message that was sent
-  uint64_t reader_id = 0;        // of the board's reader, whose start begins positions anew
+  uint64_t reader_id = 0;        // of the board's reader, at whose start positions begin at 0
   std::vector<uint64_t> raised;  // by mailbox::BoardEvent: the count that was sent
   bool operator==(const BoardPosition&) const = default;
 };

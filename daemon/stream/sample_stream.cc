@@ -239,7 +239,7 @@ void SampleStream::Restore(const VisibleDevice& device, const DevicePosition& po
   cursor.pacer = SamplePacer(request_.sample_interval, position.after, *position.due);
   cursor.boot_id = position.boot_id;
   if (!request_.suppress_redundant) return;
-  // What has changed is decided by the last update, whose counts are the newest or in the history.
+  // Changes are found by the last update, whose counts are the newest or in the history.
   if (device.snapshot != nullptr && device.snapshot->publication == position.after) {
     cursor.rows = DigestsOf(UpdateOf(device));
     return;

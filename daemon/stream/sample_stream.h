@@ -19,7 +19,6 @@
 #include "absl/time/time.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/stream/stream_content.h"
-#include "daemon/stream/stream_request.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/replay.h"
 #include "daemon/view/sensor_queries.h"
@@ -186,7 +185,7 @@ class SampleStream final : public StreamContent {
   // Whether a leg goes on or another one begins.
   bool IsInLeg(const VisibleDevice& device, const Replay& replay);
   void EndReplay(Cursor& cursor);
-  // The device begins anew after a gap.
+  // The device starts again after a gap.
   Message GiveUpReplay(const VisibleDevice& device, Cursor& cursor, sideband::v1::Gap::Reason reason,
                        const StreamSight& sight);
   // Ends the replay of a device that the caller no longer sees.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The content of a stream: Subscription decides when, and asks it for the next message at each step. A round is the
-// whole present state: the first one, and one for each heartbeat. A message that only repeats state has `heartbeat`, so
-// that a reader may ignore it; a message with new content has not.
+// The request for a stream, and its content: Subscription decides when, and asks it for the next message at each step.
+// A round is the whole present state: the first one, and one for each heartbeat. A message that only repeats state has
+// `heartbeat`, so that a reader may ignore it; a message with new content has not.
 //   content.BeginRound();
 //   while (auto message = content.NextOfRound(sight)) Send(*message);
 //   if (content.IsRoundDone(sight)) SendSync();
@@ -11,23 +11,43 @@
 #define SIDEBAND_DAEMON_STREAM_STREAM_CONTENT_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/snapshot/message.h"
 #include "daemon/stream/resume_token.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
 
-// A message of a stream, whose snapshot may be one that is serialised already.
-//
-// A SubscribeResponse.
+// A valid SubscribeRequest. The names in its filter are checked against what the caller sees, at each step.
+struct StreamRequest {
+  // More than a device can have.
+  static constexpr int kEventsMax = 4096;
+  static constexpr size_t kNameBytesMax = 256;
+
+  // INVALID_ARGUMENT naming the field.
+  static absl::StatusOr<StreamRequest> Parse(const sideband::v1::SubscribeRequest& request);
+
+  RowFilter filter;
+  bool names_rows = false;  // the filter has a VM, a context or events
+  bool once = false;
+  bool on_change = false;
+  bool sensors = false;
+  bool suppress_redundant = false;
+  absl::Duration sample_interval;     // zero: the device's own
+  absl::Duration heartbeat_interval;  // zero: no heartbeats
+};
+
+// A SubscribeResponse, whose snapshot may be one that is serialised already.
 struct StreamMessage {
   sideband::v1::SubscribeResponse fields;  // all of it, but `update` where that is shared
   std::optional<SharedSnapshot> update;    // the response's, shared by all readers of the view; `fields` then has none

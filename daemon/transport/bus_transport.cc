@@ -112,7 +112,7 @@ absl::Status UnixBusTransport::Connect() {
 absl::StatusOr<smbus::TransferResult> UnixBusTransport::Execute(const smbus::Transfer& transfer) {
   SIDEBAND_RETURN_IF_ERROR(Connect());
   auto result = smbus::ExchangeOnBus(socket_.get(), path_, transfer, options_.timeout);
-  if (!result.ok()) socket_ = Descriptor();  // whatever is still on its way belongs to nobody
+  if (!result.ok()) socket_ = Descriptor();  // bytes still on their way are of no transaction
   return result;
 }
 
@@ -156,7 +156,7 @@ absl::Status I2cDevTransport::Open() {
 absl::Status I2cDevTransport::Configure() {
   unsigned long functionality = 0;
   const int error = system_.Ioctl(fd_, I2C_FUNCS, reinterpret_cast<unsigned long>(&functionality));
-  // A file that is no I2C device has no I2C_FUNCS.
+  // A file that is not an I2C device has no I2C_FUNCS.
   if (error == -ENOTTY) return absl::UnavailableError(absl::StrCat("bus ", path_, ": is not an I2C bus"));
   if (error < 0) return Error(-error);
   carries_messages_ = (functionality & I2C_FUNC_I2C) != 0;

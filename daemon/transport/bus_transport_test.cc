@@ -5,18 +5,15 @@
 #include <linux/i2c-dev.h>
 #include <linux/i2c.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <functional>
-#include <thread>
+#include <utility>
+#include <vector>
 
+#include "proto/base/fake_unix_server.h"
 #include "proto/base/steady_time.h"
-#include "proto/base/wait_until.h"
 #include "proto/smbus/bus_frame.h"
 #include "proto/smbus/transfer.h"
 
@@ -30,37 +27,9 @@ using smbus::Transfer;
 const smbus::Transfer kCarriedRead = {{smbus::Message::Read(0x4F, 2)}};
 const smbus::TransferResult kCarriedResult = {.read = {{1, 2}}};
 
-// A peer that accepts one connection per script, in order, and runs the script on it.
-class FarEnd {
+class FarEnd : public FakeUnixServer {
  public:
-  explicit FarEnd(std::vector<std::function<void(int)>> scripts) {
-    std::filesystem::current_path(testing::TempDir());  // the path of a Unix socket must be short
-    unlink(path.c_str());
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, path.c_str(), sizeof(address.sun_path) - 1);
-    listener_ = socket(AF_UNIX, SOCK_STREAM, 0);
-    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-    EXPECT_EQ(listen(listener_, 4), 0);
-    thread_ = std::thread([this, scripts = std::move(scripts)] {
-      for (const auto& script : scripts) {
-        const int fd = accept(listener_, nullptr, nullptr);
-        script(fd);
-        close(fd);
-      }
-    });
-  }
-  ~FarEnd() {
-    const TimeLimit limit("the end of the far end's scripts");
-    thread_.join();
-    close(listener_);
-  }
-
-  const std::string path = "far_end.sock";
-
- private:
-  int listener_;
-  std::thread thread_;
+  explicit FarEnd(std::vector<Script> scripts) : FakeUnixServer("far_end.sock", std::move(scripts)) {}
 };
 
 void ReadRequest(int fd) {

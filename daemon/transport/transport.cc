@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
@@ -85,7 +87,7 @@ absl::StatusOr<smbus::TransferResult> NoPecTransport::Read(const smbus::Transfer
   smbus::Transfer shorter = transfer;
   --shorter.messages[1].read_size;
   SIDEBAND_ASSIGN_OR_RETURN(smbus::TransferResult result, inner_->Execute(shorter));
-  // What a failed transaction has read goes to nobody.
+  // Bytes read by a failed transaction are not returned.
   if (result.outcome == smbus::Outcome::kOk && result.read.size() == 1) {
     result.read[0].push_back(PecOf(*AsBlockRead(transfer), result.read[0]));
   }
@@ -111,6 +113,39 @@ void BusLock::Release() {
   if (descriptor_.is_open()) ::flock(descriptor_.get(), LOCK_UN);
   descriptor_ = Descriptor();
   is_held_ = false;
+}
+
+absl::StatusOr<std::unique_ptr<CapturingTransport>> CapturingTransport::Create(std::unique_ptr<Transport> inner,
+                                                                               const std::string& path,
+                                                                               const Clock& clock, OnEnd on_end,
+                                                                               uint64_t file_bytes_max) {
+  // By both clocks, before anything else takes time.
+  const absl::Duration start = clock.Steady();
+  const auto host_time_us = static_cast<uint64_t>(absl::ToUnixMicros(clock.Now()));
+  SIDEBAND_ASSIGN_OR_RETURN(auto writer, smbus::CaptureWriter::Create(path, {.host_time_us = host_time_us,
+                                                                             .size_max = file_bytes_max,
+                                                                             .replaces_at_first_event = true}));
+  return std::unique_ptr<CapturingTransport>(
+      new CapturingTransport(std::move(inner), std::move(writer), clock, start, std::move(on_end)));
+}
+
+void CapturingTransport::Capture(const smbus::BusRecord& record) {
+  const absl::Status status = writer_->Append(record);
+  if (status.ok()) return;
+  // No further attempts: `on_end` is called once, and the bus stays in use.
+  writer_.reset();
+  on_end_(status);
+}
+
+absl::StatusOr<smbus::TransferResult> CapturingTransport::Execute(const smbus::Transfer& transfer) {
+  const absl::Duration begin = clock_.Steady() - start_;
+  auto result = inner_->Execute(transfer);
+  if (writer_ != nullptr) {
+    Capture({.time_us = static_cast<uint64_t>(absl::ToInt64Microseconds(begin)),
+             .transfer = transfer,
+             .result = result.ok() ? std::optional(*result) : std::nullopt});
+  }
+  return result;
 }
 
 }  // namespace sideband::daemon

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The interface to a bus that carries SMBus transactions; the shapes of SMBus block transactions with PEC; the
-// transport to a board without PEC; and BusLock, a lock on a bus that programs agree on: flock(2) on the bus's device,
-// or on a file beside a virtual bus's socket. It keeps away only the programs that take it, too.
+// transports that wrap another one, to a board without PEC and into a capture file; and BusLock, a lock on a bus that
+// programs agree on: flock(2) on the bus's device, or on a file beside a virtual bus's socket. It keeps away only the
+// programs that take it, too.
 //   NoPecTransport transport(std::move(inner));
 //   RegisterPort port(transport, 0x4F, on_outcome);   // 74 bit times on the caller's side, 65 on the bus
 //   BusLock lock(transport.lock_file());
@@ -15,14 +16,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "daemon/base/clock.h"
 #include "proto/base/bytes.h"
 #include "proto/base/file.h"
+#include "proto/smbus/capture_file.h"
 #include "proto/smbus/transfer.h"
 
 namespace sideband::daemon {
@@ -113,6 +117,43 @@ class BusLock {
   bool is_held_ = false;
   // Opened for each lock: the device may be another one after it was plugged in again.
   Descriptor descriptor_;
+};
+
+// Records all bus traffic in a capture file (proto/smbus/capture_file.h) for `sideband bus trace`. The bus is used as
+// without a capture: a write error or a full file ends the capture and nothing else.
+class CapturingTransport final : public Transport {
+ public:
+  static constexpr uint64_t kFileBytesMax = 64 << 20;
+  // Called once, with the reason, when the capture ends; on the thread that uses the transport.
+  using OnEnd = std::function<void(const absl::Status&)>;
+
+  // The file is readable by its owner only. It replaces an older capture at the first transaction. Errors are those of
+  // CaptureWriter; those known at creation are returned here. `clock` must outlive the transport.
+  static absl::StatusOr<std::unique_ptr<CapturingTransport>> Create(std::unique_ptr<Transport> inner,
+                                                                    const std::string& path, const Clock& clock,
+                                                                    OnEnd on_end,
+                                                                    uint64_t file_bytes_max = kFileBytesMax);
+
+  absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
+  size_t block_bytes_max() const override { return inner_->block_bytes_max(); }
+  LockFile lock_file() const override { return inner_->lock_file(); }
+
+ private:
+  CapturingTransport(std::unique_ptr<Transport> inner, std::unique_ptr<smbus::CaptureWriter> writer, const Clock& clock,
+                     absl::Duration start, OnEnd on_end)
+      : inner_(std::move(inner)),
+        writer_(std::move(writer)),
+        clock_(clock),
+        start_(start),
+        on_end_(std::move(on_end)) {}
+
+  void Capture(const smbus::BusRecord& record);
+
+  const std::unique_ptr<Transport> inner_;
+  std::unique_ptr<smbus::CaptureWriter> writer_;  // nullptr after the end of the capture
+  const Clock& clock_;
+  const absl::Duration start_;  // of the records' clock
+  const OnEnd on_end_;
 };
 
 }  // namespace sideband::daemon

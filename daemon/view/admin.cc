@@ -81,7 +81,7 @@ absl::StatusOr<uint64_t> MaskOf(const sideband::v1::DomainSelection& selection, 
   return absl::InvalidArgumentError(absl::StrCat("select: no clock domain '", Visible(*unknown.begin()), "'"));
 }
 
-// What the step is asked with: a period, or domains.
+// The argument of the step: a period, or domains.
 absl::StatusOr<uint64_t> ArgumentOf(const TriggerRequest& request, const VisibleDevice& device) {
   if (!request.has_select()) return request.period_cycles();
   if (request.has_period_cycles()) return absl::InvalidArgumentError("select: cannot be combined with period_cycles");

@@ -52,7 +52,7 @@ class Admin {
 
   // None blocks. After an error `done` is not called; otherwise once, maybe within the call, else from another
   // thread.
-  //   PERMISSION_DENIED: the caller is no operator on the daemon's Unix socket, or has a token. NotFound(): no such
+  //   PERMISSION_DENIED: the caller is not an operator on the daemon's Unix socket, or has a token. NotFound(): no such
   //   device. INVALID_ARGUMENT: no such clock domain. RESOURCE_EXHAUSTED: too many wait. To `done`, INVALID_ARGUMENT:
   //   the device does not take the period. UNIMPLEMENTED: it has no such command. UNAVAILABLE: it was not triggered, or
   //   the daemon is shutting down.

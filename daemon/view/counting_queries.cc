@@ -396,7 +396,7 @@ absl::StatusOr<GetCountingResponse> CountingQueries::Get(const Caller& caller,
   return response;
 }
 
-// What a tenant may set depends on what others have set, who may call at the same time.
+// Tries again: a tenant's rights depend on what others set, maybe at the same time.
 absl::StatusOr<SetCountingResponse> CountingQueries::Set(const Caller& caller,
                                                          const SetCountingRequest& request) const {
   auto response = TrySet(caller, request);

@@ -75,7 +75,7 @@ class CountingQueriesTest : public testing::Test {
     return request;
   }
   uint16_t IdOf(const std::string& vm) const { return world_.topology->FindVm(vm)->id; }
-  // What is pending for the device, laid over its configuration.
+  // The device's configuration with what is pending for it.
   mailbox::CountingConfig Desired() const {
     mailbox::CountingConfig config = book_.State("gpu0")->actual.config;
     const auto change = book_.Pending("gpu0");

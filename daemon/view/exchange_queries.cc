@@ -60,7 +60,7 @@ absl::StatusOr<Found> FindForOwner(Reader& reader, const Caller& caller, const s
                 [](const View& view, const VmInfo& info) { return view.SeesSealed(info.id); });
 }
 
-// What the caller may know of a sealer's error.
+// The part of a sealer's error that the caller may know.
 absl::Status ExchangeError(const absl::Status& status) {
   if (absl::IsNotFound(status)) return NotExchanged();
   const bool is_of_no_request = absl::IsResourceExhausted(status) || absl::IsUnavailable(status);
@@ -83,8 +83,8 @@ AuditEntry EntryOf(const Caller& caller, const Found& found, const absl::Status&
           .policy_version = caller.policy.version};
 }
 
-// Whoever seals: a device is asked only what the caller may ask. It would answer a request of another VM, and read an
-// empty one as a wish for its newest answer.
+// The sealer is asked only what the caller may ask: a device would answer a request of another VM, and read an empty
+// one as a wish for its newest answer.
 absl::Status CheckRequest(const SealedVm& vm, ByteSpan bytes) {
   SIDEBAND_ASSIGN_OR_RETURN(const exchange::ExchangeRequest request, exchange::ParseRequest(bytes));
   if (request.device == vm.device_uuid && request.vm == vm.vm) return absl::OkStatus();

@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "daemon/sealing/guest_sealer.h"
+#include "daemon/sealing/exchange_book.h"
 #include "daemon/view/reader.h"
 #include "sideband/v1/admin.pb.h"
 #include "sideband/v1/telemetry.pb.h"

@@ -10,7 +10,7 @@ namespace {
 
 using mailbox::kNoContext;
 
-// What was counted of dram_bytes was half.
+// Half of dram_bytes was counted.
 void Rotate(uint64_t publication, mailbox::Snapshot& data) {
   for (size_t row = 0; row < data.blocks.size(); ++row) {
     const uint64_t counted = data.Counters(row)[1], cycles = 1000 * publication;

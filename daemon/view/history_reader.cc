@@ -10,7 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "daemon/history/frame.h"
+#include "daemon/history/chunk.h"
 #include "daemon/snapshot/message.h"
 #include "daemon/view/history_window.h"
 #include "daemon/view/replay.h"

@@ -76,7 +76,7 @@ class DeviceHistoryBuilder {
     struct Cycles {
       uint64_t running = 0, resident = 0;
     };
-    std::vector<bool> was_shown;  // of an event that takes turns: whether the last point had a number
+    std::vector<bool> was_shown;  // of a multiplexed event: whether the last point had a number
     std::vector<std::optional<Cycles>> cycles;
   };
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/history/frame.h"
+#include "daemon/history/chunk.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/row_filter.h"
 
@@ -54,7 +54,7 @@ class DeviceHistoryTest : public testing::Test {
     }
   }
 
-  // As History keeps them: a chunk per layout, of multiples of `every` and the last before a change of layout.
+  // History keeps them so: a chunk per layout, of multiples of `every` and the last before a change of layout.
   std::vector<ChunkView> Chunks(uint32_t every = 1) const {
     std::vector<ChunkView> chunks;
     Snapshots frames;

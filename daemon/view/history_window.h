@@ -8,6 +8,7 @@
 #ifndef SIDEBAND_DAEMON_VIEW_HISTORY_WINDOW_H_
 #define SIDEBAND_DAEMON_VIEW_HISTORY_WINDOW_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -64,10 +65,26 @@ absl::StatusOr<HistoryWindow> WindowOf(const Request& request) {
 }
 
 // A round number of time, at least this long; from a day on, doubled.
-absl::Duration RoundStepAtLeast(absl::Duration least);
+inline absl::Duration RoundStepAtLeast(absl::Duration least) {
+  for (const int milliseconds : {10, 20, 50, 100, 200, 500}) {
+    if (absl::Milliseconds(milliseconds) >= least) return absl::Milliseconds(milliseconds);
+  }
+  for (const int seconds : {1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 6 * 3600, 12 * 3600}) {
+    if (absl::Seconds(seconds) >= least) return absl::Seconds(seconds);
+  }
+  absl::Duration step = absl::Hours(24);
+  while (step < least) step *= 2;
+  return step;
+}
 
 // The window with the shortest step, or a longer one, by which an answer of this size is estimated to fit.
-HistoryWindow Fitting(HistoryWindow window, const AnswerSize& size);
+inline HistoryWindow Fitting(HistoryWindow window, const AnswerSize& size) {
+  const double points_max = static_cast<double>(kHistoryValuesMax) / std::max(size.values_per_point, 1.0);
+  const absl::Duration least = size.span / std::max(points_max, 1.0);
+  // By the estimate, a shorter step exceeds the limit.
+  if (size.points > points_max && window.step < least) window.step = RoundStepAtLeast(least);
+  return window;
+}
 
 // The response with its step; nullopt where it is too large, as it is where fewer than no values are left.
 template <typename Response>

@@ -152,7 +152,7 @@ bool GoesBack(const Mark& from, const Mark& to) {
          !std::equal(from.counters.begin(), from.counters.end(), to.counters.begin(), std::less_equal<>());
 }
 
-// As callers see what the device says.
+// The device's error as callers see it.
 absl::Status MarkError(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kNotFound:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The store as one caller sees it. All servers get their data here, so that no server can bypass the policy. Listeners
-// learn that data may have changed, but not what changed: no snapshot passes through them.
+// learn that data may have changed, but not what changed: no snapshot passes through them. One of them reports the
+// names in files that no device has.
 //   Reader reader(store, policy_holder, clock, audit);
 //   if (const auto caller = reader.Identify(credentials)) Show(reader.Devices(*caller));
 #ifndef SIDEBAND_DAEMON_VIEW_READER_H_
@@ -9,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -23,7 +25,7 @@
 #include "absl/time/time.h"
 #include "daemon/audit/audit_sink.h"
 #include "daemon/authz/absent_names.h"
-#include "daemon/authz/policy_holder.h"
+#include "daemon/authz/policy.h"
 #include "daemon/base/clock.h"
 #include "daemon/identity/identity.h"
 #include "daemon/identity/token_verifier.h"
@@ -31,7 +33,7 @@
 #include "daemon/snapshot/store.h"
 #include "daemon/view/tenure.h"
 #include "daemon/view/view.h"
-#include "proto/audit/entry.h"
+#include "proto/audit/chain.h"
 
 namespace sideband::daemon {
 
@@ -173,6 +175,36 @@ struct Access {
 // unauthenticated caller has the names in the certificate and whether a token was sent, never the token.
 AuditEntry AccessEntry(const Reader& reader, const absl::StatusOr<Caller>& caller, const Credentials& credentials,
                        const Access& access, const absl::Status& outcome);
+
+// Reports VMs and events that files name but no device has. The devices' VMs and events are unknown at start, so the
+// check runs once, as soon as every device is fresh. Thread-safe; `reader` must outlive it.
+class AbsentNameNotice final : public UpdateListener {
+ public:
+  // Names outside of the policy.
+  struct Names {
+    std::vector<NamedVm> vms;
+    std::vector<PlacedEvent> events;
+  };
+  using Report = std::function<void(const std::string& line)>;
+
+  // Calls `warn` with "FILE:LINE: VM … is on no device" or the like for each name of the policy then in force that no
+  // device has, then for each such VM of `names`. Calls `fail` for each such event of `names`. Both are called on the
+  // thread of an update (UpdateListener) and must return at once.
+  AbsentNameNotice(Reader& reader, Names names, Report warn, Report fail);
+  ~AbsentNameNotice() override;
+
+  // Checks again, with these names, as soon as all current devices are fresh.
+  void LookAgain(Names names) ABSL_LOCKS_EXCLUDED(mu_);
+
+  void OnUpdate() override ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  Reader& reader_;
+  const Report warn_;
+  const Report fail_;
+  absl::Mutex mu_;
+  std::optional<Names> names_ ABSL_GUARDED_BY(mu_);  // nullopt: already checked
+};
 
 }  // namespace sideband::daemon
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/history/frame.h"
+#include "daemon/history/chunk.h"
 #include "daemon/snapshot/message.h"
 
 namespace sideband::daemon {
@@ -35,7 +35,7 @@ class FrameRow {
   }
 
  private:
-  // As DeviceSnapshot::FlagsOf: others' turns do not show. Of the caller's own turns the frame has no more.
+  // The same as DeviceSnapshot::FlagsOf: others' multiplexing does not show. The frame has no more of the caller's.
   uint16_t Flags(uint16_t flags) const {
     constexpr uint16_t kOfTurns = mailbox::kFlagEstimated | mailbox::kFlagPartial;
     if (layout_.estimates == 0 || (flags & kOfTurns) == 0) return flags;

@@ -58,7 +58,7 @@ TEST_F(ReplayTest, AMessageHasTheCountsOfItsTimeForEachCaller) {
     for (const char* who : {"ops", "tenant-a", "tenant-b", "tenant-c"}) {
       Publish(1);
       const Caller caller = As(who);
-      // As it was shown when it was published.
+      // It was shown so when it was published.
       sideband::v1::Snapshot expected = SnapshotMessage(Gpu0(caller), RowFilter());
       for (auto& row : *expected.mutable_scopes()) {
         row.clear_ratios();

@@ -11,7 +11,7 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
-#include "daemon/counting/rotation_follower.h"
+#include "daemon/counting/followers.h"
 #include "daemon/snapshot/message.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
@@ -118,7 +118,7 @@ using sideband::v1::LearnRotationResponse;
 using sideband::v1::SetRotationRequest;
 using sideband::v1::SetRotationResponse;
 
-// A device of the caller with events that take turns.
+// A device of the caller with multiplexed events.
 absl::StatusOr<VisibleDevice> FindRotating(Reader& reader, const Caller& caller, const std::string& name) {
   SIDEBAND_ASSIGN_OR_RETURN(VisibleDevice device, FindDevice(reader, caller, name));
   if (!device.view->topology()->rotation().has_rotated_events()) return NotFound();
@@ -180,7 +180,7 @@ class RotationAnswer {
     *response.add_rows() = std::move(out);
   }
 
-  // Those of the rows, each with the events that the caller may read in a row that has it.
+  // Adds the rows' plans, each with the events that the caller may read in a row that has it.
   void AddPlans(GetRotationResponse& response) const {
     for (const mailbox::RotationPlan& plan : catalog_.plans) {
       const auto readable = readable_.find(plan.number);
@@ -243,7 +243,7 @@ class RotationAnswer {
   std::map<uint16_t, EventSet> readable_;  // by the device's number of a plan
 };
 
-// What a change asks for, as far as its caller may ask for it.
+// A requested change, as far as its caller may ask for it.
 class RotationChange {
  public:
   RotationChange(const Caller& caller, const VisibleDevice& device, const SetRotationRequest& request)
@@ -325,7 +325,7 @@ class RotationChange {
     return set;
   }
 
-  // Of those that the caller may read.
+  // Only events that the caller may read.
   mailbox::EventSet AllThatCan() const {
     mailbox::EventSet set = mailbox::EmptySet(readable_.size());
     for (size_t event = 0; event < readable_.size(); ++event) {

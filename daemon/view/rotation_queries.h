@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "daemon/counting/rotation_follower.h"
+#include "daemon/counting/followers.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/view.h"
 #include "proto/mailbox/catalog.h"

@@ -39,7 +39,7 @@ class FakeRotationSink final : public RotationSink {
   absl::Status answer;  // of the device
 };
 
-// tenant-a may let events of vm0 take turns, tenant-b may not.
+// tenant-a may multiplex events of vm0, tenant-b may not.
 constexpr char kRotationPolicy[] = R"(version: 1
 operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
 tenants:
@@ -86,7 +86,7 @@ class RotationQueriesTest : public testing::Test {
                                              request, [&](const auto& response) { answer = response.status(); });
     return asked.ok() ? answer : asked;
   }
-  // Of a call that is answered at once.
+  // The call must be answered at once.
   template <typename Call>
   static absl::Status Answer(Call call) {
     absl::Status answer = absl::InternalError("not answered");

@@ -81,7 +81,7 @@ tenants:
     world_.Publish(0, 2);
   }
 
-  // Of vm1, by their numbers.
+  // Events of vm1, by their numbers.
   std::vector<size_t> Selected(const std::string& who, const std::vector<std::string>& events) {
     sideband::v1::Filter filter;
     for (const std::string& event : events) filter.add_events(event);

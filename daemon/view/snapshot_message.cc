@@ -238,7 +238,7 @@ std::shared_ptr<SnapshotBodies::Entry> SnapshotBodies::Find(const VisibleDevice&
 SnapshotBodies::OfView& SnapshotBodies::OfViewIn(OfDevice& of_device, const std::shared_ptr<const View>& view) {
   const auto found = of_device.views.find(view.get());
   if (found != of_device.views.end()) return found->second;
-  // A view that nobody else holds is never asked for again. While the audit log takes no entries, each request has
+  // A view without another holder is never asked for again. While the audit log takes no entries, each request has
   // another one.
   absl::erase_if(of_device.views, [](const auto& of) { return of.second.view.use_count() == 1; });
   OfView& of_view = of_device.views[view.get()];

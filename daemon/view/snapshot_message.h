@@ -19,7 +19,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
-#include "daemon/metrics/serving_metrics.h"
+#include "daemon/metrics/area_metrics.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/row_filter.h"

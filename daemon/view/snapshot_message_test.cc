@@ -181,7 +181,7 @@ class GatedSnapshotMessageTest : public SnapshotMessageTest {
     world_.topology = GatedTopology();
     world_.Publish(0, 2);
   }
-  // Of cycles, resident_cycles and the running cycles: each row's.
+  // Each row counts cycles, resident_cycles and the running cycles.
   sideband::v1::ScopeCounters RowOf(const std::vector<uint64_t>& counts, const std::vector<double>& rates) {
     world_.PublishRows(0, counts, rates);
     return SnapshotMessage(See("tenant-a"), RowFilter()).scopes(0);
@@ -414,7 +414,7 @@ TEST_F(SnapshotBodiesTest, ALongFilterIsNotKept) {
   EXPECT_EQ(bodies_.kept(), 0u);
 }
 
-// Of a log that takes no entries, ViewCache keeps no view.
+// While the log takes no entries, ViewCache keeps no view.
 TEST_F(SnapshotBodiesTest, ViewsThatNobodyHoldsAreDropped) {
   world_.audit.SetRoom(0);
   for (int i = 0; i < 20; ++i) Body("tenant-a");

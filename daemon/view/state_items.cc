@@ -31,7 +31,7 @@ bool IsMeasurement(const sideband::v1::Sensor& sensor) {
          });
 }
 
-// As SnapshotMessage has them.
+// The same rows as in SnapshotMessage.
 void AddRows(const VisibleDevice& device, const RowFilter& filter, std::vector<StateItem>& out) {
   const DeviceSnapshot& snapshot = *device.snapshot;
   for (size_t row = 0; row < snapshot.data.blocks.size(); ++row) {
@@ -163,7 +163,7 @@ void BoardEventCursor::FollowMessages(const DriverMessageReading& messages) {
   if (messages.taken < position_) position_ = 0;
   const uint64_t fresh = messages.taken - position_;
   const size_t held = std::min<uint64_t>(fresh, messages.messages.size());
-  // What was dropped before the first time, nobody has missed.
+  // The caller has missed nothing before the first time.
   if (!is_first_) lost_ += fresh - held;
   messages_.insert(messages_.end(), messages.messages.end() - static_cast<ptrdiff_t>(held), messages.messages.end());
   position_ = messages.taken;

@@ -49,7 +49,7 @@ class BoardEventCursor {
   // The place up to which a caller has taken events.
   struct Position {
     uint64_t messages = 0;         // of the driver's newest message that was taken
-    uint64_t reader_id = 0;        // another one begins its counts anew
+    uint64_t reader_id = 0;        // another one counts from 0 again
     std::vector<uint64_t> raised;  // by mailbox::BoardEvent, as often as was taken
   };
   Position position() const;

@@ -214,7 +214,7 @@ TEST_F(BoardEventCursorTest, ACountThatBeganAnewIsNew) {
   EXPECT_EQ(Take(), Events{"ecc_toggled 2"});
 }
 
-// Of what was followed and not taken, nothing is of the position.
+// Events that were followed and not taken do not move the position.
 TEST_F(BoardEventCursorTest, APositionIsWhatWasTaken) {
   Say(2);
   Raise(BoardEvent::kResetRequired, 3);

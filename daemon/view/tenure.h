@@ -20,7 +20,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "daemon/authz/policy_holder.h"
+#include "daemon/authz/policy.h"
 #include "daemon/base/clock.h"
 #include "daemon/history/sensor_history.h"
 #include "proto/base/uuid.h"

@@ -71,7 +71,7 @@ class TenureTest : public testing::Test {
     world_.Publish(0, ++published_);
     publications_.push_back(now_);
   }
-  // As if the VM's tenant of the time, or an operator, had marked it.
+  // The VM's tenant of the time, or an operator, marks it.
   void MarkVm(size_t vm) {
     ++now_;
     world_.clock.Advance(absl::Seconds(1));

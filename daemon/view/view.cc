@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/authz/policy.h"
-#include "proto/audit/entry.h"
+#include "proto/audit/chain.h"
 
 namespace sideband::daemon {
 namespace {
@@ -109,7 +109,7 @@ class View::Builder {
     const size_t events = AddEvents(Resource::Device());
     AddRow(mailbox::kHypervisorVm, mailbox::kNoContext, events);
     if (catalog_.host_blocks.empty()) return;
-    // What the hypervisor does is a part of what the device does, of which only the device's units know the rest.
+    // The hypervisor's work is a part of the device's, and only the device's units know the rest.
     EventSet of_hosts = view_.event_sets_[events];
     for (size_t i = 0; i < of_hosts.size(); ++i) {
       of_hosts[i] = of_hosts[i] && catalog_.events[i].scope == mailbox::EventScope::kContext;

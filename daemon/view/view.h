@@ -22,7 +22,6 @@
 #include "daemon/audit/audit_sink.h"
 #include "daemon/authz/decision.h"
 #include "daemon/authz/policy.h"
-#include "daemon/authz/policy_holder.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/snapshot/topology.h"

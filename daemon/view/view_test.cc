@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/replay.h"
-#include "proto/audit/entry.h"
+#include "proto/audit/chain.h"
 
 namespace sideband::daemon {
 namespace {

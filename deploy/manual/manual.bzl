@@ -5,7 +5,7 @@ def manual(name, generator, section):
 
     Args:
       name: the program's name.
-      generator: the program that prints them; see proto/manual/man_page.h.
+      generator: the program that prints them; see proto/base/man_page.h.
       section: of the manual, 1 or 8.
     """
     outputs = {

@@ -9,8 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "proto/attestation/snp_certificates.h"
-#include "proto/attestation/snp_report.h"
+#include "proto/attestation/snp_evidence.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::attestation {

@@ -17,7 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/attestation/evidence.h"
-#include "proto/attestation/snp_certificates.h"
+#include "proto/attestation/snp_evidence.h"
 #include "proto/base/openssl.h"
 
 namespace sideband::attestation {

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "proto/attestation/snp_certificates.h"
-#include "proto/attestation/snp_report.h"
+#include "proto/attestation/snp_evidence.h"
 #include "proto/attestation/throwaway_psp.h"
 #include "proto/base/bytes.h"
 
@@ -46,7 +45,7 @@ class SnpChainTest : public testing::Test {
   static absl::Status Verify(const SnpChain& chain, ByteSpan vcek, ByteSpan ask) {
     return chain.Verify({.vcek = vcek, .ask = ask}, absl::Now()).status();
   }
-  // Of a denial; "" if the chain is trusted.
+  // The reason of a denial; "" if the chain is trusted.
   static std::string Refusal(const SnpChain& chain, ByteSpan vcek, ByteSpan ask) {
     const absl::Status status = Verify(chain, vcek, ask);
     EXPECT_TRUE(status.ok() || absl::IsPermissionDenied(status)) << status;
@@ -72,7 +71,7 @@ TEST_F(SnpChainTest, TheAskIsOfTheEvidenceOrTheVerifiersOwn) {
   const Bytes other_ask = ToDer(other_ca_->ask());
   EXPECT_EQ(Refusal(Chain(), vcek, {}), "the VCEK is not trusted: there is no ASK of its issuer's name");
   EXPECT_EQ(Refusal(Chain(WritePem("ask.pem", ca_->ask())), vcek, {}), "");
-  // Of the same name as the right one, but another key.
+  // This ASK has the name of the right one, but another key.
   EXPECT_EQ(Refusal(Chain(), vcek, other_ask), "the VCEK is not trusted: certificate signature failure");
   EXPECT_EQ(Refusal(Chain(WritePem("other-ask.pem", other_ca_->ask())), vcek, ask_), "");
 }
@@ -165,7 +164,7 @@ class SnpVerifierTest : public testing::Test {
   absl::StatusOr<GuestClaims> Verify(ByteSpan evidence) const {
     return verifier_->Verify(evidence, report_.report_data, absl::Now());
   }
-  // What is wrong with a report that is signed all the same.
+  // The reason why a signed report is refused.
   std::string Refusal(const std::function<void(SnpReport&)>& change) const {
     SnpReport report = report_;
     report.reported_tcb = {.boot_loader = 3, .tee = 0, .snp = 8, .microcode = 115};

@@ -13,8 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "proto/attestation/snp_certificates.h"
-#include "proto/attestation/snp_report.h"
+#include "proto/attestation/snp_evidence.h"
 #include "proto/base/bytes.h"
 #include "proto/base/file.h"
 #include "proto/base/openssl.h"

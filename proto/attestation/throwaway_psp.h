@@ -16,8 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/attestation/snp_certificates.h"
-#include "proto/attestation/snp_report.h"
+#include "proto/attestation/snp_evidence.h"
 #include "proto/base/bytes.h"
 #include "proto/base/openssl.h"
 

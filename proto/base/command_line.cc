@@ -56,7 +56,7 @@ bool HasOption(const CLI::App& app, const std::string& word) {
   return name.starts_with("--") && app.get_option_no_throw(name) != nullptr;
 }
 
-// What to do about an unknown word; empty if nothing is known.
+// A hint at an unknown word: what to do about it.
 std::string HintAt(const std::string& word, const CLI::App& app) {
   std::string hint = DidYouMean(word, KnownWords(app));
   const CLI::App& inner = Innermost(app);

@@ -17,7 +17,7 @@ struct Outcome {
   std::string printed;
 };
 
-// Of a program with an option, and a subcommand with its own option.
+// The program has an option, and a subcommand with its own option.
 Outcome Parse(std::vector<std::string> arguments) {
   CLI::App app("A program.", "tool");
   std::string text;

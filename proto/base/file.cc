@@ -23,9 +23,10 @@ absl::Status CheckKind(const struct stat& file, const std::string& path) {
 }
 
 absl::Status CheckMode(const struct stat& file, const std::string& path, FileTrust trust) {
-  if (trust == FileTrust::kPrivate && (file.st_mode & S_IRWXO) != 0) {
-    return absl::PermissionDeniedError(
-        absl::StrCat(path, ": a private key that other users may access: run chmod o= on it"));
+  const bool is_secret = trust == FileTrust::kSecret;
+  if ((is_secret || trust == FileTrust::kPrivate) && (file.st_mode & S_IRWXO) != 0) {
+    return absl::PermissionDeniedError(absl::StrCat(path, ": ", is_secret ? "a password or token" : "a private key",
+                                                    " that other users may access: run chmod o= on it"));
   }
   if ((file.st_mode & S_IWOTH) == 0) return absl::OkStatus();
   return absl::PermissionDeniedError(absl::StrCat(path, ": everybody may write it (chmod o-w it)"));
@@ -66,7 +67,7 @@ absl::StatusOr<Descriptor> OpenForReading(const std::string& path, FileTrust tru
   if (!file.is_open() && errno == ENXIO)
     return absl::InvalidArgumentError(absl::StrCat(path, ": is not a regular file"));
   struct stat info;
-  // Of the open file, not of its path: another file may have taken the path since.
+  // The open file is asked, not its path, which another file may have taken since.
   if (!file.is_open() || fstat(file.get(), &info) != 0) return ErrnoStatus(errno, path);
   SIDEBAND_RETURN_IF_ERROR(CheckKind(info, path));
   if (trust == FileTrust::kAny) return file;

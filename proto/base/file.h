@@ -49,7 +49,8 @@ inline constexpr size_t kFileSizeMax = 64 << 20;
 enum class FileTrust {
   kAny,          // no restriction
   kNotWritable,  // no other user may write or replace the file
-  kPrivate,      // no other user may access the file, and kNotWritable holds
+  kPrivate,      // no other user may access the file, a private key, and kNotWritable holds
+  kSecret,       // the same of a password or token, as which messages name it
 };
 
 // Opens the regular file at `path`. NOT_FOUND for a missing file; PERMISSION_DENIED for an unreadable file and for a

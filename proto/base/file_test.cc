@@ -87,7 +87,10 @@ TEST_F(FileTest, ModesAreAskedFor) {
                 {0600, kPrivate, ""},
                 {0604, kPrivate, readable},
                 {0602, kPrivate, readable},
-                {0601, kPrivate, readable}};
+                {0601, kPrivate, readable},
+                {0640, kSecret, ""},
+                {0604, kSecret, "f: a password or token that other users may access: run chmod o= on it"},
+                {0602, kSecret, "f: a password or token that other users may access: run chmod o= on it"}};
   for (const auto& [mode, trust, error] : kCases) EXPECT_EQ(Error(Write("f", mode), trust), error) << std::oct << mode;
   EXPECT_EQ(ReadFile(Write("f", 0666), 10, kNotWritable).status().code(), absl::StatusCode::kPermissionDenied);
 }

@@ -16,8 +16,11 @@
 
 namespace sideband {
 
-// The candidate with the fewest single-character edits to `word`; among equals the first. Empty if no candidate shares
-// at least half its characters with the word. Case-sensitive.
+// The candidate that was probably meant, among equals the first:
+// * the shortest one that begins with the word, in either case: screens show parts of names;
+// * else the one with the fewest single-character edits, at most half the word's length, case-sensitive;
+// * else one that the word abbreviates: at least four of its letters, and half of them, in their order.
+// Empty if there is none.
 std::string NearestMatch(absl::string_view word, std::span<const std::string> candidates);
 
 // " (did you mean 'x'?)", or empty if NearestMatch is empty. For the end of an "unknown …" message. Candidates may be

@@ -19,7 +19,7 @@
 namespace sideband {
 namespace {
 
-// Of one call: most answers have less than the first; a peer that sends single bytes costs no more than the second.
+// Bytes of one call: most answers have less than the first; a peer that sends single bytes costs at most the second.
 constexpr size_t kStepBytesMin = 512, kStepBytesMax = 16384;
 
 bool IsTransient(int error) { return error == EINTR || error == EAGAIN || error == EWOULDBLOCK; }

@@ -22,7 +22,7 @@ InstantRange Both(const InstantRange& a, const InstantRange& b) {
 
 // The fewest packets that could refute a line.
 constexpr uint64_t kHolds = 3;
-// Of a segment that is over.
+// The vertices of an ended segment.
 constexpr size_t kVerticesKept = 16;
 constexpr uint64_t kEdgeMax = std::numeric_limits<uint64_t>::max();
 
@@ -57,6 +57,18 @@ absl::Status CheckOrigin(const StripHulls& hulls) {
   if (hulls.first_high < 0 || hulls.first_high > kBarMax)
     return absl::InvalidArgumentError("the first bar is out of range");
   return absl::OkStatus();
+}
+
+bool IsInside(const EdgesWithin::Range& outer, const CountedEdges& packet) {
+  return outer.begin <= packet.begin && packet.end <= outer.end;
+}
+
+bool Touches(const EdgesWithin::Range& outer, const CountedEdges& packet) {
+  return packet.begin < outer.end && outer.begin < packet.end;
+}
+
+uint64_t SaturatedSum(uint64_t a, uint64_t b) {
+  return b > std::numeric_limits<uint64_t>::max() - a ? std::numeric_limits<uint64_t>::max() : a + b;
 }
 
 }  // namespace
@@ -207,7 +219,7 @@ AddResult ClockStrip::Reject(const ClockPacket& packet) {
   return AddResult::kResynchronise;
 }
 
-// What is known contradicts the packet, or is of another time.
+// Drops all that is known: it contradicts the packet, or is of another time.
 void ClockStrip::ForgetBefore(const Bar& first) {
   if (!restart_) unsound_ = true;
   envelope_ = Envelope(limits_.period_shortest, limits_.period_longest);
@@ -307,7 +319,7 @@ absl::StatusOr<EdgesWithin> ClockStrip::EdgesOf(Instant start, Instant end) cons
     return FirstLate(first_edge_, [&](uint64_t edge) { return BoundAt(edge).range.high >= at; });
   };
   EdgesWithin edges{.surely = {surely_from(start), maybe_from(end)}, .maybe = {maybe_from(start), surely_from(end)}};
-  // Those before may be anywhere before the first one.
+  // Edges before the first one may be anywhere before it.
   if (edges.maybe.begin == first_edge_) edges.maybe.begin = 0;
   return edges;
 }
@@ -403,6 +415,16 @@ absl::Status AddInOrder(std::vector<ClockPacket> packets, ClockStrip& strip) {
     if (const auto result = strip.Add(packet); !result.ok()) return result.status();
   }
   return absl::OkStatus();
+}
+
+CountBounds CountsWithin(const EdgesWithin& edges, const std::vector<CountedEdges>& packets) {
+  CountBounds bounds;
+  for (const CountedEdges& packet : packets) {
+    if (packet.begin >= packet.end) continue;
+    if (IsInside(edges.surely, packet)) bounds.lower = SaturatedSum(bounds.lower, packet.count);
+    if (Touches(edges.maybe, packet)) bounds.upper = SaturatedSum(bounds.upper, packet.count);
+  }
+  return bounds;
 }
 
 }  // namespace sideband::clocks

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One clock on the reference axis: where each of its edges was, with a guaranteed bound, from the packets of its
-// domain. All in integers, rounded outward. (clocks.md, section 5; README.md has a worked example.)
+// One clock on the reference axis: where each of its edges was, and how much was counted in a range of time, with
+// guaranteed bounds, from the packets of its domain. All in integers, rounded outward. (clocks.md, section 5; README.md
+// has a worked example.)
 //   SIDEBAND_ASSIGN_OR_RETURN(ClockStrip strip, ClockStrip::Create(limits, {}));
 //   SIDEBAND_ASSIGN_OR_RETURN(const AddResult result, strip.Add(packet));
 //   if (result == AddResult::kResynchronise) RestartNumbers();
 //   const ClockBound bound = strip.BoundAt(30'205);
 //   if (bound.range.IsBounded()) Publish(bound.range.middle(), bound.range.width() / 2);
+//
+//   SIDEBAND_ASSIGN_OR_RETURN(const EdgesWithin edges, strip.EdgesOf(start, end));
+//   const CountBounds counts = CountsWithin(edges, {{.begin = 29'205, .end = 30'205, .count = 25}});
+//   Publish(counts.lower, counts.upper);
 #ifndef SIDEBAND_PROTO_CLOCKS_CLOCK_STRIP_H_
 #define SIDEBAND_PROTO_CLOCKS_CLOCK_STRIP_H_
 
@@ -217,6 +222,24 @@ class ClockStrip {
 
 // Adds packets that arrived in any order.
 absl::Status AddInOrder(std::vector<ClockPacket> packets, ClockStrip& strip);
+
+// The count of one return packet: in cycles of local edges [begin, end) alone. `begin` is the lowest edge that the
+// packet before may have left to this one, its edge less its lag; `end` is this packet's edge.
+struct CountedEdges {
+  uint64_t begin = 0, end = 0;
+  uint64_t count = 0;
+};
+
+struct CountBounds {
+  uint64_t lower = 0;  // the sum of packets that lie surely within
+  uint64_t upper = 0;  // the sum of packets that may reach within; 2^64 - 1 if it is above
+  bool operator==(const CountBounds&) const = default;
+};
+
+// Bounds the count in a range of time, which must end before the horizon of the newest packet: what was counted since
+// is in no packet yet. (clocks.md, 5: "Counts on the axis".) Packets may be hostile: a range that is empty or reversed
+// has no edges, and its count belongs to no time.
+CountBounds CountsWithin(const EdgesWithin& edges, const std::vector<CountedEdges>& packets);
 
 }  // namespace sideband::clocks
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -95,7 +96,7 @@ TEST(EnvelopeTest, SurvivesFarInstantsAndEdges) {
   EXPECT_TRUE(envelope.At(0).IsBounded());
 }
 
-// Of the README: 100 MHz within 1000 ppm, on an axis of nanoseconds; a trigger is sampled within 12 ns.
+// The README's clock: 100 MHz within 1000 ppm, on an axis of nanoseconds; a trigger is sampled within 12 ns.
 constexpr ClockLimits kLimits{.period_shortest = 9'990 * kTicksPerCycle / 1000,
                               .period_longest = 10'010 * kTicksPerCycle / 1000 + 1,
                               .bar_low = 0,
@@ -308,8 +309,8 @@ TEST(ClockStripTest, TheEdgesOfARange) {
   EXPECT_FALSE(strip.EdgesOf(Instant(1), Instant(0)).ok());
 }
 
-// As the host's clock: x is the device's reference cycles at 1 GHz, the bar an exchange of about 200 us on the host's
-// clock in nanoseconds, and both are steady within 200 ppm.
+// A device's clock on the host's: x is the device's reference cycles at 1 GHz, the bar an exchange of about 200 us on
+// the host's clock in nanoseconds, and both are steady within 200 ppm.
 TEST(ClockStripTest, FitsADeviceToItsHost) {
   const ClockLimits limits{.period_shortest = 65'522, .period_longest = 65'550, .wander = 3277, .announces = true};
   ClockStrip strip = Empty(limits);
@@ -357,6 +358,63 @@ TEST(ClockStripTest, AddInOrderStopsAtAnError) {
   EXPECT_EQ(AddInOrder({Packet(2, 2'000, 200)}, strip).code(), absl::StatusCode::kDataLoss);
 }
 
-}  // namespace
+constexpr EdgesWithin kEdges{.surely = {100, 200}, .maybe = {90, 210}};
 
+TEST(CountsWithinTest, ArePacketsInsideAndPacketsThatTouch) {
+  const struct {
+    CountedEdges packet;
+    CountBounds expected;
+  } kRows[] = {
+      {{100, 200, 5}, {5, 5}},  // all
+      {{99, 200, 5}, {0, 5}},   // its first edge may be before
+      {{100, 201, 5}, {0, 5}},  // its last edge may be after
+      {{80, 90, 5}, {0, 0}},    // before
+      {{80, 91, 5}, {0, 5}},    // its last edge may be within
+      {{210, 220, 5}, {0, 0}},  // after
+      {{209, 220, 5}, {0, 5}},  // its first edge may be within
+      {{150, 150, 5}, {0, 0}},  // no edges
+      {{160, 150, 5}, {0, 0}},  // reversed
+  };
+  for (const auto& row : kRows) EXPECT_EQ(CountsWithin(kEdges, {row.packet}), row.expected);
+}
+
+TEST(CountsWithinTest, SaturatesSums) {
+  constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+  EXPECT_EQ(CountsWithin(kEdges, {{100, 200, kMax}, {150, 160, 2}}), (CountBounds{kMax, kMax}));
+}
+
+TEST(CountsWithinTest, CountsNothingSurelyInAnEmptyRange) {
+  EXPECT_EQ(CountsWithin({.surely = {200, 100}, .maybe = {90, 210}}, {{120, 130, 5}}), (CountBounds{0, 5}));
+}
+
+// An event of every third cycle, counted with a lag, at the edges of a drawn clock.
+RC_GTEST_PROP(CountsWithinProperty, ContainTheTrueCount, ()) {
+  const ClockCase drawn = DrawCase({.kind = static_cast<ClockKind>(*rc::gen::inRange(0, 4)), .packets = 50},
+                                   *rc::gen::arbitrary<uint64_t>());
+  auto strip = ClockStrip::Create(drawn.limits, {});
+  RC_ASSERT(AddInOrder(drawn.packets, *strip).ok());
+  const auto events_below = [](uint64_t edge) { return (edge + 2) / 3; };
+  const uint64_t lag_max = 7;
+  std::vector<CountedEdges> packets;
+  uint64_t horizon = 0, reach = 0;
+  for (const ClockPacket& packet : drawn.packets) {
+    const uint64_t next =
+        std::max(horizon, packet.edge - std::min(packet.edge, *rc::gen::inRange<uint64_t>(0, lag_max)));
+    packets.push_back({reach, packet.edge, events_below(next) - events_below(horizon)});
+    horizon = next;
+    reach = packet.edge - std::min(packet.edge, lag_max);
+  }
+  const uint64_t last = drawn.packets.back().edge;
+  const uint64_t a = *rc::gen::inRange<uint64_t>(0, last), b = *rc::gen::inRange<uint64_t>(0, last);
+  const Instant start(drawn.clock.At(std::min(a, b)) / kSubticks), end(drawn.clock.At(std::max(a, b)) / kSubticks);
+  const CountBounds bounds = CountsWithin(*strip->EdgesOf(start, end), packets);
+  const auto below = [&](Instant at) {
+    return events_below(std::min(horizon, drawn.clock.FirstEdgeFrom(at.ticks() * kSubticks)));
+  };
+  const uint64_t truth = below(end) - below(start);
+  RC_ASSERT(bounds.lower <= truth);
+  RC_ASSERT(truth <= bounds.upper);
+}
+
+}  // namespace
 }  // namespace sideband::clocks

@@ -18,7 +18,7 @@ namespace sideband::clocks {
 
 ClockLimits LimitsOf(const mailbox::ClockDomain& domain);
 
-// Remembers one domain's packets from one to the next: numbers of triggers start anew after 2^32, and
+// Remembers one domain's packets from one to the next: numbers of triggers begin again after 2^32, and
 // changes are counted. Not thread-safe.
 class PacketNumbers {
  public:

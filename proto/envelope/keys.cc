@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <optional>
+#include <span>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -14,7 +15,7 @@
 #include "proto/base/bytes.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
-#include "proto/envelope/primitives.h"
+#include "proto/envelope/hpke.h"
 #include "proto/envelope/secret_access.h"
 
 namespace sideband::envelope {
@@ -81,6 +82,18 @@ ByteSpan StepInfo() {
   return {reinterpret_cast<const uint8_t*>(kInfo.data()), kInfo.size()};
 }
 
+static_assert(kTagBytes == kAeadTagBytes);
+
+absl::Status CheckHeader(const SessionKeys& keys, const RecordHeader& header, size_t content_bytes) {
+  if (KeyScope::Of(header) != keys.scope()) return absl::InvalidArgumentError("header is not of the session's scope");
+  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t needed, PaddedLengthFor(content_bytes, header.suite));
+  if (header.padded_length < needed || header.padded_length > kPaddedLengthMax ||
+      header.padded_length % PaddingUnitOf(header.suite) != 0) {
+    return absl::InvalidArgumentError("padded length is invalid, or too small for the content");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Secret> LoadStaticKey(const std::string& path) {
@@ -116,7 +129,7 @@ absl::StatusOr<SessionKeys> SessionKeys::Derive(const Secret& secret, const KeyS
 AeadNonce SessionKeys::NonceFor(uint64_t sequence) const {
   AeadNonce nonce;
   std::ranges::copy(base_nonce_.Read(SecretAccess::Get()), nonce.begin());
-  // As in TLS 1.3 (RFC 8446, section 5.3): distinct sequences give distinct nonces.
+  // Distinct sequences give distinct nonces, as in TLS 1.3 (RFC 8446, section 5.3).
   for (size_t i = 0; i < sizeof(sequence); ++i)
     nonce[nonce.size() - 1 - i] ^= static_cast<uint8_t>(sequence >> (8 * i));
   return nonce;
@@ -131,6 +144,21 @@ absl::Status Ratchet::AdvanceTo(uint64_t epoch) {
   secret_ = std::move(secret);
   epoch_ = epoch;
   return absl::OkStatus();
+}
+
+absl::StatusOr<Bytes> SealRecord(const SessionKeys& keys, const RecordHeader& header, ByteSpan content) {
+  SIDEBAND_RETURN_IF_ERROR(CheckHeader(keys, header, content.size()));
+  const Bytes encoded = EncodeHeader(header);
+  ByteWriter length;
+  length.U32(static_cast<uint32_t>(content.size()));
+  // Zeros are the padding.
+  Bytes record(encoded.size() + header.padded_length + kAeadTagBytes);
+  std::ranges::copy(encoded, record.begin());
+  const std::span<uint8_t> text = std::span(record).subspan(encoded.size(), header.padded_length);
+  SIDEBAND_RETURN_IF_ERROR(AeadSeal(keys.key(), keys.NonceFor(header.sequence), encoded,
+                                    std::array<ByteSpan, 2>{length.written(), content}, text,
+                                    std::span(record).last<kAeadTagBytes>()));
+  return record;
 }
 
 }  // namespace sideband::envelope

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The keys of sealed records (README.md, "Keys"): a VM's static key, the secrets of an exchange's epochs, and the key
-// of a session, which is derived from either.
+// of a session, which is derived from either and seals single records. The sealer (daemon/sealing, secure_mcu/sealing)
+// chooses the sequence. A record is opened elsewhere (open.h).
 //   SIDEBAND_ASSIGN_OR_RETURN(const Secret static_key, LoadStaticKey("vm0.key"));
 //   SIDEBAND_ASSIGN_OR_RETURN(const SessionKeys keys, SessionKeys::Derive(static_key, KeyScope::Of(header)));
+//   SIDEBAND_ASSIGN_OR_RETURN(const Bytes record, SealRecord(keys, header, content));
 #ifndef SIDEBAND_PROTO_ENVELOPE_KEYS_H_
 #define SIDEBAND_PROTO_ENVELOPE_KEYS_H_
 
@@ -15,8 +17,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
-#include "proto/envelope/primitives.h"
+#include "proto/envelope/hpke.h"
 #include "proto/envelope/record.h"
 #include "proto/envelope/secret.h"
 
@@ -88,6 +91,10 @@ class Ratchet {
   Secret secret_;
   uint64_t epoch_;
 };
+
+// The caller must use a sequence only once under `keys`. INVALID_ARGUMENT if the header is not of the keys' scope, or
+// if its padded length is invalid or too small for the content. No copy of the content remains in memory.
+absl::StatusOr<Bytes> SealRecord(const SessionKeys& keys, const RecordHeader& header, ByteSpan content);
 
 }  // namespace sideband::envelope
 

@@ -2,7 +2,7 @@
 #include "proto/envelope/open.h"
 
 #include "proto/base/status_macros.h"
-#include "proto/envelope/primitives.h"
+#include "proto/envelope/hpke.h"
 
 namespace sideband::envelope {
 

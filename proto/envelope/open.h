@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens a single record. The opener (client/lib) decides whether it is still acceptable. Apart from seal.h, since no
+// Opens a single record. The opener (client/lib) decides whether it is still acceptable. Apart from keys.h, since no
 // sealer can open what it has sealed: the daemon does not contain this.
 //   SIDEBAND_ASSIGN_OR_RETURN(const RecordView view, ParseRecord(record));
 //   SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes opened, OpenRecord(keys, view));
@@ -8,7 +8,7 @@
 #define SIDEBAND_PROTO_ENVELOPE_OPEN_H_
 
 #include "absl/status/statusor.h"
-#include "proto/base/secret_memory.h"
+#include "proto/base/bytes.h"
 #include "proto/envelope/keys.h"
 #include "proto/envelope/record.h"
 

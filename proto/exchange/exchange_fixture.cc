@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "proto/attestation/snp_report.h"
+#include "proto/attestation/snp_evidence.h"
 #include "proto/attestation/throwaway_psp.h"
 #include "proto/base/throwaway_ca.h"
 

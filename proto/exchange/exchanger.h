@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sealer's end of an exchange: challenges guests, verifies their evidence by its policy, and answers with an
-// encapsulated key and a signed statement. (security.md, "Sealed records", "Key exchange")
+// The sealer's end of an exchange: challenges guests, verifies their evidence by the rules of its sealing file, and
+// answers with an encapsulated key and a signed statement. (security.md, "Sealed records", "Key exchange") The daemon
+// and a device that seals read the same form of the file (README.md has an example).
+//   SIDEBAND_ASSIGN_OR_RETURN(const SealingRules rules, SealingRules::Load("/etc/sideband/sealing.yaml"));
+//   if (const attestation::GuestPolicy* const policy = rules.FindGuest(vm)) Check(claims, *policy);
+//
 //   Exchanger exchanger(rules, {.sealer = SealerKind::kDaemon});
 //   SIDEBAND_ASSIGN_OR_RETURN(const Challenge challenge, exchanger.Draw(vm, clock.Now()));
 //   SIDEBAND_ASSIGN_OR_RETURN(Exchanged done, exchanger.Exchange(request, target, clock.Now(), utc));
@@ -17,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,11 +31,34 @@
 #include "proto/base/uuid.h"
 #include "proto/envelope/record.h"
 #include "proto/envelope/secret.h"
-#include "proto/exchange/identity.h"
 #include "proto/exchange/messages.h"
-#include "proto/exchange/sealing_file.h"
+#include "proto/exchange/vm_records.h"
 
 namespace sideband::exchange {
+
+// The sealing file: a sealer's identity, the evidence that it can verify, the guests that it trusts, and how long keys
+// live. Immutable, thread-safe and movable.
+class SealingRules {
+ public:
+  // Errors are one line, "FILE:LINE: why", or start with the path of a file that it names. Relative paths are of the
+  // file's folder.
+  static absl::StatusOr<SealingRules> Load(const std::string& path);
+
+  const SealerIdentity& identity() const { return identity_; }
+  const KeyRotation& rotation() const { return rotation_; }
+  // nullptr: the VM's keys are not exchanged.
+  const attestation::GuestPolicy* FindGuest(const Uuid& vm) const;
+  // nullptr: this kind of evidence is not accepted.
+  const attestation::Verifier* FindVerifier(attestation::EvidenceKind kind) const;
+
+ private:
+  explicit SealingRules(SealerIdentity identity) : identity_(std::move(identity)) {}
+
+  SealerIdentity identity_;
+  KeyRotation rotation_;
+  std::vector<std::unique_ptr<attestation::Verifier>> verifiers_;
+  std::map<Uuid, attestation::GuestPolicy> guests_;
+};
 
 // The challenges of exchanges that have begun and not ended. Each is for one VM and one request, and expires; their
 // number and rate are bounded, so that a flood neither grows the memory nor keeps the processor busy. Not thread-safe.

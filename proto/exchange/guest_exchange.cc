@@ -10,7 +10,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/envelope/hpke.h"
 #include "proto/envelope/keys.h"
-#include "proto/exchange/identity.h"
+#include "proto/exchange/messages.h"
 
 namespace sideband::exchange {
 namespace {

@@ -21,7 +21,6 @@
 #include "proto/base/uuid.h"
 #include "proto/envelope/hpke.h"
 #include "proto/envelope/secret.h"
-#include "proto/exchange/identity.h"
 #include "proto/exchange/messages.h"
 
 namespace sideband::exchange {

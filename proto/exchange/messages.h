@@ -1,30 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The messages of an exchange (README.md has the bytes). A guest's request: a public key, a nonce, and evidence that
-// binds both. The sealer's answer: its statement, its certificates and its signature.
+// binds both. The sealer's answer: its statement, its certificates and its signature. SealerIdentity signs: it has
+// certificates and a key on P-256 or P-384.
 //   ExchangeRequest request{.kind = EvidenceKind::kSevSnp, .device = device, .vm = vm, .public_key = own.public_key(),
 //                           .nonce = nonce, .challenge = challenge};
 //   SIDEBAND_ASSIGN_OR_RETURN(const ReportData report_data, ReportDataOf(request));
 //   request.evidence = Report(report_data);
 //   Send(EncodeRequest(request));
+//
+//   SIDEBAND_ASSIGN_OR_RETURN(const SealerIdentity identity, SealerIdentity::Load("sealer.pem", "sealer.key"));
+//   SIDEBAND_ASSIGN_OR_RETURN(const Bytes signature, identity.Sign(statement));
+//   SIDEBAND_RETURN_IF_ERROR(VerifySigned(roots, certificates, statement, signature, absl::Now()));
 #ifndef SIDEBAND_PROTO_EXCHANGE_MESSAGES_H_
 #define SIDEBAND_PROTO_EXCHANGE_MESSAGES_H_
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "proto/attestation/evidence.h"
 #include "proto/base/bytes.h"
+#include "proto/base/openssl.h"
 #include "proto/base/uuid.h"
 #include "proto/envelope/hpke.h"
 #include "proto/envelope/record.h"
-#include "proto/exchange/identity.h"
 
 namespace sideband::exchange {
+
+using Sha256Digest = std::array<uint8_t, 32>;
+using Sha384Digest = std::array<uint8_t, 48>;
+using Sha512Digest = std::array<uint8_t, 64>;
+
+// INTERNAL if OpenSSL fails.
+absl::StatusOr<Sha256Digest> Sha256(ByteSpan bytes);
+absl::StatusOr<Sha512Digest> Sha512(ByteSpan bytes);
+
+// The digest of the running program's file, which the program states to guests; it is not attested. UNAVAILABLE if the
+// file cannot be read.
+absl::StatusOr<Sha384Digest> MeasureThisProgram();
+
+// Immutable, thread-safe and movable.
+class SealerIdentity {
+ public:
+  // PEM files: the certificates with the signer's first, at most kCertificatesMax, and the key, which others must not
+  // read. Errors start with the path. INVALID_ARGUMENT: no such PEM, another kind of key, a key of another certificate.
+  static absl::StatusOr<SealerIdentity> Load(const std::string& certificate_file, const std::string& key_file);
+
+  const std::vector<Bytes>& certificates() const { return certificates_; }
+  // ECDSA with SHA-384, DER. INTERNAL if OpenSSL fails.
+  absl::StatusOr<Bytes> Sign(ByteSpan text) const;
+
+ private:
+  SealerIdentity(std::vector<Bytes> certificates, KeyPtr key)
+      : certificates_(std::move(certificates)), key_(std::move(key)) {}
+
+  std::vector<Bytes> certificates_;
+  KeyPtr key_;
+};
+
+// Whether a chain (DER, the signer's first) signed the text and leads to a root; `now` as in CertificateRoots.
+// PERMISSION_DENIED says why not.
+absl::Status VerifySigned(const CertificateRoots& roots, const std::vector<ByteSpan>& certificates, ByteSpan text,
+                          ByteSpan signature, std::optional<absl::Time> now);
+
+// Whether the certificate (DER) has the URI urn:uuid:DEVICE among its subject's alternative names.
+bool IsOfDevice(ByteSpan certificate, const Uuid& device);
 
 // The most that fits a device's upload buffer (mailbox.md, UPLOAD).
 inline constexpr size_t kRequestBytesMax = 16 << 10;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "proto/base/status_macros.h"
-#include "proto/envelope/seal.h"
+#include "proto/envelope/keys.h"
 
 namespace sideband::exchange {
 namespace {

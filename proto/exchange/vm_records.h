@@ -26,7 +26,6 @@
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
-#include "proto/envelope/counts.h"
 #include "proto/envelope/keys.h"
 #include "proto/envelope/record.h"
 #include "proto/envelope/secret.h"
@@ -120,7 +119,7 @@ class VmKeys {
   struct Input {
     uint32_t generation = 0;
     uint64_t reference_time_ns = 0;
-    ByteSpan content;  // counts.h; of a fixed size, as long as scopes and events are the same
+    ByteSpan content;  // EncodeCounts; of a fixed size, as long as scopes and events are the same
   };
   // One record for each exchange, the newest first; none of a VM without keys. Another generation than the exchange's
   // destroys its keys: its guest is gone. Errors are those of RecordSealer, of the newest exchange; RESOURCE_EXHAUSTED

@@ -23,7 +23,7 @@ namespace {
 
 using Counters = std::span<const uint64_t>;
 
-// The forms of increments (README.md, "Snapshot"): 0 to 4 are groups of 2^form.
+// The forms of increments (stream_format.md, "Snapshot"): 0 to 4 are groups of 2^form.
 constexpr uint32_t kFormBits = 3;
 constexpr uint32_t kLogBits = 3;
 constexpr uint32_t kLogMax = 4;
@@ -117,8 +117,8 @@ struct Choice {
   size_t bits;
 };
 
-// Of groups; the largest ones first: they win where another size is no shorter, which SnapshotStreamBytesMax() relies
-// on.
+// The cheapest size of groups. The largest one is first: it wins where another is no shorter, which
+// SnapshotStreamBytesMax() relies on.
 Choice CheapestGroups(Counters increments) {
   Choice best{kLogMax, GroupsBits(increments, kLogMax)};
   for (uint32_t log = 0; log < kLogMax; ++log) {
@@ -353,7 +353,7 @@ class BlockEncoder {
     WriteDeltas(deltas, RowOf(sums_, i), base.counters);
   }
 
-  // Those that the stream's version has.
+  // The flags that the stream's version has.
   uint16_t FlagsOf(const BlockHeader& block) const { return block.flags & KnownFlags(forms_); }
 
   void WriteWhole(const BlockHeader& block, std::span<const uint64_t> counters) {

@@ -68,7 +68,7 @@ class BlockFamily {
 // For each block, the index of the block in `base` with the same scope and generation, or BlockFamily::kNone.
 std::vector<size_t> SameBlocks(std::span<const BlockHeader> blocks, std::span<const BlockHeader> base);
 
-// Widths of a block's fields in the stream (README.md).
+// Widths of a block's fields in the stream (stream_format.md).
 inline constexpr uint32_t kScopeBits = 16 + 16 + 32;
 inline constexpr uint32_t kStateBits = 2;
 inline constexpr uint32_t kFlagsBits = 16;
@@ -106,7 +106,7 @@ class BlockBases {
   const std::vector<size_t> same_;
 };
 
-// Encodes the bits of a snapshot's blocks (README.md, "Snapshot").
+// Encodes the bits of a snapshot's blocks (stream_format.md, "Snapshot").
 // Encodes relative to `base`, unless it is null. Blocks of the VMs in `whole` are written whole, and are no children of
 // another block. Increments have one of `forms`.
 Bytes EncodeBlocks(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& whole, Forms forms);
@@ -117,8 +117,8 @@ bool IsWrittenWhole(const BlockHeader& block, const std::set<uint16_t>& whole);
 // "snapshot: WHAT".
 absl::Status MalformedSnapshot(absl::string_view what);
 
-// Decodes the bits of a snapshot's blocks (README.md, "Snapshot"), from an untrusted peer. `head` is the snapshot
-// without its blocks and counters, `blocks` is their number; the caller has checked the limits of both.
+// Decodes the bits of a snapshot's blocks (stream_format.md, "Snapshot"), from an untrusted peer. `head` is the
+// snapshot without its blocks and counters, `blocks` is their number; the caller has checked the limits of both.
 // INVALID_ARGUMENT describes malformed content, such as increments of a form that is not one of `forms`.
 absl::StatusOr<Snapshot> DecodeBlocks(ByteSpan bits, size_t blocks, const Snapshot* base, Snapshot head, Forms forms);
 

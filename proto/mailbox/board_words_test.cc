@@ -53,7 +53,7 @@ TEST(SysIdTest, RowsAreInOrder) {
 }
 
 TEST(BoardItemsTest, Degrees) {
-  // Of a real board: `2f 20 00 00` (smbpbi-facts.md, 3.3).
+  // A real board says `2f 20 00 00` (smbpbi-facts.md, 3.3).
   EXPECT_NEAR(DegreesOf(0x202F), 32.184, 0.001);
   EXPECT_EQ(DegreesOf(0xFFFFFF80), -0.5);
 }

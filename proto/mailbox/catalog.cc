@@ -29,7 +29,7 @@ struct KnownBits {
 constexpr KnownBits kVersion1 = {kHasHadConfidentialVm, kConfidentialVm};
 constexpr KnownBits kVersion2 = {kHasHadConfidentialVm | kTheyWerePrivate, kConfidentialVm | kPrivateVm};
 
-// What precedes the lists of version 1 and the sections of version 2.
+// The head precedes the lists of version 1 and the sections of version 2.
 void EncodeHead(const Catalog& catalog, const KnownBits& known, ByteWriter& out) {
   out.Raw(catalog.device.bytes);
   out.U64(catalog.reference_clock_hz);
@@ -242,7 +242,7 @@ uint32_t CatalogHash(ByteSpan payload) { return Crc32c(payload); }
 
 namespace {
 
-// Bits of an event's scope byte; unknown bits are ignored (README.md).
+// Bits of an event's scope byte; unknown bits are ignored (stream_format.md).
 constexpr uint8_t kDeviceScope = 1 << 0;
 constexpr uint8_t kMasked = 1 << 1;
 

@@ -171,7 +171,7 @@ absl::Status MalformedCatalog(absl::string_view what);
 
 Uuid DecodeUuid(ByteReader& in);
 
-// The lists of a catalogue, which both versions of the catalogue contain (README.md, "Catalogue").
+// The lists of a catalogue, which both versions of the catalogue contain (stream_format.md, "Catalogue").
 void Encode(const EventInfo& event, ByteWriter& out);
 void Encode(const SliceInfo& slice, ByteWriter& out);
 void Encode(const ContextInfo& context, ByteWriter& out);
@@ -221,7 +221,7 @@ absl::Status CheckGateGroups(const Catalog& catalog);
 // coverage.
 absl::Status CheckSelections(const Catalog& catalog);
 
-// The catalogue's section of clock domains (README.md, "Clocks").
+// The catalogue's section of clock domains (stream_format.md, "Clocks").
 Bytes EncodeClockDomains(const std::vector<ClockDomain>& domains);
 // DATA_LOSS: none or more than kClockDomainsMax, truncated, bytes after the end, an unknown flag.
 absl::Status DecodeClockDomains(ByteSpan payload, std::vector<ClockDomain>& domains);

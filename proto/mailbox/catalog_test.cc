@@ -36,7 +36,7 @@ TEST(CatalogTest, RoundTrips) { EXPECT_EQ(*DecodeCatalog(EncodeCatalog(ExampleCa
 
 TEST(CatalogTest, EmptyCatalogRoundTrips) { EXPECT_EQ(*DecodeCatalog(EncodeCatalog(Catalog{})), Catalog{}); }
 
-// The example of README.md.
+// The example of stream_format.md.
 TEST(CatalogTest, BytesAreThoseOfTheDocument) {
   const Bytes stream = EncodeStream({.kind = StreamKind::kCatalog, .boot_id = 1}, EncodeCatalog(Catalog{}));
   Bytes expected = {0x53, 0x42, 0x4B, 0x31, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0, 0};
@@ -57,7 +57,7 @@ TEST(CatalogTest, EveryPrefixAndEveryExtraByteIsRefused) {
   EXPECT_FALSE(DecodeCatalog(payload).ok());
 }
 
-// README.md, "Catalogue": bit 0 device, bit 1 masked, the others are ignored.
+// stream_format.md, "Catalogue": bit 0 device, bit 1 masked, the others are ignored.
 TEST(CatalogTest, TheScopeByteHasTwoBits) {
   const struct {
     uint8_t byte;
@@ -131,7 +131,7 @@ TEST(CatalogSectionsTest, RoundTrips) {
   EXPECT_EQ(*DecodeCatalogSections(EncodeCatalogSections(Catalog{})), Catalog{});
 }
 
-// README.md, "Sections".
+// stream_format.md, "Sections".
 TEST(CatalogSectionsTest, GateGroupsAreThoseOfTheDocument) {
   Catalog catalog;
   catalog.events = {{.name = "a"}};
@@ -142,7 +142,7 @@ TEST(CatalogSectionsTest, GateGroupsAreThoseOfTheDocument) {
             (Bytes{6, 0, 1, 0, 6, 0, 0, 0, 1, 1, 'g', 0, 0, 0}));
 }
 
-// README.md, "Sections".
+// stream_format.md, "Sections".
 TEST(CatalogSectionsTest, SelectionsAreThoseOfTheDocument) {
   Catalog catalog;
   catalog.events = {{.name = "a"}, {.name = "b", .details = {.gate_group = 0, .selectable = true}}};
@@ -229,7 +229,7 @@ TEST(CatalogSectionsTest, RefusesRotationThatMakesNoSense) {
   }
 }
 
-// README.md, "Sections".
+// stream_format.md, "Sections".
 TEST(CatalogSectionsTest, BytesAreThoseOfTheDocument) {
   Catalog catalog;
   catalog.events = {{.name = "a", .unit = "b", .details = {.slices = {{5, 6}}}}};
@@ -297,7 +297,7 @@ TEST(CatalogSectionsTest, ClockDomainsComeBack) {
   }
 }
 
-// README.md, "Clocks".
+// stream_format.md, "Clocks".
 TEST(CatalogSectionsTest, ClockDomainsAreThoseOfTheDocument) {
   Catalog catalog;
   const size_t before = EncodeCatalogSections(catalog).size();
@@ -448,7 +448,7 @@ TEST(CatalogSectionsTest, WhatWasPrivateWasConfidential) {
   EXPECT_FALSE(DecodeCatalogSections(payload).ok());
 }
 
-// README.md, "Catalogue".
+// stream_format.md, "Catalogue".
 TEST(CatalogTest, AVmOfAnUnknownKindIsRefused) {
   Bytes payload = EncodeCatalog(ExampleCatalog());
   const std::string name = "vm1";

@@ -32,7 +32,7 @@ absl::uint128 ReadDifference(BitReader& in) {
   return code >> 1 ^ (0 - (code & 1));
 }
 
-// What is expected of the vertices of one hull: the clock goes on as from the vertex before to the last one. The first
+// The expected vertices of one hull: the clock goes on as from the vertex before to the last one. The first
 // of a segment are expected to go on as the clock has gone since boot. Any values will do: arithmetic is modulo 2^128.
 class ExpectedInstants {
  public:

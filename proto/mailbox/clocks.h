@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The clock domains of a device: their declared limits, and local clocks beside the reference clock.
-// (clocks.md; README.md, "Clocks".)
+// (clocks.md; stream_format.md, "Clocks".)
 //   for (const TimelineEntry& entry : timeline.entries) {
 //     for (size_t d = 0, at = 0; d < domains; ++d) {
 //       if (HasDomain(entry.domains, d)) AddPacket(d, entry.reference_cycle, entry.clocks[at++]);
@@ -178,8 +178,8 @@ inline absl::Status MalformedClocks(absl::string_view what) {
   return absl::DataLossError(absl::StrCat("clocks: ", what));
 }
 
-// The stream of HULLS: of each clock domain, the vertices of the lines that its clock may be (README.md, "Hulls").
-// Returns a whole stream, frame included. The hulls must be those that can be decoded.
+// The stream of HULLS: of each clock domain, the vertices of the lines that its clock may be (stream_format.md,
+// "Hulls"). Returns a whole stream, frame included. The hulls must be those that can be decoded.
 Bytes EncodeHullStream(const ClockHulls& hulls);
 
 // `stream` comes from an untrusted peer, of a device with that many domains. Any instants come back. DATA_LOSS if the
@@ -188,7 +188,7 @@ Bytes EncodeHullStream(const ClockHulls& hulls);
 // ABORTED if the stream begins at another trigger.
 absl::StatusOr<ClockHulls> DecodeHullStream(ByteSpan stream, uint32_t first_trigger_id, size_t domains);
 
-// The stream of TIMELINE: packets of triggers as second differences (README.md, "Timeline").
+// The stream of TIMELINE: packets of triggers as second differences (stream_format.md, "Timeline").
 // Returns a whole stream, frame included. The timeline has at most kTimelineEntriesMax entries; each has a clock for
 // each bit of its domains, and arrival stamps of 0 for those that do not stop.
 Bytes EncodeTimelineStream(const Timeline& timeline);

@@ -38,7 +38,7 @@ ClockHulls SmallHulls() {
                      .upper = {{500, Cycles(1004)}, {1000, Cycles(2003)}, {1500, Cycles(3004)}}}}};
 }
 
-// README.md, "Hulls".
+// stream_format.md, "Hulls".
 TEST(HullStreamTest, BytesAreThoseOfTheDocument) {
   EXPECT_EQ(EncodeHullStream(SmallHulls()),
             (Bytes{0x53, 0x42, 0x4B, 0x31, 0x05, 0x01, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
@@ -174,7 +174,7 @@ Timeline SmallTimeline() {
                        .clocks = {{.local_clock = 4001, .changes = 1}}}}};
 }
 
-// README.md, "Timeline".
+// stream_format.md, "Timeline".
 TEST(TimelineStreamTest, BytesAreThoseOfTheDocument) {
   const Bytes stream = EncodeTimelineStream(
       {.boot_id = 1,
@@ -285,7 +285,7 @@ TEST(TimelineStreamTest, BitsThatLieAreRefused) {
   EXPECT_EQ(StatusOfBits({}, 0, StreamKind::kHulls), absl::DataLossError("clocks: not a timeline"));
 }
 
-// As many bits as the fields of the packets have: a reference packet has a number, a kind, a scheduler, a bookmark and
+// The bits of the packets' fields: a reference packet has a number, a kind, a scheduler, a bookmark and
 // 64 bits of time; a return packet has a number of 16 bits, a domain, 64 bits of clock, 32 for changes and 16 for
 // coalesced triggers, and 64 bits of arrival if the clock may stop.
 size_t RawBytes(const Timeline& timeline) {

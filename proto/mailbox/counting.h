@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The configuration of a device's counting, in the 64-bit words of opcode CONFIG and of its stream (README.md,
-// "CONFIG").
+// "CONFIG"), and the sets of a catalogue's events that it has.
 //   CountingConfig desired = actual;
 //   desired.vms[1].allowed = 0b011;
 //   for (const ConfigWrite& write : Difference(actual, desired)) Send(write);    // one word, at VM 1's control block
 //   SIDEBAND_RETURN_IF_ERROR(WriteWord(write.address, write.word, config));      // at the other end
 //   const Bytes stream = EncodeConfigStream(boot_id, config);
+//
+//   EventSet set = EmptySet(catalog.events.size());
+//   Insert(event, set);
+//   if (Includes(set, event)) Count(event);
 #ifndef SIDEBAND_PROTO_MAILBOX_COUNTING_H_
 #define SIDEBAND_PROTO_MAILBOX_COUNTING_H_
 
@@ -25,9 +29,25 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
-#include "proto/mailbox/event_set.h"
 
 namespace sideband::mailbox {
+
+// Some of a catalogue's events: bit b of word w is event 64·w + b.
+using EventSet = std::vector<uint64_t>;
+
+inline constexpr size_t kEventSetWord = 64;
+
+inline EventSet EmptySet(size_t events) { return EventSet((events + kEventSetWord - 1) / kEventSetWord); }
+
+// false beyond the set's words.
+inline bool Includes(const EventSet& events, size_t event) {
+  return event / kEventSetWord < events.size() && (events[event / kEventSetWord] >> event % kEventSetWord & 1) != 0;
+}
+
+// The set must have the event's word.
+inline void Insert(size_t event, EventSet& events) {
+  events[event / kEventSetWord] |= uint64_t{1} << event % kEventSetWord;
+}
 
 inline constexpr uint32_t kGateGroupsMax = 64;
 inline constexpr uint32_t kGateIdsMax = 4;

@@ -40,7 +40,7 @@ inline constexpr uint64_t kRotationFeature = uint64_t{1} << 5;
 // Clock domains in the catalogue, their clocks in snapshots, and the steps of TRIGGER from SELECT on (clocks.h).
 inline constexpr uint64_t kClocksFeature = uint64_t{1} << 6;
 
-// SEAL: the device seals the blocks of confidential VMs, so that no reader of the bus has them (seal.h).
+// SEAL: the device seals the blocks of confidential VMs, so that no reader of the bus has them (proto/envelope).
 inline constexpr uint64_t kSealingFeature = uint64_t{1} << 7;
 
 struct FeatureRow {

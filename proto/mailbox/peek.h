@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The register read path over the mailbox: opcode PEEK asks for up to 64 live counters of one memory block, and a
-// stream of its own kind answers. (registers.md, "Out of band: opcode 67 PEEK"; README.md has the bytes.)
+// stream of its own kind answers. (registers.md, "Out of band: opcode 67 PEEK"; stream_format.md has the bytes.)
 //   const PeekQuestion question{.manager = ExtendOf(event), .vm = 1, .context = 0, .bitmap = BitOf(event)};
 //   const Bytes bytes = EncodePeekStream({.boot_id = boot, .tag = 7, .question = question, .counters = {count}});
 //   SIDEBAND_ASSIGN_OR_RETURN(const PeekAnswer answer, DecodePeekStream(bytes));

@@ -11,7 +11,7 @@
 namespace sideband::mailbox {
 namespace {
 
-// Events 1 and 2 of extend 0, of context 0 of VM 1; the example of README.md.
+// Events 1 and 2 of extend 0, of context 0 of VM 1; the example of stream_format.md.
 const PeekAnswer kExample = {.boot_id = 1,
                              .tag = 7,
                              .question = {.manager = 0, .vm = 1, .context = 0, .bitmap = 0b110},

@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/bytes.h"
-#include "proto/mailbox/event_set.h"
+#include "proto/mailbox/counting.h"
 
 namespace sideband::mailbox {
 
@@ -140,7 +140,8 @@ uint64_t ForgottenRunning(const BlockRotation& numbers, std::optional<size_t> ga
 // "rotation: WHAT".
 absl::Status MalformedRotation(absl::string_view what);
 
-// The items of which catalogues, plans and requests of counter rotation consist on the wire (README.md, "Rotation").
+// The items of which catalogues, plans and requests of counter rotation consist on the wire (stream_format.md,
+// "Rotation").
 void Encode(const EventSet& events, ByteWriter& out);
 void Encode(const RotationSettings& settings, ByteWriter& out);
 void Encode(const RotationPlan& plan, ByteWriter& out);
@@ -160,7 +161,8 @@ Bytes EncodeRotations(const std::vector<Relation>& relations, const std::vector<
 absl::Status DecodeRotations(ByteSpan payload, size_t events, std::vector<Relation>& relations,
                              std::vector<RotationPlan>& plans);
 
-// The bytes that opcode ROTATE moves: a request for the upload buffer, and the stream of PLAN (README.md, "Rotation").
+// The bytes that opcode ROTATE moves: a request for the upload buffer, and the stream of PLAN (stream_format.md,
+// "Rotation").
 Bytes EncodeRotationRequest(const RotationRequest& request);
 // `bytes` come from an untrusted peer. INVALID_ARGUMENT for truncated input, bytes after the end, contexts that do not
 // ascend, an event that is not below `events`, and an unknown profile.

@@ -102,7 +102,7 @@ absl::Status CheckUse(const YamlMap& map, RotationUse use) {
   return refuse({"counters", "fixed", "relations"}, "replays: a chip file says it of its units");
 }
 
-// What the other keys have by default is the profile's.
+// The defaults of the other keys are the profile's.
 absl::Status ReadProfile(const YamlMap& map, RotationTerms& terms) {
   std::string word = "fast";
   if (const auto node = map.Find("profile")) {

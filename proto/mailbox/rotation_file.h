@@ -25,7 +25,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/base/yaml.h"
-#include "proto/mailbox/event_set.h"
+#include "proto/mailbox/counting.h"
 #include "proto/mailbox/rotation.h"
 
 namespace sideband {

@@ -64,8 +64,8 @@ uint64_t SetsOf(const RotationLayout& layout, uint16_t number, size_t entry) {
   return plan == layout.plans.end() || plan->number != number ? 0 : plan->sets_of[entry];
 }
 
-// As TimeOf of the catalogue's plans, but for the device's own block: a layout does not tell the scopes of plans, and a
-// guess needs no more.
+// The same as TimeOf of the catalogue's plans, except for the device's own block: a layout does not tell the scopes of
+// plans, and a guess needs no more.
 RotationTime TimeOf(const BlockRotation& numbers, const RotationLayout& layout, size_t entry) {
   const uint8_t group = layout.events[entry].gate_group;
   const size_t column = group == kNoGateGroup ? 0 : size_t{1} + group;
@@ -147,7 +147,7 @@ std::vector<RotationPrediction::Times> RotationPrediction::TimesOf(size_t block,
   return times;
 }
 
-// As it was, as the block's parts have it, and as all gates open.
+// The column as it was; grown as the block's parts have grown; and as the column of all gates has grown.
 Guesses RotationPrediction::OfColumn(size_t block, const BlockRotation& numbers, size_t part, size_t column) const {
   const RotationPart& now = numbers.parts[part];
   const RotationPart base_part = BasePart(block, now);
@@ -166,7 +166,7 @@ Guesses RotationPrediction::OfColumn(size_t block, const BlockRotation& numbers,
   return guesses;
 }
 
-// Of each event: what was counted, for the time in which it could have been; and what the block's parts gained.
+// Estimates grow by the counted, scaled to the time in which it could have been; or as the block's parts have grown.
 Guesses RotationPrediction::OfEstimates(size_t block, const std::vector<Times>& times) const {
   Guess own, sums;
   for (size_t entry = 0; entry < times.size(); ++entry) {
@@ -180,7 +180,7 @@ Guesses RotationPrediction::OfEstimates(size_t block, const std::vector<Times>& 
   return {std::move(own), std::move(sums)};
 }
 
-// What may have been missed grows with the time in which the event was not counted.
+// The missed part of an event grows with the time in which it was not counted.
 Guesses RotationPrediction::OfUppers(size_t block, const std::vector<Times>& times) const {
   Guess own, sums;
   for (size_t entry = 0; entry < times.size(); ++entry) {
@@ -264,7 +264,7 @@ size_t NumbersIn(const BlockRotation& numbers) {
   return size;
 }
 
-// What the sum of an event's times takes.
+// The sum of an event's times takes so many steps.
 size_t SetsIn(const BlockRotation& numbers) {
   size_t sets = numbers.parts.size();
   for (const RotationPart& part : numbers.parts) sets += part.running.size() / part.enabled.size();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bits of a snapshot's rotation numbers: differences from predictions that both ends make from the base, the
-// counters, and the blocks before (README.md, "Rotation").
+// counters, and the blocks before (stream_format.md, "Rotation").
 //   out.Raw(EncodeRotation(snapshot, base, whole));
 //   SIDEBAND_RETURN_IF_ERROR(DecodeRotation(bits, base, snapshot));   // has its blocks and counters
 #ifndef SIDEBAND_PROTO_MAILBOX_ROTATION_SECTION_H_

@@ -12,7 +12,6 @@
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/random_snapshots.h"
 #include "proto/mailbox/snapshot.h"
-#include "proto/mailbox/snapshot_cost.h"
 #include "proto/mailbox/stream.h"
 
 namespace sideband::mailbox {

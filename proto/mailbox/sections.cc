@@ -31,7 +31,7 @@ absl::Status MalformedBookmarks(absl::string_view what) {
   return absl::DataLossError(absl::StrCat("bookmarks: ", what));
 }
 
-// Of an earlier number the base has all that there were.
+// The base has all bookmarks up to this number.
 uint64_t NewestOf(const Snapshot* base) {
   return base == nullptr || base->bookmarks.empty() ? 0 : base->bookmarks.back().number;
 }
@@ -106,7 +106,7 @@ absl::Status DecodeBookmarks(ByteSpan bits, Snapshot& snapshot) {
 
 namespace {
 
-// What is expected of a snapshot's clocks. Without a base, and where it has no such reading, all numbers are 0.
+// The expected clocks of a snapshot. Without a base, and where it has no such reading, all numbers are 0.
 class ExpectedClocks {
  public:
   ExpectedClocks(const Snapshot& snapshot, const Snapshot* base, size_t domains)

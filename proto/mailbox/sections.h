@@ -21,7 +21,7 @@
 
 namespace sideband::mailbox {
 
-// The bits of a snapshot's bookmarks: of each, what has been counted since (README.md, "Bookmarks").
+// The bits of a snapshot's bookmarks: of each, what has been counted since (stream_format.md, "Bookmarks").
 // The snapshot's bookmarks that are not in the base, except those of VMs in `whole`; empty without any. They must
 // ascend by number, and be served after they were asked for and at the snapshot's time at the latest.
 Bytes EncodeBookmarks(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& whole);
@@ -29,14 +29,14 @@ Bytes EncodeBookmarks(const Snapshot& snapshot, const Snapshot* base, const std:
 // unknown block, numbers that do not ascend, times that do not, more counts than kCountersMax.
 absl::Status DecodeBookmarks(ByteSpan bits, Snapshot& snapshot);
 
-// The bits of a snapshot's clocks: differences from what both ends expect of them, from the base (README.md, "Clocks").
-// The snapshot must have 1 to kClockDomainsMax clocks.
+// The bits of a snapshot's clocks (stream_format.md, "Clocks"): differences from what both ends expect of them, from
+// the base. The snapshot must have 1 to kClockDomainsMax clocks.
 Bytes EncodeClocks(const Snapshot& snapshot, const Snapshot* base);
 // Fills the snapshot's `clocks`; `bits` come from an untrusted peer. Any values come back, also those of clocks that go
 // back. DATA_LOSS: truncated, bits left over, or more than 2^32 changes.
 absl::Status DecodeClocks(ByteSpan bits, const Snapshot* base, Snapshot& snapshot);
 
-// The newest pulse on a device's trigger line in a snapshot, sent once (README.md, "Trigger line").
+// The newest pulse on a device's trigger line in a snapshot, sent once (stream_format.md, "Trigger line").
 // Empty without a pulse since the base. A device whose base has one has one, too.
 Bytes EncodeLinePulse(const Snapshot& snapshot, const Snapshot* base);
 // Fills the snapshot's `line_pulse`, from the base where there is no payload; it comes from an untrusted peer.
@@ -47,8 +47,8 @@ absl::Status DecodeLinePulse(const ByteSpan* payload, const Snapshot* base, Snap
 inline constexpr size_t kSealedPrefixBytes = 128;
 
 // The sealed records in a snapshot, without those eights of their headers that the base's records have, too: most of a
-// header stays the same from one snapshot to the next (mailbox.md, "Sections"; README.md). `base` has the records of
-// the base, or their prefixes; none without a base.
+// header stays the same from one snapshot to the next (mailbox.md, "Sections"; stream_format.md). `base` has the
+// records of the base, or their prefixes; none without a base.
 Bytes EncodeSealed(const std::vector<SealedBlocks>& sealed, const std::vector<SealedBlocks>& base = {});
 // The payload comes from an untrusted peer, and what is in a record is not looked at. INVALID_ARGUMENT: truncated, a
 // VM that cannot be, VMs that do not ascend (a VM may have two records, of two exchanges), an empty record, one of more

@@ -35,7 +35,7 @@ Snapshot Decoded(const Snapshot& snapshot, const Snapshot* base, const VmIds& wh
   return *DecodeSnapshotStream(EncodeSnapshotStream(snapshot, base, whole, Framing::kSections), base);
 }
 
-// README.md, "Bookmarks".
+// stream_format.md, "Bookmarks".
 TEST(BookmarkSectionTest, BytesAreThoseOfTheDocument) {
   const Bytes bits = EncodeBookmarks(SnapshotWithBookmark(), nullptr, {});
   EXPECT_EQ(bits, (Bytes{0x01, 0x00, 0x83, 0x03, 0x00, 0x22, 0x00, 0x00, 0x00, 0x1A, 0xE2, 0x81, 0x83, 0x01}));
@@ -153,7 +153,7 @@ Bytes SectionOf(const Snapshot& snapshot, const Snapshot* base) {
   return std::move(out).Take();
 }
 
-// README.md, "Clocks".
+// stream_format.md, "Clocks".
 TEST(ClockSectionTest, BytesAreThoseOfTheDocument) {
   const Snapshot base = Bare({ClockReading{.local_clock = 2000, .arrival = 9}}, 4, 1000);
   const Snapshot next = Bare({ClockReading{.local_clock = 4001, .arrival = 10, .changes = 1}}, 5, 2000);
@@ -288,7 +288,7 @@ Snapshot With(std::optional<LinePulse> pulse, uint32_t id) {
   return snapshot;
 }
 
-// README.md, "Trigger line".
+// stream_format.md, "Trigger line".
 TEST(LineSectionTest, BytesAreThoseOfTheDocument) {
   const Snapshot snapshot = With(LinePulse{.pulses = 3, .is_own = true, .reference_cycle = 1000}, 4);
   EXPECT_EQ(EncodeLinePulse(snapshot, nullptr), (Bytes{0x03, 0, 0, 0, 0, 0, 0, 0, 0xE8, 0x03, 0, 0, 0, 0, 0, 0, 0x01}));
@@ -356,7 +356,7 @@ TEST(SealedSectionTest, HasTheBytesOfTheRegistry) {
   EXPECT_EQ(EncodeSealed({{0x0103, {0xAA, 0xBB}}}), (Bytes{0x03, 0x01, 2, 0, 0, 0, 0, 0, 0xAA, 0xBB}));
 }
 
-// Of bytes that count up from `first`.
+// The bytes count up from `first`.
 SealedBlocks Record(uint16_t vm, size_t size, uint8_t first) {
   SealedBlocks sealed{.vm = vm, .record = Bytes(size)};
   for (uint8_t& byte : sealed.record) byte = first++;

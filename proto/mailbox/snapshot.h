@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All memory blocks of a device, latched at one trigger, and their stream: only the changes since a snapshot that the
-// controller has acknowledged, in variable-width fields. README.md has the format and an example.
+// controller has acknowledged, in variable-width fields; and what it costs on the bus. stream_format.md has the format
+// and an example.
 //   for (size_t i = 0; i < snapshot.blocks.size(); ++i) Use(snapshot.blocks[i], snapshot.Counters(i));
 //   const VmIds whole = VmsWrittenWhole(catalog);
 //   const Bytes stream = EncodeSnapshotStream(snapshot, base.get(), whole);
 //   SIDEBAND_ASSIGN_OR_RETURN(const Snapshot decoded, DecodeSnapshotStream(stream, base.get()));
 //   base = std::make_unique<Snapshot>(AsBase(decoded, whole));   // both ends, once it is acknowledged
+//
+//   const SnapshotCost cost = CostOfSnapshot(SnapshotStreamBytesMax(blocks, counters), kWindowBytes);
+//   cost.bit_times / 100'000.0;    // seconds at 100 kHz
+//   PeekBitTimes(1, kWindowBytes);
 #ifndef SIDEBAND_PROTO_MAILBOX_SNAPSHOT_H_
 #define SIDEBAND_PROTO_MAILBOX_SNAPSHOT_H_
 
@@ -20,7 +25,6 @@
 
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
-#include "proto/base/secret_memory.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/clocks.h"
 #include "proto/mailbox/rotation.h"
@@ -35,7 +39,8 @@ using CounterValues = std::vector<uint64_t, SecretAllocator<uint64_t>>;
 inline constexpr size_t kBookmarksKept = 8;
 
 // An instant of a scope's work that a controller has asked for, with what the scope had counted then (clocks.md,
-// "Bookmarks"; README.md, "Bookmarks"). Times are of the reference clock, in nanoseconds since boot, rounded down.
+// "Bookmarks"; stream_format.md, "Bookmarks"). Times are of the reference clock, in nanoseconds since boot, rounded
+// down.
 struct ServedBookmark {
   uint64_t number = 0;    // of all that the device has served since boot, from 1
   uint16_t block = 0;     // its place in the snapshot
@@ -46,9 +51,8 @@ struct ServedBookmark {
   bool operator==(const ServedBookmark&) const = default;
 };
 
-// TRIGGER BOOKMARK's arg2: a check of its operands, which another controller may have overwritten before the command.
-// (README.md, "Opcodes")
-// 1 to 255; an arg2 of 0 checks nothing.
+// TRIGGER BOOKMARK's arg2: a check of its operands, which another controller may have overwritten before the command
+// (README.md, "Commands of the extension"). 1 to 255; an arg2 of 0 checks nothing.
 constexpr uint8_t BookmarkCheck(uint32_t scope, uint32_t bookmark) {
   constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio
   return static_cast<uint8_t>(1 + ((uint64_t{scope} << 32 | bookmark) * kOdd >> 32) % 255);
@@ -183,6 +187,43 @@ absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan stream, const Snapshot* b
 // numbers of blocks that are always written whole, those of bookmarks, and sealed records but for their first bytes,
 // which are not needed.
 Snapshot AsBase(Snapshot snapshot, const VmIds& whole);
+
+// The bus cost of reading without errors. A snapshot takes LATCH, which acknowledges the previous snapshot, and the
+// stream's windows, with a READ for each span of sixteen windows except the first. It is assumed that each command is
+// complete when its status is first read, and that the clock is not stretched.
+struct SnapshotCost {
+  size_t stream_bytes = 0;
+  bool readable = true;    // not longer than the controller's limit
+  uint64_t commands = 0;   // LATCH, READs
+  uint64_t windows = 0;    // block reads
+  uint64_t bus_bytes = 0;  // with addresses, command codes, counts and PECs
+  uint64_t bit_times = 0;  // proto/smbus/transfer.h
+};
+
+// `stream_bytes` is at least 1; `window_bytes` is 1 to 255.
+SnapshotCost CostOfSnapshot(size_t stream_bytes, uint32_t window_bytes);
+
+// The rotation numbers of each block, if all blocks have all of them.
+struct RotationShape {
+  size_t events = 0;   // that rotate, or are derived
+  size_t plans = 0;    // 0: nothing rotates
+  size_t sets = 0;     // of all plans
+  size_t columns = 1;  // one, and one for each gate group
+};
+RotationShape ShapeOf(const Catalog& catalog);
+
+// The shortest stream of a snapshot with `blocks` blocks: nothing has changed since the acknowledged snapshot, but
+// `whole_blocks` of them (those of confidential VMs, and then the device's) are always written whole.
+size_t SnapshotStreamBytesMin(size_t blocks, size_t whole_blocks, size_t counters_per_block,
+                              const RotationShape& rotation = {}, size_t clock_domains = 0);
+
+// The longest stream of a snapshot: no snapshot was acknowledged, and all counters differ.
+size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block, const RotationShape& rotation = {},
+                              size_t clock_domains = 0);
+
+// The bit times of a peek of `counters` counters of one extend: SCOPE, GO and the stream's windows. The controller
+// reads GO's tag, but not the length of the stream, which follows from the question.
+uint64_t PeekBitTimes(size_t counters, uint32_t window_bytes);
 
 }  // namespace sideband::mailbox
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of all streams (README.md). The frame (StreamKind) is a fixed header, a payload, and a CRC-32C over both.
+// The bytes of all streams (stream_format.md). A frame (StreamKind) is a fixed header, a payload, and a CRC-32C of
+// both.
 //   const Bytes bytes = EncodeStream({.kind = StreamKind::kSnapshot, .boot_id = boot, .snapshot_id = 7}, payload);
 //   SIDEBAND_ASSIGN_OR_RETURN(const Stream stream, DecodeStream(bytes));   // stream.payload views into `bytes`
 // Payloads pack numbers of variable width without gaps. The least significant bit of a number comes first; bytes are

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/smbus/bus_name.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "proto/base/status_macros.h"
@@ -24,8 +27,11 @@ bool IsAddress(uint32_t number) { return number >= kAddressFirst && number <= kA
 std::string Hint(absl::string_view name) {
   // A colon before the first slash belongs to a scheme.
   if (name.empty() || name.find(':') < name.find('/')) return "";
-  const char* const scheme = absl::StartsWith(name, "/dev/i2c") ? "i2c:" : "unix:";
-  return absl::StrCat(" (did you mean '", scheme, name, "'?)");
+  if (!absl::StartsWith(name, "/dev/i2c")) return absl::StrCat(" (did you mean 'unix:", name, "'?)");
+  // No adapter has a colon in its name: one stands where the @ of the address belongs.
+  const bool has_one = std::ranges::count(name, ':') == 1;
+  const std::string path = has_one ? absl::StrReplaceAll(name, {{":", "@"}}) : std::string(name);
+  return absl::StrCat(" (did you mean 'i2c:", path, "'?)");
 }
 
 absl::StatusOr<std::pair<uint32_t, std::string>> ParseOne(absl::string_view text) {

@@ -20,6 +20,7 @@ TEST(BusNameTest, RefusesWhatIsNoPlaceOnABus) {
       {"", "bus '': must start with unix: or i2c:"},
       {"tcp:x", "bus 'tcp:x': must start with unix: or i2c:"},
       {"/dev/i2c-3", "bus '/dev/i2c-3': must start with unix: or i2c: (did you mean 'i2c:/dev/i2c-3'?)"},
+      {"/dev/i2c-3:0x4f", "bus '/dev/i2c-3:0x4f': must start with unix: or i2c: (did you mean 'i2c:/dev/i2c-3@0x4f'?)"},
       {"x.sock", "bus 'x.sock': must start with unix: or i2c: (did you mean 'unix:x.sock'?)"},
       {"/run/a:b", "bus '/run/a:b': must start with unix: or i2c: (did you mean 'unix:/run/a:b'?)"},
       {"unix:@0x4f", "bus 'unix:@0x4f': the path is missing"},

@@ -2,11 +2,18 @@
 #include "secure_mcu/chip/chip.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "proto/base/status_macros.h"
 
 namespace sideband::mcu {
+
+absl::string_view SwitchStepName(SwitchStep step) {
+  constexpr std::array<const char*, kSwitchSteps> kNames = {
+      "halt", "pause", "trigger", "flush_request", "emit", "commit", "rebind", "poll", "restore", "unpause", "run"};
+  return kNames[static_cast<size_t>(step) - 1];
+}
 
 absl::StatusOr<std::unique_ptr<Chip>> Chip::Create(const PipelineConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(Validate(config));
@@ -292,7 +299,7 @@ bool Chip::HasPendingBookmark(uint8_t slice) const {
   return bound && (bookmarks_.IsPending(bound->vm) || (bound->context && bookmarks_.IsPending(*bound->context)));
 }
 
-// What a block that is not resident has counted is final since its switch-out.
+// The counts of a block that is not resident are final since its switch-out.
 void Chip::ServeBookmarks() {
   if (bookmarks_.pending().empty()) return;
   for (uint8_t slice = 0; slice < config_.slices; ++slice) {

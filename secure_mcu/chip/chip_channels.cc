@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "absl/numeric/int128.h"
-#include "secure_mcu/pipeline/hpc.h"
+#include "secure_mcu/pipeline/hpc_client.h"
 
 namespace sideband::mcu {
 uint64_t NanosecondsAt(const PipelineConfig& config, uint64_t cycle) {
@@ -94,7 +94,7 @@ void ChipChannels::Rebind(uint8_t slice) {
 }
 
 bool ChipChannels::IsBoundTo(uint8_t slice, BlockId block) const {
-  // What the MMU would not let through is never committed.
+  // A commit that the MMU would not let through never happens.
   const std::optional<Binding> to = CommitsTo(slice);
   return to && (to->vm == block || to->context == block);
 }

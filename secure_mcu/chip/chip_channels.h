@@ -16,8 +16,8 @@
 #include <span>
 #include <vector>
 
-#include "secure_mcu/chip/chip_parts.h"
 #include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/chip/residents.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
 #include "secure_mcu/pipeline/record.h"
 #include "secure_mcu/pipeline/reduction_channel.h"

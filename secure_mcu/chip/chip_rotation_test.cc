@@ -19,7 +19,7 @@
 namespace sideband::mcu {
 namespace {
 
-// Event 0 is always counted, and the others take turns on the other counter: three sets.
+// Event 0 is always counted, and the others are multiplexed on the other counter: three sets.
 constexpr uint16_t kFixed = 0, kFirstTurning = 1, kSecondTurning = 2, kThirdTurning = 3, kWires = 4;
 
 PipelineConfig ThreeSetConfig(uint64_t slot) {
@@ -78,7 +78,7 @@ class RotationHonestyTest : public ::testing::Test {
     chip_->Latch();
   }
   bool IsFlagged(BlockId block, uint16_t flag) const { return (chip_->memory().header(block).flags & flag) != 0; }
-  // Of an event that takes turns.
+  // The bound of a multiplexed event.
   uint64_t Upper(BlockId block, uint16_t event) const {
     return chip_->rotation().NumbersOf(block).events[event - 1].upper;
   }
@@ -353,12 +353,12 @@ TEST_F(RotationRunsTest, LearnsNothingOfAConfidentialVm) {
 using mailbox::Relation;
 
 constexpr uint64_t kRecordedCycles = 2000;
-// Of slices: kSliceBusy is fixed, kSliceIdle is 1 where it is not, and kSliceTotal is kSliceBusy and kSlicePart
-// together.
+// Events of slices: kSliceBusy is fixed, kSliceIdle is 1 where it is not, and kSliceTotal is kSliceBusy and
+// kSlicePart together.
 constexpr uint16_t kSliceIdle = 0, kSliceBusy = 1, kSliceTotal = 2, kSlicePart = 3, kSliceMore = 4, kSliceEvents = 7;
-// Of the device, whose three events (7 to 9) have one counter: one of the first two is 1 in each cycle.
+// The device's events 7 to 9 have one counter: one of the first two is 1 in each cycle.
 constexpr uint16_t kDeviceIdle = 7, kDeviceBusy = 8;
-// Of the device, with a counter for each: one of them is 1 in each cycle.
+// The device's others have a counter each: one of the first two is 1 in each cycle.
 constexpr uint16_t kReads = 10, kWrites = 11, kAllEvents = 12;
 
 UlcSpec UnitOf(const std::string& name, uint32_t counters, uint16_t first, uint16_t end) {

@@ -135,7 +135,7 @@ TEST(ChipTest, AnOverrunIsFlaggedAndNothingIsLost) {
   EXPECT_EQ(rig.chip->memory().header(rig.first).flags, mailbox::kFlagTriggerOverrun);
 }
 
-// A way to break a binding between two latches: the counts of that time are lost, and nobody else gets them.
+// A way to break a binding between two latches: the counts of that time are lost, and no other VM gets them.
 class WrongBindingTest : public testing::TestWithParam<void (*)(Chip& chip)> {};
 
 // The other VM has the same pages.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The first half of the pipeline: unit-level counters on their wires, the collection units that they count into, and
-// the channel buffer, which their records leave by `route`.
+// the channel buffer, through which the mover takes their records to `route`.
 //   ChipUnits units(config, selections, residents, route);
 //   units.Attach(0, wires);
 //   units.Enable(0);                     // the units of slice 0 count
@@ -10,25 +10,78 @@
 #ifndef SIDEBAND_SECURE_MCU_CHIP_CHIP_UNITS_H_
 #define SIDEBAND_SECURE_MCU_CHIP_CHIP_UNITS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "secure_mcu/chip/chip_parts.h"
-#include "secure_mcu/chip/clock_network.h"
+#include "secure_mcu/chip/chip_clocks.h"
 #include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/chip/residents.h"
 #include "secure_mcu/chip/rotation_turns.h"
 #include "secure_mcu/chip/selections.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/record.h"
+#include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/trigger_block.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
 #include "sim/wires/wire_source.h"
 
 namespace sideband::mcu {
+
+// Moves records from the collection units through the channel buffer to the reduction channels, in device cycles: a
+// unit sends a record every `record_cycles`, the buffer routes a record every `route_cycles`, and a full buffer stalls
+// the units. Not thread-safe.
+class RecordMover {
+ public:
+  struct Latencies {
+    uint32_t buffer_depth;
+    uint32_t record_cycles;
+    uint32_t route_cycles;
+  };
+  using Route = std::function<void(const Record&)>;
+
+  // `ccus` must outlive the mover. `route` receives each record that leaves the buffer.
+  RecordMover(Latencies latencies, std::vector<CounterCollectionUnit>& ccus, Route route);
+
+  // Moves records for `cycles` cycles.
+  void RunFor(uint64_t cycles);
+  // Moves records until `done` returns true or no record is left.
+  void RunUntil(const std::function<bool()>& done);
+
+  // The pipeline's own cycle, which advances while the watched units are halted.
+  uint64_t now() const { return now_; }
+  // Cycles in which a unit had a record to send and the buffer was full, summed over units.
+  uint64_t stall_cycles() const { return stall_cycles_; }
+  const ChannelBuffer& buffer() const { return buffer_; }
+  size_t buffer_high_water() const { return buffer_.high_water(); }
+
+ private:
+  // Collects the units that have records: only what happens between runs gives a unit its first record.
+  void FindSenders();
+  bool Idle() const { return buffer_.empty() && ready_.empty() && resting_.empty(); }
+  void Step();
+  void Wake();
+  void Send(size_t unit);
+
+  const Latencies latencies_;
+  std::vector<CounterCollectionUnit>& ccus_;
+  const Route route_;
+  ChannelBuffer buffer_;
+  uint64_t now_ = 0;
+  uint64_t route_ready_ = 0;          // when the buffer may route its next record
+  std::vector<uint64_t> unit_ready_;  // when each unit may send its next record
+  // The units that have records, while records are moved.
+  std::vector<size_t> ready_;   // to send in this cycle, ascending
+  std::deque<size_t> resting_;  // after a record, in the order in which they will be ready
+  size_t first_unit_ = 0;       // the unit served first; rotates
+  uint64_t stall_cycles_ = 0;
+};
 
 // A channel is a slice or kDeviceChannel, whose units count from the start and are never paused. Functions that take
 // std::optional<uint8_t> are for all channels without one. Not thread-safe.

@@ -154,7 +154,7 @@ RC_GTEST_PROP(ClockLawsTest, AfterALatchAllCyclesAreInTheCounts, ()) {
   }
 }
 
-// What is declared holds of every packet.
+// The declaration holds of every packet.
 RC_GTEST_PROP(ClockLawsTest, EdgesAreWithinTheDeclaredBars, ()) {
   ClockedChip chip(DrawnOptions());
   Operator operator_of(chip);

@@ -17,7 +17,7 @@
 
 #include "proto/mailbox/catalog.h"
 #include "secure_mcu/chip/chip.h"
-#include "secure_mcu/chip/domain_rules.h"
+#include "secure_mcu/chip/chip_clocks.h"
 #include "sim/wires/domain_clock.h"
 #include "sim/wires/wire_source.h"
 

@@ -14,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "secure_mcu/chip/player.h"
 #include "sim/workload/bitwise_source.h"
-#include "sim/workload/steady_workload.h"
 #include "sim/workload/synthetic_slice.h"
 
 namespace sideband::mcu {

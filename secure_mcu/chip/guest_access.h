@@ -10,21 +10,88 @@
 #ifndef SIDEBAND_SECURE_MCU_CHIP_GUEST_ACCESS_H_
 #define SIDEBAND_SECURE_MCU_CHIP_GUEST_ACCESS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "secure_mcu/chip/chip_channels.h"
-#include "secure_mcu/chip/chip_parts.h"
 #include "secure_mcu/chip/chip_rotation.h"
 #include "secure_mcu/chip/chip_units.h"
-#include "secure_mcu/chip/hpc_read_path.h"
+#include "secure_mcu/chip/live_counts.h"
 #include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/chip/residents.h"
 #include "secure_mcu/chip/selections.h"
 #include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/guest_gate.h"
+#include "sim/wires/wire_source.h"
 
 namespace sideband::mcu {
+
+// A slice's wires behind its gate, in every clock domain (virtual-counters.md, "Mechanism"). A change at a cycle of the
+// reference clock holds for the cycles from that one on, and for those of the other clocks that belong to them; every
+// unit sees it in the same cycle of its clock. Exits and entries may be told ahead, in ascending order, as far as the
+// wires reach. Not thread-safe.
+class GatedSlice final : public sim::WireSource {
+ public:
+  explicit GatedSlice(uint32_t domains) : gated_(domains), passed_(domains) {}
+
+  void Attach(const sim::WireSource& source);
+  // The state of the gate from reference cycle `cycle` on, which may be told ahead; the cycles below `now` are counted.
+  void Set(uint64_t cycle, GatedWires::State state, uint64_t now);
+  // The cycles of other clocks that the source holds beyond those of reference cycle `now` are counted: a change at
+  // `now` does not concern them any more.
+  void PassWithinCycle(uint64_t now);
+
+  void AddCounts(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const override {
+    gated_[0].AddCounts(range, wires, sums);
+  }
+  void AddConsecutiveCounts(sim::CycleRange range, sim::WireId first, std::span<uint64_t> sums) const override {
+    gated_[0].AddConsecutiveCounts(range, first, sums);
+  }
+  const sim::WireSource& domain(size_t index) const override { return gated_[index]; }
+  uint64_t CyclesBefore(size_t domain, uint64_t cycle) const override { return source_->CyclesBefore(domain, cycle); }
+  uint64_t CyclesHeld(size_t domain, uint64_t end) const override { return source_->CyclesHeld(domain, end); }
+
+ private:
+  const sim::WireSource* source_ = nullptr;
+  std::vector<GatedWires> gated_;  // per domain
+  std::vector<uint64_t> passed_;   // per domain: cycles below are counted
+};
+
+// The gates of all slices, and the wires behind them. Not thread-safe.
+class SliceGates {
+ public:
+  // Without groups nothing is gated, and no other call has an effect.
+  SliceGates(uint32_t slices, const std::vector<GateGroup>& groups, uint32_t domains);
+
+  bool empty() const { return gates_.empty(); }
+  CounterGate& gate(uint8_t slice) { return gates_[slice]; }
+  const std::vector<CounterGate>& gates() const { return gates_; }
+
+  // The wires must live until the next call for the slice, and so must the result's owner.
+  const sim::WireSource& Attach(uint8_t slice, const sim::WireSource& wires, uint64_t now);
+  // The same as CounterGate's.
+  void Enter(uint8_t slice, uint64_t cycle, uint64_t now);
+  void Exit(uint8_t slice, uint64_t cycle, uint64_t now);
+  void Bind(uint8_t slice, const GateBinding& to, uint64_t now);
+  // Groups whose bit is 0 are closed from the next change on, whatever else: the resident's selection has none of their
+  // events. Initially none.
+  void Select(uint8_t slice, uint64_t groups);
+  // After a change of a gate's groups, controls or values.
+  void Show(uint8_t slice, uint64_t now) { ShowFrom(slice, now, now); }
+  void PassWithinCycle(uint8_t slice, uint64_t now);
+
+ private:
+  void ShowFrom(uint8_t slice, uint64_t cycle, uint64_t now);
+
+  // Per slice; none without groups.
+  std::vector<CounterGate> gates_;
+  std::vector<uint64_t> selected_;
+  std::vector<GatedSlice> wires_;
+};
 
 // The parts of a chip that guests reach; they must outlive the access.
 struct GuestParts {

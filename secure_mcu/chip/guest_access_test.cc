@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a guest writes of what is counted of it, on a chip: allowed or trapped, for itself and for nobody else.
+// A guest chooses what is counted of it, on a chip: allowed or trapped, for itself and for no other.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/chip/live_counts.h"
 
+#include <algorithm>
 #include <numeric>
+#include <utility>
+
+#include "secure_mcu/pipeline/hpc_interconnect.h"
 
 namespace sideband::mcu {
 namespace {
@@ -19,6 +23,101 @@ std::vector<uint64_t> SliceEvents(const PipelineConfig& config) {
 }
 
 }  // namespace
+
+HpcReadPath::HpcReadPath(const Config& config, Latch latch)
+    : config_(config),
+      latch_(std::move(latch)),
+      residents_(config.slices),
+      departures_(config.slices + 1, kNoCycle),
+      interconnect_(config.timing, config.slices + 1) {
+  for (size_t client = 0; client <= config.slices; ++client) {
+    clients_.emplace_back(
+        [this, client](HpcManagerId manager, HpcPrivilege privilege) { return Readable(client, manager, privilege); });
+  }
+}
+
+// --- HpcReadPath: rights ---------------------------------------------------------------------------------------------
+
+uint64_t HpcReadPath::EventsOf(HpcManagerId manager) const {
+  const uint32_t first = hpc::kCountersPerManager * manager.extend;
+  if (first >= config_.events) return 0;
+  const uint32_t count = config_.events - first;
+  return count >= hpc::kCountersPerManager ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
+}
+
+uint64_t HpcReadPath::OfResidents(HpcManagerId manager) const {
+  return config_.of_residents.empty() ? ~uint64_t{0} : config_.of_residents[manager.extend];
+}
+
+uint64_t HpcReadPath::Readable(size_t client, HpcManagerId manager, HpcPrivilege privilege) const {
+  if (client == firmware()) return EventsOf(manager);
+  const HpcResident& resident = residents_[client];
+  const bool own = resident.context && manager.module == hpc::kModuleContext + client;
+  const bool vm = resident.vm && privilege != HpcPrivilege::kUser && manager.module == hpc::kModuleVm + client;
+  return own || vm ? EventsOf(manager) & OfResidents(manager) : 0;
+}
+
+// --- HpcReadPath: accesses -------------------------------------------------------------------------------------------
+
+uint64_t HpcReadPath::Read(size_t client, HpcRegister which, uint64_t cycle, HpcHalf half) {
+  const uint64_t value = clients_[client].Read(which, cycle, half);
+  Settle(client);
+  return value;
+}
+
+bool HpcReadPath::Write(size_t client, HpcRegister which, uint64_t value, HpcPrivilege privilege, uint64_t cycle,
+                        HpcHalf half) {
+  const bool allowed = clients_[client].Write(which, value, privilege, cycle, half);
+  Settle(client);
+  return allowed;
+}
+
+void HpcReadPath::Switch(uint8_t slice, const HpcResident& resident, uint64_t cycle) {
+  residents_[slice] = resident;
+  clients_[slice].Switch(resident.useren);
+  departures_[slice] = kNoCycle;
+  interconnect_.Withdraw(slice, cycle + 1);  // the cycle of the switch itself grants nothing
+  FindNextStop();
+}
+
+// --- HpcReadPath: requests -------------------------------------------------------------------------------------------
+
+// Most accesses change nothing for others.
+void HpcReadPath::Settle(size_t client) {
+  const auto departure = clients_[client].TakeDeparture();
+  if (departure) interconnect_.Send(client, departure->request, departure->cycle);
+  const uint64_t next = clients_[client].NextDeparture();
+  if (std::exchange(departures_[client], next) != next || departure) FindNextStop();
+}
+
+void HpcReadPath::MakeGrant() {
+  const HpcGrant grant = interconnect_.Grant();
+  const auto latch = [&](std::span<const uint16_t> events, std::span<uint64_t> counts) {
+    latch_(grant.client, grant.request.manager, events, counts);
+  };
+  clients_[grant.client].Deliver(AnswerOf(grant.request, grant.cycle, config_.timing, latch));
+  departures_[grant.client] = clients_[grant.client].NextDeparture();
+}
+
+void HpcReadPath::RunTo(uint64_t cycle) {
+  for (size_t client = 0; client < clients_.size(); ++client) {
+    if (departures_[client] >= cycle) continue;
+    clients_[client].AdvanceTo(cycle);
+    Settle(client);
+  }
+  while (interconnect_.NextGrant() <= cycle) MakeGrant();
+  FindNextStop();
+}
+
+void HpcReadPath::FindNextStop() {
+  next_stop_ = interconnect_.NextGrant();
+  for (const uint64_t departure : departures_) {
+    // Arrivals in the cycle of a departure have acted when that cycle has passed.
+    if (departure != kNoCycle) next_stop_ = std::min(next_stop_, departure + 1);
+  }
+}
+
+// --- LiveCounts ------------------------------------------------------------------------------------------------------
 
 LiveCounts::LiveCounts(const CountedParts& parts)
     : parts_(parts),
@@ -43,7 +142,7 @@ void LiveCounts::AddUncommitted(size_t index, std::span<uint64_t> sums) const {
       sums);
 }
 
-// What a flush would derive, too.
+// Adds what a flush would derive, too.
 void LiveCounts::AddUncommittedAndDerived(size_t index, std::span<uint64_t> sums) const {
   AddUncommitted(index, sums);
   if (!parts_.rotation) return;
@@ -56,14 +155,14 @@ void LiveCounts::AddUncommittedAndDerived(size_t index, std::span<uint64_t> sums
 void LiveCounts::AddDerived(uint8_t channel, std::span<uint64_t> sums) const {
   if (!parts_.rotation->Turns(channel)) return;
   const size_t index = parts_.channels.IndexOf(channel);
-  // Of which event counts are missing is seen where they are reduced.
+  // The channel sees at its reduction which events lack counts.
   if ((UncommittedFlags(index) & mailbox::kFlagOverflow) != 0) return;
   std::vector<uint64_t> pending(parts_.config.events);
   AddUncommitted(index, pending);
   parts_.rotation->DeriveLive(channel, pending, sums);
 }
 
-// What the next commits of the reduction channel will raise.
+// The flags that the next commits of the reduction channel will raise.
 uint16_t LiveCounts::UncommittedFlags(size_t index) const {
   return parts_.channels.pending(index).flags |
          parts_.units.FlagsOf([&](uint8_t channel, uint8_t) { return parts_.channels.Feeds(index, channel); });
@@ -88,7 +187,7 @@ void LiveCounts::Add(BlockId block, std::span<const uint16_t> events, std::span<
   for (size_t i = 0; i < events.size(); ++i) sums[i] += live[events[i]];
 }
 
-// --- The register read path ----------------------------------------------------------------------------------------
+// --- LiveCounts by the register read path ----------------------------------------------------------------------------
 
 // The firmware takes the whole block at once, so that counters of several managers are of one cycle.
 void LiveCounts::Latch(size_t client, HpcManagerId manager, std::span<const uint16_t> events,

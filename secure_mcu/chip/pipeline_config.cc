@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
-#include "secure_mcu/chip/domain_rules.h"
+#include "secure_mcu/chip/chip_clocks.h"
 #include "secure_mcu/chip/rotation_rules.h"
-#include "secure_mcu/chip/selectable_events.h"
+#include "secure_mcu/chip/selections.h"
 
 namespace sideband::mcu {
 namespace {
@@ -29,7 +29,7 @@ absl::Status ValidateUlc(const UlcSpec& ulc, uint32_t events) {
   return absl::OkStatus();
 }
 
-// Of the counters that have a group; a number's wires are all behind its gate.
+// Checks the counters that have a group; a number's wires are all behind its gate.
 absl::Status ValidateGroups(const UlcSpec& ulc, uint8_t channel, size_t groups) {
   for (const CounterInput& input : ulc.inputs) {
     if (!input.group) continue;

@@ -17,7 +17,7 @@
 #include "proto/mailbox/rotation.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
-#include "secure_mcu/pipeline/hpc.h"
+#include "secure_mcu/pipeline/hpc_client.h"
 #include "secure_mcu/pipeline/record.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
@@ -50,7 +50,7 @@ struct UlcSpec {
   uint32_t lanes = 1;
   uint32_t counters = kUlcCountersMax;  // at most, 1 to 45
 
-  // With more inputs than counters, a selection says which inputs have counters (selectable_events.h), or the set whose
+  // With more inputs than counters, a selection says which inputs have counters (selections.h), or the set whose
   // turn it is (rotation_plan.h). Only on slices of a chip with selections, and anywhere with a rotation.
   bool is_switched() const { return inputs.size() > counters; }
 };
@@ -66,7 +66,7 @@ struct CcuSpec {
 struct RotationSpec {
   mailbox::RotationSettings settings;
   mailbox::EventSet fixed;  // of switched units: in every set of every plan; no words: none
-  // The event whose rate tells stable from fluctuating periods (rotation_periods.h); it takes no turns: it is fixed, or
+  // The event whose rate tells stable from fluctuating periods (turn_policy.h); it takes no turns: it is fixed, or
   // of a unit with a counter for each event. None: all slots are settings.fluctuating_slot long.
   std::optional<uint16_t> instructions;
   uint32_t dead_cycles = 0;  // at the start of a slot: enabled, not running; less than the shortest slot

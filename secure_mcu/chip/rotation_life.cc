@@ -13,7 +13,7 @@ using mailbox::Relation;
 
 bool Includes(const Relation& relation, uint16_t event) { return std::ranges::binary_search(relation.members, event); }
 
-// What an event is derived from must be known to be right before what is derived from it is checked.
+// Relations in the order of their checks: a derived event is checked after the events that it is derived from.
 std::vector<size_t> OrderOf(const RotationTable& table) {
   std::vector<size_t> order;
   for (const DerivedEvent& derived : table.plan.derived) order.push_back(derived.relation);
@@ -70,7 +70,7 @@ SlotRelations::Amount SlotRelations::CyclesOf(const Relation& relation, const Sl
   return Amount(relation.times) * kGainScale * lengths.running[table_->gains[relation.members[0]].line];
 }
 
-// What the members gain together; of kAtMost and kSum the whole must be known.
+// The gain of all members together; with kAtMost and kSum the whole must be known.
 SlotRelations::Amount SlotRelations::WholeOf(const Relation& relation, const SlotLengths& lengths,
                                              std::span<const uint64_t> counts) const {
   if (relation.kind == Relation::Kind::kCycles) return CyclesOf(relation, lengths);
@@ -132,7 +132,7 @@ void SlotRelations::Derive(size_t set, const SlotLengths& lengths, std::span<uin
   }
 }
 
-// What the relation leaves an event that is not known.
+// The gain that the relation leaves an event that is not known.
 std::optional<SlotRelations::Amount> SlotRelations::Left(size_t set, const Relation& relation, uint16_t event,
                                                          const SlotLengths& lengths,
                                                          std::span<const uint64_t> counts) const {
@@ -162,7 +162,7 @@ absl::uint128 SlotRelations::Leave(size_t set, uint16_t event, const SlotLengths
 
 namespace {
 
-// Of each set, before an epoch may close: the cut slots of its residencies are then a small part.
+// Turns of each set before an epoch may close: the cut slots of its residencies are then a small part.
 constexpr uint64_t kTurnsMin = 64;
 constexpr double kUnitWeight = 1000;  // the settings have thousandths
 // A slot's count that deviates by less than a thousandth is certain: what is left can be the rounding of sums.
@@ -207,7 +207,7 @@ void RotationLife::Saturate(uint16_t event) {
   const auto& gates = table_->lines.running_events;
   for (size_t i = 0; i < is_unbounded_.size(); ++i) {
     const size_t line = table_->events[i].line;
-    // Of the cycles with its gate open, too, some are missing.
+    // Some of the cycles with its gate open are missing, too.
     const bool is_of_gate = line > 0 && line <= gates.size() && gates[line - 1] == event;
     // The event itself, or one that is derived from it: what it gained in this slot is not known, either.
     const uint16_t other = table_->events[i].event;
@@ -293,7 +293,7 @@ void RotationLife::BoundSlot(const SlotLengths& lengths, std::span<const uint64_
 void RotationLife::CountSlot(const SlotLengths& lengths, std::span<const uint64_t> counts) {
   for (const size_t i : table_->members[set()]) {
     const RotatedEvent& event = table_->events[i];
-    // What was derived of a slot before its relation was found not to hold has been committed.
+    // Counts that were derived before their relation was found not to hold have been committed.
     const bool is_known = relations_.IsKnown(set(), event.event);
     estimates_[i].AddSlot(counts[event.event], is_known ? lengths.running[event.line] : 0);
   }
@@ -308,15 +308,15 @@ void RotationLife::EndSlot(const SlotLengths& lengths, std::span<const uint64_t>
   BoundSlot(lengths, counts, saved_);
   CountSlot(lengths, counts);
   relations_.BeginSlot();
-  // Of a residency within one cycle of the reference clock, other clocks' cycles are counted, but had no turn.
+  // A residency within one cycle of the reference clock counts other clocks' cycles, but had no turn.
   if (lengths.enabled[0] == 0) return;
   policy_.EndSlot(lengths.own, SampleOf(lengths, counts));
   if (is_whole && policy_.is_round_over()) EndRound();
   policy_.BeginSlot();
 }
 
-// Of a long residency an epoch that began before it is closed, too: the residencies before it are then a part of it
-// that may be less than balanced, but a small one.
+// A long residency also closes an epoch that began before it: the residencies before it are then a part of it that may
+// be less than balanced, but a small one.
 void RotationLife::EndRound() {
   ++rounds_;
   if ((!is_within_ && rounds_ < kTurnsMin) || !HasTurns()) return;
@@ -325,7 +325,7 @@ void RotationLife::EndRound() {
 }
 
 IndicatorSample RotationLife::SampleOf(const SlotLengths& lengths, std::span<const uint64_t> counts) const {
-  // Of a slot that ended in its dead cycles, the counts are theirs.
+  // A slot that ended in its dead cycles has their counts only.
   if (!table_->instructions || lengths.running[0] == 0) return {};
   return {.instructions = counts[*table_->instructions], .cycles = lengths.running[0]};
 }

@@ -55,7 +55,7 @@ TEST_F(SlotRelationsTest, ASumOfCyclesHoldsOrBreaks) {
   EXPECT_FALSE(Breaks(cycles_, kAll, {60, 40, 0, 0}));
   EXPECT_TRUE(Breaks(cycles_, kAll, {60, 39, 0, 0}));
   EXPECT_TRUE(Breaks(cycles_, kAll, {60, 41, 0, 0}));
-  // Of a part of the members, only that they are not too many.
+  // A part of the members shows only that they are not too many.
   EXPECT_FALSE(Breaks(cycles_, kFirst, {100, 0, 0, 0}));
   EXPECT_TRUE(Breaks(cycles_, kFirst, {101, 0, 0, 0}));
   EXPECT_FALSE(Breaks(cycles_, kLast, {200, 200, 0, 0})) << "neither is known";
@@ -242,7 +242,7 @@ TEST_F(RotationLifeTest, DerivesNothingFromWhatCouldNotBeDerived) {
   EXPECT_EQ(life_->broken(), 1u);
 }
 
-// What it is derived from is not known, but the relation that derives it holds.
+// The events that it is derived from are not known, but the relation that derives it holds.
 TEST_F(RotationLifeTest, OneRelationIsNotBlamedForAnother) {
   Start(WithTotal());
   life_->BeginResidency();

@@ -186,8 +186,8 @@ Roles RolesOf(const PipelineConfig& config, const PlanWishes& wishes, const Coun
   return roles;
 }
 
-// Those that a relation determines from events that are always counted cost nothing, so that they are always wanted,
-// unless they could not even take turns.
+// An event that a relation determines from events that are always counted costs nothing, so that it is always wanted,
+// unless it could not even be multiplexed.
 void WantWhatIsFree(std::span<const mailbox::Relation> relations, const CounterNeeds& needs, const Room& room,
                     Roles& roles) {
   for (const mailbox::Relation& relation : relations) {
@@ -202,7 +202,7 @@ void WantWhatIsFree(std::span<const mailbox::Relation> relations, const CounterN
   }
 }
 
-// What the events that are always counted leave.
+// The counters that the events that are always counted leave.
 absl::StatusOr<Room> RoomBeside(const EventSet& always, const CounterNeeds& needs) {
   Room room = needs.AllCounters();
   const Need need = needs.Of(always);

@@ -16,10 +16,10 @@
 
 #include "absl/status/statusor.h"
 #include "proto/mailbox/catalog.h"
-#include "proto/mailbox/event_set.h"
+#include "proto/mailbox/counting.h"
 #include "proto/mailbox/rotation.h"
 #include "secure_mcu/chip/pipeline_config.h"
-#include "secure_mcu/chip/selectable_events.h"
+#include "secure_mcu/chip/selections.h"
 
 namespace sideband::mcu {
 

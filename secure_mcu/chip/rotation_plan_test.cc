@@ -297,7 +297,7 @@ Drawn Draw() {
   return drawn;
 }
 
-// What each event gains in a cycle.
+// The gain of each event in a cycle.
 std::vector<uint64_t> Gains(const Drawn& drawn, std::mt19937& random) {
   std::vector<uint64_t> gains;
   for (const size_t size : drawn.states) {
@@ -313,7 +313,7 @@ std::vector<uint64_t> Gains(const Drawn& drawn, std::mt19937& random) {
   return gains;
 }
 
-// What follows from `counts` of the events that the units counted in a set's `cycles`.
+// Adds what follows from `counts` of the events that the units counted in a set's `cycles`.
 void AddDerived(const CounterPlan& plan, const std::vector<Relation>& relations, size_t set, uint64_t cycles,
                 std::map<size_t, uint64_t>& counts) {
   for (const DerivedEvent& derived : plan.derived) {

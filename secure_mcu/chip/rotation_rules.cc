@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "secure_mcu/chip/selectable_events.h"
+#include "secure_mcu/chip/selections.h"
 
 namespace sideband::mcu {
 namespace {
@@ -30,7 +30,7 @@ absl::Status CheckTimes(const mailbox::RotationSettings& settings, uint64_t low)
   return CheckRange("interval (cycles)", settings.interval, low, kSlotCyclesMax);
 }
 
-// Of a unit that is not switched, unmasked.
+// The unmasked events of units that are not switched.
 mailbox::EventSet EventsOfOthers(const PipelineConfig& config) {
   mailbox::EventSet events = mailbox::EmptySet(config.events);
   for (const CcuSpec& ccu : config.ccus) {

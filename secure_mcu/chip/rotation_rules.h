@@ -19,7 +19,7 @@
 #include "absl/status/status.h"
 #include "proto/mailbox/rotation.h"
 #include "secure_mcu/chip/pipeline_config.h"
-#include "secure_mcu/chip/selectable_events.h"
+#include "secure_mcu/chip/selections.h"
 
 namespace sideband::mcu {
 

@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-#include "proto/mailbox/event_set.h"
+#include "proto/mailbox/counting.h"
 #include "proto/mailbox/rotation.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/rotation_plan.h"

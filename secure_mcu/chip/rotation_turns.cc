@@ -196,7 +196,7 @@ std::vector<size_t> IndicesOf(const RotationTable& table, const std::vector<uint
   return indices;
 }
 
-// What a relation leaves an open slot can fall while it ceases to hold.
+// The bound that a relation leaves an open slot can fall when the relation ceases to hold.
 void KeepHighest(const LeafNumbers& before, LeafNumbers& now) {
   for (size_t i = 0; i < before.events.size(); ++i) {
     now.events[i].estimate = std::max(now.events[i].estimate, before.events[i].estimate);
@@ -289,14 +289,15 @@ void RotationTurns::GiveUpUnused() {
   }
 }
 
-// What is told of plans has at most kRotationSetsMax. Without those that are given up it has: the others have rows.
+// The plans of which something is told have at most kRotationSetsMax sets. Those in force never have more: their sets
+// have rows.
 size_t RotationTurns::KnownSets() const {
   size_t sets = 0;
   for (const TurnPlan& plan : plans_) sets += plan.of_device ? 0 : plan.counters.sets.size();
   return sets;
 }
 
-// Of rows with its cycles, it stays known that they were enabled.
+// Rows with its cycles still show that these were enabled.
 void RotationTurns::ForgetOne() {
   const auto given_up = std::ranges::find_if(first_rows_, [](const auto& row) { return !row.has_value(); });
   const auto plan = given_up - first_rows_.begin();
@@ -331,7 +332,7 @@ absl::Status RotationTurns::ChoosePass(BlockId block, uint32_t pass) {
   return absl::OkStatus();
 }
 
-// A context that ran under another plan begins anew, in an order of its own: what it had stays in its numbers.
+// A context that ran under another plan begins again, in an order of its own: what it had stays in its numbers.
 RotationTurns::Life& RotationTurns::FindLife(uint8_t channel, const RotationLeaf& leaf) {
   const uint16_t number = PlanOf(channel, leaf);
   const std::pair key(leaf.block, channel);
@@ -390,7 +391,7 @@ size_t RotationTurns::sets(uint8_t channel) const {
 
 uint64_t RotationTurns::PhaseEnd(const Turn& turn) const {
   const uint64_t slot = turn.life->life.slot_cycles();
-  // What is left of a turn that a residency's end cut can be less.
+  // The rest of a turn that a residency's end cut can be less.
   if (turn.is_dead) return turn.slot_begin + std::min<uint64_t>(spec_.dead_cycles, slot);
   if (turn.life->life.table().sets() == 1) return OwnClock::kNever;
   return turn.slot_begin + slot;
@@ -424,7 +425,7 @@ void RotationTurns::AddOwn(uint8_t channel, std::span<const uint64_t> counts, st
 
 void RotationTurns::Saturate(uint8_t channel, const mailbox::EventSet& events) {
   const Turn& turn = TurnOf(channel);
-  // What is counted in dead cycles is of no slot.
+  // Counts of dead cycles are not of a slot.
   if (turn.life == nullptr || turn.is_dead || events.empty()) return;
   for (uint16_t event = 0; event < config_.events; ++event) {
     if (mailbox::Includes(events, event)) turn.life->life.Saturate(event);
@@ -462,7 +463,7 @@ void RotationTurns::Derive(uint8_t channel, const RotationInstant& at, std::span
   turn.life->life.Derive(LengthsAt(turn, at, counts), counts, gained);
 }
 
-// What breaks in a VM whose numbers others may not see is not told in a statistic either.
+// A relation that breaks in a VM whose numbers others may not see is not told in a statistic either.
 void RotationTurns::EndSlotOf(Turn& turn, const SlotLengths& lengths, bool is_whole) {
   RotationLife& life = turn.life->life;
   const size_t before = life.broken();
@@ -516,7 +517,7 @@ void RotationTurns::Show(uint8_t channel, const RotationInstant& at) {
 }
 
 void RotationTurns::ShowEnded() {
-  // Of many blocks that are read at one instant, the first has done it.
+  // When many blocks are read at one instant, the first read has done it.
   if (std::exchange(shows_ended_, true)) return;
   for (Turn& turn : turns_) {
     if (turn.life != nullptr) ShowNumbers(turn, {});

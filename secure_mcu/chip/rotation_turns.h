@@ -30,12 +30,10 @@
 #include "absl/status/statusor.h"
 #include "proto/mailbox/rotation.h"
 #include "secure_mcu/chip/rotation_life.h"
-#include "secure_mcu/chip/rotation_periods.h"
 #include "secure_mcu/chip/rotation_table.h"
 #include "secure_mcu/chip/selections.h"
 #include "secure_mcu/chip/turn_policy.h"
-#include "secure_mcu/pipeline/own_clock.h"
-#include "secure_mcu/pipeline/page_tables.h"
+#include "secure_mcu/pipeline/memory_blocks.h"
 #include "secure_mcu/pipeline/rotation_order.h"
 
 namespace sideband::mcu {
@@ -80,7 +78,7 @@ size_t SetsOfPass(const mailbox::RotationSettings& settings, size_t sets);
 // Which sets each generation of a context counts, and what earlier ones have taught of its periods
 // (counter-rotation.md, "Published method"): in profile `two-set` a first run with set 0 alone, then pass after pass of
 // the others, the last of set 0 again, from the first again after the last. What was learnt of a context, and its
-// passes, are gone with the VM: another's begins anew. Not thread-safe.
+// passes, are gone with the VM: another VM begins without. Not thread-safe.
 class RotationPasses {
  public:
   // Profile `fast`: the block's generation is kept, from its begin, once it has ended; if it has none, the next.

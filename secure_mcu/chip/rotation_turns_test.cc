@@ -161,7 +161,7 @@ class RotationTurnsTest : public ::testing::Test {
  protected:
   RotationTurns Turns() const { return {config_, SeedOf(7), Plan()}; }
   CounterPlan Plan() const { return *PlanCounters(config_, {}); }
-  // What a tenant has chosen, after others have chosen some.
+  // The number that a tenant chooses, after others have chosen some.
   uint16_t ChooseNew(RotationTurns& turns) {
     const uint16_t number = *turns.Add(Plan(), config_.rotation->settings);
     turns.Choose(kLeaf.block, number);

@@ -61,7 +61,7 @@ PipelineConfig SelectionsConfig() {
   return config;
 }
 
-// What a VM has of a range of cycles.
+// Adds what a VM counts in a range of cycles.
 void AddExpected(sim::CycleRange range, int selection, std::vector<uint64_t>& counts) {
   counts[kAlways] += Multiples(range, 8);
   if (selection == 0) {

@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/chip_file/chip_file.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/yaml.h"
-#include "secure_mcu/chip/domain_rules.h"
-#include "secure_mcu/chip_file/chip_file_fields.h"
+#include "secure_mcu/chip/chip_clocks.h"
 #include "secure_mcu/chip_file/chip_file_sections.h"
 #include "secure_mcu/chip_file/unit_plan.h"
 
 namespace sideband::mcu {
 namespace {
+
+// The largest gain of one counter in one cycle: the number of inputs that share it.
+uint64_t GainPerCycleMax(const CcuSpec& ccu) {
+  const CounterAllocation counters = AllocateCounters(ccu);
+  std::vector<uint64_t> inputs(counters.meanings.size() + 1);
+  for (const auto& ulc : counters.mapping) {
+    for (const uint16_t counter : ulc) {
+      if (counter != CounterCollectionUnit::kMasked) ++inputs[counter];
+    }
+  }
+  return *std::max_element(inputs.begin(), inputs.end());
+}
 
 // The sizes of the SMBPBI identity fields.
 constexpr size_t kSerialMax = 16;
@@ -82,7 +95,7 @@ absl::Status CheckWires(const YamlMap& root, const ChipFile& file) {
   return there.Error("keys 'device_units' and 'device_workload' go together");
 }
 
-// What only the planned units show.
+// Checks the rows of clock domains, which only the planned units show.
 absl::Status CheckRows(const ChipFile& file, const UnitPlan& plan) {
   if (file.pipeline.domains.empty()) return absl::OkStatus();
   PipelineConfig config = file.pipeline;
@@ -92,6 +105,16 @@ absl::Status CheckRows(const ChipFile& file, const UnitPlan& plan) {
 }
 
 }  // namespace
+
+absl::Status CheckThresholdPace(const CcuSpec& ccu, uint64_t clock_hz) {
+  const uint64_t gain = GainPerCycleMax(ccu);
+  // The whole content of the unit-level counters may arrive at once.
+  const uint64_t lowest = gain * (kUlcHistoryCycles + CyclesBetweenMin(clock_hz));
+  if (ccu.threshold == 0 || ccu.threshold >= lowest) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "threshold is ", ccu.threshold, ", must be 0 or from ", lowest, " to ", kCcuCounterMax, " (a counter of '",
+      ccu.name, "' gains up to ", gain, " a cycle; ", kPerSecondMax, " triggers a second at ", clock_hz, " Hz)"));
+}
 
 absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, YamlNode::Load(path));

@@ -11,9 +11,8 @@
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/memory_links.h"
-#include "secure_mcu/chip_file/chip_file_fields.h"
+#include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/chip_file/chip_file_sections.h"
-#include "secure_mcu/chip_file/chip_spec.h"
 
 namespace sideband::mcu {
 namespace {

@@ -8,7 +8,6 @@
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
-#include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_file_sections.h"
 
 namespace sideband::mcu {
@@ -68,7 +67,7 @@ absl::Status ReadLifetime(const YamlMap& map, ContextFileSpec& context) {
   return absl::OkStatus();
 }
 
-// What drives the wires, `source`, determines these properties; its contexts must not set them.
+// The `source` that drives the wires determines these properties; its contexts must not set them.
 absl::Status CheckKeysAbsent(const YamlMap& map, absl::string_view source, std::initializer_list<const char*> keys) {
   for (const char* key : keys) {
     if (const auto node = map.Find(key)) {

@@ -9,7 +9,6 @@
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
-#include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_file_sections.h"
 
 namespace sideband::mcu {

@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "proto/mailbox/catalog.h"
 #include "secure_mcu/chip/pipeline_config.h"
-#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/chip_file/chip_file.h"
 
 namespace sideband::mcu {
 

@@ -16,14 +16,14 @@
 #include "proto/mailbox/rotation_file.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
-#include "secure_mcu/chip/selectable_events.h"
-#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/chip/selections.h"
+#include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/chip_file/event_table.h"
 
 namespace sideband::mcu {
 namespace {
 
-// Of a chip file with units.
+// Plans the turns of a chip file with units.
 class TurnPlanner {
  public:
   TurnPlanner(const ChipFile& file, const EventTable& events, const std::vector<CcuSpec>& ccus)
@@ -106,7 +106,7 @@ namespace {
 
 constexpr size_t kWordEvents = 64;
 
-// Of a chip file with units.
+// Plans the selections of a chip file with units.
 class SelectionPlanner {
  public:
   SelectionPlanner(const ChipFile& file, const EventTable& events, const std::vector<CcuSpec>& ccus)
@@ -195,7 +195,7 @@ namespace {
 
 // Records carry the number of the collection unit in 16 bits.
 constexpr size_t kCcusMax = 65'535;
-// Of collection units with the counters of shared units. No name in a chip file has a slash.
+// Begins the names of collection units with the counters of shared units. No name in a chip file has a slash.
 constexpr absl::string_view kSharedPrefix = "shared/";
 
 std::vector<CounterInput> Inputs(const UnitEventSpec& event, uint16_t counter, sim::WireId wire) {
@@ -288,7 +288,7 @@ class ChannelPlanner {
     return file_.rotation.has_value() || (channel_ != kDeviceChannel && !file_.selections.empty());
   }
 
-  // Of a unit with more events than counters.
+  // Tells the user what to do if the unit has more events than counters.
   std::string WaysOut(const UlcSpec& ulc) const {
     if (!ulc.is_switched()) return "";
     return absl::StrCat("; with 'rotation' its events take turns",

@@ -16,7 +16,7 @@
 #include "proto/mailbox/counting.h"
 #include "proto/mailbox/rotation.h"
 #include "secure_mcu/chip/pipeline_config.h"
-#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/chip_file/event_table.h"
 
 namespace sideband::mcu {

@@ -145,7 +145,7 @@ class Served {
     return answers;
   }
 
-  // What a latch has of the device and of open VMs.
+  // The part of a latch that is of the device and of open VMs.
   mailbox::Snapshot Open() {
     mailbox::Snapshot open = device_->Latch();
     device_->Acknowledge();

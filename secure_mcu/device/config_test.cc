@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device counts while its configuration is changed through opcode CONFIG (virtual-counters.md, law V8). The
-// truth is an event without a group on the same wires, and a device whose configuration nobody changes.
+// The counts of a device while its configuration is changed through opcode CONFIG (virtual-counters.md, law V8). The
+// truth is an event without a group on the same wires, and a device whose configuration does not change.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -106,7 +106,7 @@ class ConfiguredDevice {
     EXPECT_EQ(reply.status, MailboxStatus::kSuccess);
     return reply;
   }
-  // Of the latched snapshot, whole, which is acknowledged.
+  // Reads the whole latched snapshot, and acknowledges it.
   Counts Read(uint32_t id, uint32_t revision) {
     Bytes stream;
     uint32_t size = 1;

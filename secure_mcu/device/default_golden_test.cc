@@ -63,7 +63,7 @@ class Controller {
     ReadStream({.opcode = Opcode::kCatalog}, 0, all);
     return DigestOf(all);
   }
-  // Of all snapshots, each relative to the one before.
+  // Digests all snapshots, each relative to the one before.
   Digest Snapshots() {
     Bytes all;
     for (const int us : kLatches) {

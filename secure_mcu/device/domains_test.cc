@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "proto/clocks/clock_strip.h"
 #include "proto/clocks/mailbox_clocks.h"
-#include "secure_mcu/chip/domain_rules.h"
+#include "secure_mcu/chip/chip_clocks.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "sim/workload/workload.h"

@@ -59,28 +59,6 @@ std::vector<CcuSpec> Collect(const std::string& name, uint8_t channel, const std
   return ccus;
 }
 
-}  // namespace
-
-std::vector<CcuSpec> DealUnits(const std::string& name, uint8_t channel,
-                               const std::map<uint32_t, Inputs>& inputs_by_domain, uint32_t counters) {
-  uint64_t total = 0, before = 0;
-  for (const auto& [domain, inputs] : inputs_by_domain) total += inputs.size();
-  std::vector<CcuSpec> ccus;
-  for (const auto& [domain, inputs] : inputs_by_domain) {
-    const uint64_t begin = before * counters / total;
-    before += inputs.size();
-    const auto share = static_cast<uint32_t>(std::max<uint64_t>(1, before * counters / total - begin));
-    const std::string unit = absl::StrCat(name, ".clock", domain);
-    const UlcSpec like{.domain = domain, .inputs = {}};
-    const auto made = inputs.size() <= share ? Pack(unit, channel, inputs, like)
-                                             : Collect(unit, channel, Deal(domain, inputs, share));
-    ccus.insert(ccus.end(), made.begin(), made.end());
-  }
-  return ccus;
-}
-
-namespace {
-
 // A string of the catalogue has a length of one byte.
 constexpr size_t kNameSizeMax = 255;
 constexpr uint8_t kGuestGroup = 0, kHostGroup = 1;
@@ -190,7 +168,7 @@ class Planner {
         spec.line, absl::StrCat("unit-level counter '", spec.ulc, "' needs more than ", kUlcCountersMax, " counters"));
   }
 
-  // Of an event with a requester, those of the channel's slice, or for the device those of unattributed requests.
+  // An event with a requester has those of the channel's slice, or for the device those of unattributed requests.
   std::span<const sim::EventWire> WiresOf(size_t index, uint8_t channel) const {
     const std::span<const sim::EventWire> wires = wires_.wires(index);
     if (!map_.events()[index].requester) return wires;
@@ -270,6 +248,24 @@ class Planner {
 };
 
 }  // namespace
+
+std::vector<CcuSpec> DealUnits(const std::string& name, uint8_t channel,
+                               const std::map<uint32_t, Inputs>& inputs_by_domain, uint32_t counters) {
+  uint64_t total = 0, before = 0;
+  for (const auto& [domain, inputs] : inputs_by_domain) total += inputs.size();
+  std::vector<CcuSpec> ccus;
+  for (const auto& [domain, inputs] : inputs_by_domain) {
+    const uint64_t begin = before * counters / total;
+    before += inputs.size();
+    const auto share = static_cast<uint32_t>(std::max<uint64_t>(1, before * counters / total - begin));
+    const std::string unit = absl::StrCat(name, ".clock", domain);
+    const UlcSpec like{.domain = domain, .inputs = {}};
+    const auto made = inputs.size() <= share ? Pack(unit, channel, inputs, like)
+                                             : Collect(unit, channel, Deal(domain, inputs, share));
+    ccus.insert(ccus.end(), made.begin(), made.end());
+  }
+  return ccus;
+}
 
 std::string UnattributedEvent(const std::string& event) { return absl::StrCat("unattributed_", event); }
 

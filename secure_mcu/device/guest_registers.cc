@@ -19,7 +19,7 @@ ThreadTurn::Verdict ThreadTurn::Ask(uint64_t thread, uint64_t now_ns) {
   return Verdict::kBegins;
 }
 
-// A turn for which nobody waits goes on.
+// A turn for which no thread waits goes on.
 void ThreadTurn::EndTurn(uint64_t now_ns) {
   if (holder_ == 0 || now_ns < until_ns_ || waiting_.empty()) return;
   holder_ = 0;
@@ -51,7 +51,7 @@ GuestRegisters::GuestRegisters(LiveDevice& device) : device_(device) {}
 bool GuestRegisters::Runs(size_t page, size_t slice) const {
   const auto& resident = device_.chip().resident(static_cast<uint8_t>(slice));
   const Binding& own = tenant(page).binding;
-  // What runs in an exit is the hypervisor: a guest executes nothing then.
+  // In an exit the hypervisor runs: a guest executes nothing then.
   return resident && resident->vm == own.vm && (!own.context || resident->context == own.context) &&
          device_.chip().guests().RunsGuest(static_cast<uint8_t>(slice));
 }

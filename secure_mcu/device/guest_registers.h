@@ -28,7 +28,8 @@
 namespace sideband::mcu {
 
 // Which of several threads has the registers of a slice. On a core one thread runs at a time; here each connection to a
-// guest port is a thread, and threads that compete take turns, in the order in which they asked. Not thread-safe.
+// guest port is a thread, and threads that compete have it one after another, in the order in which they asked. Not
+// thread-safe.
 class ThreadTurn {
  public:
   // A turn for which others wait ends after this time.

@@ -19,7 +19,6 @@
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/extension_commands.h"
 #include "secure_mcu/firmware/performance_monitor.h"
-#include "secure_mcu/firmware/sensors.h"
 
 namespace sideband::mcu {
 namespace {
@@ -27,7 +26,7 @@ namespace {
 using mailbox::kHypervisorVm;
 using mailbox::kNoContext;
 
-// A cycle a microsecond. vm1 has turns of 3 ms on slice 0, a millisecond apart; nobody has slice 1.
+// A cycle a microsecond. vm1 has turns of 3 ms on slice 0, a millisecond apart; slice 1 has no resident.
 constexpr char kHostBlocksChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 extension: VERSION
@@ -94,8 +93,8 @@ class HostBlocksTest : public testing::Test {
   std::unique_ptr<LiveDevice> device_;
 };
 
-// Of slice 0, below `cycle`: the cycles without a resident, and those of exits, in the first 100 of each 1000 from 1000
-// on while vm1 is resident. A turn that begins in the cycle of an exit makes it.
+// The cycles of slice 0 below `cycle`: those without a resident, and those of exits, in the first 100 of each 1000 from
+// 1000 on while vm1 is resident. A turn that begins in the cycle of an exit makes it.
 uint64_t IdleCycles(uint64_t cycle) { return cycle / 4000 * 1000 + (cycle % 4000 > 3000 ? cycle % 4000 - 3000 : 0); }
 uint64_t ExitCycles(uint64_t cycle) {
   uint64_t cycles = 0;

@@ -23,8 +23,58 @@ using mailbox::RotationPlan;
 using mailbox::RotationRequest;
 using mailbox::TimelineKind;
 
-// Whether `a` is `b`, or after it: numbers start anew after 2^32.
+// Whether `a` is `b`, or after it: numbers start again after 2^32.
 bool IsFrom(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) >= 0; }
+
+TimelineKind KindOf(TriggerCause cause) {
+  switch (cause) {
+    case TriggerCause::kOnce:
+      return TimelineKind::kOnce;
+    case TriggerCause::kGrid:
+      return TimelineKind::kGrid;
+    case TriggerCause::kExternal:
+      return TimelineKind::kExternal;
+    case TriggerCause::kLatch:
+      break;
+  }
+  return TimelineKind::kLatch;
+}
+
+mailbox::TimelineEntry EntryOf(const TriggerPackets& packets, uint64_t may_stop) {
+  const ReferencePacket& reference = packets.reference;
+  mailbox::TimelineEntry entry{.trigger_id = reference.number,
+                               .kind = KindOf(reference.cause),
+                               .reference_cycle = reference.cycle,
+                               .scheduler = reference.scheduler,
+                               .bookmark = reference.bookmark.value_or(0)};
+  for (size_t row = 0; row < packets.rows.size(); ++row) {
+    const std::optional<ClockPacket>& packet = packets.rows[row];
+    if (!packet) continue;
+    entry.domains |= uint64_t{1} << row;
+    entry.clocks.push_back({.local_clock = packet->local_clock,
+                            .changes = packet->changes,
+                            .coalesced = packet->coalesced,
+                            .arrival = mailbox::HasDomain(may_stop, row) ? packet->arrival : 0});
+  }
+  return entry;
+}
+
+// Counter sets of all plans of a VM: others are to have some, too.
+constexpr size_t kSetsOfVmMax = 16;
+
+// Whether an event was not counted in all cycles in which it could have been.
+bool IsPartial(const BlockRotation& numbers, const std::vector<RotationPlan>& plans) {
+  return std::ranges::any_of(numbers.parts, [&](const RotationPart& part) {
+    const auto plan = std::ranges::find(plans, part.plan, &RotationPlan::number);
+    return part.enabled[0] > 0 && (plan == plans.end() || plan->sets.size() > 1);
+  });
+}
+
+// Not of another VM: that its number is returned would tell that it is in force there.
+bool IsSamePlan(RotationRequest a, const RotationRequest& b) {
+  a.contexts = b.contexts;
+  return a == b;
+}
 
 }  // namespace
 
@@ -69,43 +119,6 @@ std::vector<mailbox::ClockHull> ClockFits::HullsFrom(uint32_t first_trigger_id) 
   return hulls;
 }
 
-namespace {
-
-TimelineKind KindOf(TriggerCause cause) {
-  switch (cause) {
-    case TriggerCause::kOnce:
-      return TimelineKind::kOnce;
-    case TriggerCause::kGrid:
-      return TimelineKind::kGrid;
-    case TriggerCause::kExternal:
-      return TimelineKind::kExternal;
-    case TriggerCause::kLatch:
-      break;
-  }
-  return TimelineKind::kLatch;
-}
-
-mailbox::TimelineEntry EntryOf(const TriggerPackets& packets, uint64_t may_stop) {
-  const ReferencePacket& reference = packets.reference;
-  mailbox::TimelineEntry entry{.trigger_id = reference.number,
-                               .kind = KindOf(reference.cause),
-                               .reference_cycle = reference.cycle,
-                               .scheduler = reference.scheduler,
-                               .bookmark = reference.bookmark.value_or(0)};
-  for (size_t row = 0; row < packets.rows.size(); ++row) {
-    const std::optional<ClockPacket>& packet = packets.rows[row];
-    if (!packet) continue;
-    entry.domains |= uint64_t{1} << row;
-    entry.clocks.push_back({.local_clock = packet->local_clock,
-                            .changes = packet->changes,
-                            .coalesced = packet->coalesced,
-                            .arrival = mailbox::HasDomain(may_stop, row) ? packet->arrival : 0});
-  }
-  return entry;
-}
-
-}  // namespace
-
 std::vector<mailbox::ClockDomain> ClockControls::Domains() const {
   std::vector<mailbox::ClockDomain> domains;
   if (!chip_.has_clocks()) return domains;
@@ -116,7 +129,7 @@ std::vector<mailbox::ClockDomain> ClockControls::Domains() const {
     domain.period_min = info.shortest;
     domain.period_max = info.longest;
     domain.bar_low = static_cast<int64_t>(info.bar_low);
-    // Of a clock that may stop, the arrival stamp is the end of a bar.
+    // The bars of a clock that may stop end at the arrival stamp.
     domain.bar_high = static_cast<int64_t>(std::max(info.bar_low, info.bar_high));
     domain.wander = info.wander;
     if (info.channel != kDeviceChannel) domain.slice = info.channel;
@@ -239,7 +252,7 @@ absl::Status CountingControls::Check(const CountingConfig& config) const {
   return mailbox::CheckChange(Get(), config, confidential_);
 }
 
-// What takes turns is not counted in all of its gate's open cycles, as what is pinned is to be.
+// A multiplexed event is not counted in all of its gate's open cycles, as a pinned one has to be.
 absl::Status CountingControls::CheckPins(const Tenant& tenant, const CountingConfig& config) const {
   if (!chip_.has_rotation()) return absl::OkStatus();
   const uint16_t vm = chip_.memory().header(tenant.binding.vm).vm;
@@ -289,7 +302,7 @@ std::vector<uint8_t> CountingControls::RunningSlices(const VmControl& changed, B
   return slices;
 }
 
-// What the exits store is newer than what `changed` was made from.
+// The exits store newer values than `changed` was made from.
 void CountingControls::ApplyVm(BlockId vm, const VmControl& changed) {
   VmControl& control = chip_.guests().vm_control(vm);
   const GateValue before = control.guest_value;
@@ -310,27 +323,6 @@ void CountingControls::ApplyContext(BlockId context, const ContextControl& chang
     if (resident && resident->context == context) chip_.guests().gate(slice).WriteContextValue(changed.value);
   }
 }
-
-namespace {
-
-// Counter sets of all plans of a VM: others are to have some, too.
-constexpr size_t kSetsOfVmMax = 16;
-
-// Whether an event was not counted in all cycles in which it could have been.
-bool IsPartial(const BlockRotation& numbers, const std::vector<RotationPlan>& plans) {
-  return std::ranges::any_of(numbers.parts, [&](const RotationPart& part) {
-    const auto plan = std::ranges::find(plans, part.plan, &RotationPlan::number);
-    return part.enabled[0] > 0 && (plan == plans.end() || plan->sets.size() > 1);
-  });
-}
-
-// Not of another VM: that its number is returned would tell that it is in force there.
-bool IsSamePlan(RotationRequest a, const RotationRequest& b) {
-  a.contexts = b.contexts;
-  return a == b;
-}
-
-}  // namespace
 
 mailbox::Counting RotationControls::CountingOf(size_t event) const {
   if (empty()) return mailbox::Counting::kFixed;

@@ -11,33 +11,11 @@
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
-#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/chip_file/event_table.h"
 #include "secure_mcu/device/wiring.h"
 
 namespace sideband::mcu {
-ContextLives::ContextLives(const ChipFile& file) {
-  for (const VmFileSpec& vm : file.vms) {
-    lives_.emplace_back();  // the tenant of the VM without a context
-    for (const ContextFileSpec& context : vm.contexts) {
-      Life& life = lives_.emplace_back();
-      life.restarts = context.restart;
-      if (!context.lifetime) continue;
-      life.lifetime = std::max<uint64_t>(1, CyclesOf(*context.lifetime, file.pipeline.clock_hz));
-      life.ends_at = life.lifetime;
-    }
-  }
-}
-
-std::optional<ContextLives::EndOfLife> ContextLives::NextEnd() const {
-  std::optional<EndOfLife> next;
-  for (size_t tenant = 0; tenant < lives_.size(); ++tenant) {
-    const auto& ends_at = lives_[tenant].ends_at;
-    if (ends_at && (!next || *ends_at < next->cycle)) next = EndOfLife{*ends_at, tenant};
-  }
-  return next;
-}
-
 namespace {
 
 // The largest gain of an event per cycle by one input.
@@ -46,54 +24,6 @@ double GainOf(const CounterInput& input) {
   if (input.digits > 0) return (std::ldexp(1.0, input.digits) - 1) / kPrescale;
   return std::ldexp(1.0, input.meaning.shift);
 }
-
-}  // namespace
-
-EventGains::EventGains(const PipelineConfig& config)
-    : slices_(config.slices),
-      gains_(config.events * (slices_ + 1)),
-      groups_(config.events, mailbox::kNoGateGroup),
-      selectable_(config),
-      has_own_clock_(config.events) {
-  for (const CcuSpec& ccu : config.ccus) {
-    const size_t channel = ccu.channel == kDeviceChannel ? slices_ : ccu.channel;
-    for (const UlcSpec& ulc : ccu.ulcs) {
-      for (const CounterInput& input : ulc.inputs) {
-        gains_[input.meaning.event * (slices_ + 1) + channel] += GainOf(input);
-        if (ulc.domain != 0) has_own_clock_[input.meaning.event] = true;
-        if (input.group) groups_[input.meaning.event] = *input.group;
-      }
-    }
-  }
-}
-
-double EventGains::PerCycle(uint16_t event, SliceSet slices) const {
-  const double* const gains = &gains_[event * (slices_ + 1)];
-  double sum = slices == kEverySlice ? gains[slices_] : 0;
-  for (size_t slice = 0; slice < slices_; ++slice) {
-    if ((slices >> slice & 1) != 0) sum += gains[slice];
-  }
-  return sum;
-}
-
-mailbox::EventDetails EventGains::DetailsOf(uint16_t event, mailbox::EventScope scope) const {
-  const double* const gains = &gains_[event * (slices_ + 1)];
-  const auto rate = [&](double gain) {
-    // A gain beyond the format's limit, of wide numbers on many units, is reported as unknown.
-    const double scaled = std::ldexp(gain, 32);
-    const uint64_t gain_q32 = scaled > static_cast<double>(mailbox::kRateQ32Max) ? 0 : static_cast<uint64_t>(scaled);
-    return mailbox::SliceRate{.capacity_q32 = has_own_clock_[event] ? 0 : gain_q32, .gain_q32 = gain_q32};
-  };
-  mailbox::EventDetails details{.gate_group = groups_[event], .selectable = selectable_.Has(event)};
-  // An event without wires, or a masked one, has no rate.
-  if (std::all_of(gains, gains + slices_ + 1, [](double gain) { return gain == 0; })) return details;
-  if (scope == mailbox::EventScope::kDevice) return {.slices = {rate(gains[slices_])}};
-  const bool same = std::all_of(gains, gains + slices_, [&](double gain) { return gain == gains[0]; });
-  for (size_t slice = 0; slice < (same ? 1 : slices_); ++slice) details.slices.push_back(rate(gains[slice]));
-  return details;
-}
-
-namespace {
 
 // After a millisecond all of a trigger's packets have arrived that come without delay.
 constexpr uint64_t kSettledPerSecond = 1000;
@@ -190,6 +120,72 @@ std::vector<sim::WireSource*> Raw(const std::vector<std::shared_ptr<sim::WireSou
 }
 
 }  // namespace
+
+ContextLives::ContextLives(const ChipFile& file) {
+  for (const VmFileSpec& vm : file.vms) {
+    lives_.emplace_back();  // the tenant of the VM without a context
+    for (const ContextFileSpec& context : vm.contexts) {
+      Life& life = lives_.emplace_back();
+      life.restarts = context.restart;
+      if (!context.lifetime) continue;
+      life.lifetime = std::max<uint64_t>(1, CyclesOf(*context.lifetime, file.pipeline.clock_hz));
+      life.ends_at = life.lifetime;
+    }
+  }
+}
+
+std::optional<ContextLives::EndOfLife> ContextLives::NextEnd() const {
+  std::optional<EndOfLife> next;
+  for (size_t tenant = 0; tenant < lives_.size(); ++tenant) {
+    const auto& ends_at = lives_[tenant].ends_at;
+    if (ends_at && (!next || *ends_at < next->cycle)) next = EndOfLife{*ends_at, tenant};
+  }
+  return next;
+}
+
+EventGains::EventGains(const PipelineConfig& config)
+    : slices_(config.slices),
+      gains_(config.events * (slices_ + 1)),
+      groups_(config.events, mailbox::kNoGateGroup),
+      selectable_(config),
+      has_own_clock_(config.events) {
+  for (const CcuSpec& ccu : config.ccus) {
+    const size_t channel = ccu.channel == kDeviceChannel ? slices_ : ccu.channel;
+    for (const UlcSpec& ulc : ccu.ulcs) {
+      for (const CounterInput& input : ulc.inputs) {
+        gains_[input.meaning.event * (slices_ + 1) + channel] += GainOf(input);
+        if (ulc.domain != 0) has_own_clock_[input.meaning.event] = true;
+        if (input.group) groups_[input.meaning.event] = *input.group;
+      }
+    }
+  }
+}
+
+double EventGains::PerCycle(uint16_t event, SliceSet slices) const {
+  const double* const gains = &gains_[event * (slices_ + 1)];
+  double sum = slices == kEverySlice ? gains[slices_] : 0;
+  for (size_t slice = 0; slice < slices_; ++slice) {
+    if ((slices >> slice & 1) != 0) sum += gains[slice];
+  }
+  return sum;
+}
+
+mailbox::EventDetails EventGains::DetailsOf(uint16_t event, mailbox::EventScope scope) const {
+  const double* const gains = &gains_[event * (slices_ + 1)];
+  const auto rate = [&](double gain) {
+    // A gain beyond the format's limit, of wide numbers on many units, is reported as unknown.
+    const double scaled = std::ldexp(gain, 32);
+    const uint64_t gain_q32 = scaled > static_cast<double>(mailbox::kRateQ32Max) ? 0 : static_cast<uint64_t>(scaled);
+    return mailbox::SliceRate{.capacity_q32 = has_own_clock_[event] ? 0 : gain_q32, .gain_q32 = gain_q32};
+  };
+  mailbox::EventDetails details{.gate_group = groups_[event], .selectable = selectable_.Has(event)};
+  // An event without wires, or a masked one, has no rate.
+  if (std::all_of(gains, gains + slices_ + 1, [](double gain) { return gain == 0; })) return details;
+  if (scope == mailbox::EventScope::kDevice) return {.slices = {rate(gains[slices_])}};
+  const bool same = std::all_of(gains, gains + slices_, [&](double gain) { return gain == gains[0]; });
+  for (size_t slice = 0; slice < (same ? 1 : slices_); ++slice) details.slices.push_back(rate(gains[slice]));
+  return details;
+}
 
 absl::StatusOr<std::unique_ptr<LiveDevice>> LiveDevice::Create(const ChipFile& file, uint64_t boot_id,
                                                                Elapsed elapsed) {
@@ -484,7 +480,7 @@ absl::Status LiveDevice::SelectClocks(uint64_t domains) {
 
 absl::StatusOr<BlockId> LiveDevice::BlockToMark(uint16_t vm, uint16_t context) const {
   const auto block = vm == mailbox::kHypervisorVm ? std::nullopt : FindBlock(vm, context);
-  // What a confidential VM has counted at an instant would not be sealed.
+  // A confidential VM's counts at an instant would not be sealed.
   if (!block || catalog_.vms[vm - 1].confidential || chip_->memory().retired(*block)) {
     return absl::NotFoundError(absl::StrCat("no VM ", vm, " to mark, or no context ", context, " of it"));
   }

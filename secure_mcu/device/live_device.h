@@ -21,10 +21,9 @@
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
-#include "secure_mcu/chip/selectable_events.h"
-#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/chip/selections.h"
+#include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_controls.h"
-#include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/device/trigger_line.h"
 #include "secure_mcu/device/wiring.h"
 #include "secure_mcu/firmware/board_unit.h"
@@ -145,6 +144,8 @@ class LiveDevice final : public Device,
   // VMs and contexts as numbered in wiring.h, and the slices of their turns.
   const std::vector<Tenant>& tenants() const { return timeline_->tenants(); }
   SliceSet slices_of(size_t tenant) const { return wiring_.tenant_slices[tenant]; }
+  // Wiring::warning
+  const std::string& warning() const { return wiring_.warning; }
   // One per slice; empty if other sources drive the wires.
   const std::vector<std::shared_ptr<SliceProgram>>& programs() const { return wiring_.programs; }
 

@@ -395,11 +395,32 @@ device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000}
 waveform: {trace: t.vcd, signals: s.json, schedule: c.csv}
 vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: [{name: a}]}]
 )");
+  EXPECT_EQ(device->warning(), "");
   elapsed_ = absl::Milliseconds(4 * 5 + 2);  // five turns of four cycles, and two cycles
   auto blocks = Blocks(device->Latch());
   // The signal is high in each of the eleven cycles in which the context is resident.
   EXPECT_EQ((blocks[{1, 0}]), (std::vector<uint64_t>{11, 11}));
   EXPECT_EQ((blocks[{0, mailbox::kNoContext}]), (std::vector<uint64_t>{11, 11}));
+}
+
+TEST_F(LiveDeviceTest, AWaveformThatRepeatsTooOftenIsWarnedOf) {
+  const std::string trace = Write("t.vcd",
+                                  "$scope module T $end\n$var wire 1 ! clk $end\n$upscope $end\n$enddefinitions $end\n"
+                                  "#0\n0!\n#1\n1!\n#2\n0!\n#3\n1!\n");
+  Write("s.json", "{\"clock\": \"T.clk\", \"events\": [{\"name\": \"c\", \"signal\": \"T.clk\", \"op\": \"low\"}]}");
+  Write("c.csv", "start_cycle,end_cycle,vm,context\n0,1,vm1,a\n");
+  const auto warning = [this](uint64_t clock_hz) {
+    return Create(absl::StrCat("device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: ", clock_hz, "}",
+                               R"(
+waveform: {trace: t.vcd, signals: s.json, schedule: c.csv}
+vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: [{name: a}]}]
+)"))
+        ->warning();
+  };
+  EXPECT_EQ(warning(40'000), "");
+  EXPECT_EQ(warning(1'000'000), trace +
+                                    ": its 2 cycles repeat 500000 times a second with 1 residency, which may be too "
+                                    "often for this machine: lengthen it or lower clock_hz");
 }
 
 TEST_F(LiveDeviceTest, AScheduledVmThatTheChipFileDoesNotKnowIsRefused) {

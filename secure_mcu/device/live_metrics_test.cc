@@ -13,7 +13,6 @@
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/performance_monitor.h"
-#include "secure_mcu/firmware/sensors.h"
 
 namespace sideband::mcu {
 namespace {
@@ -168,7 +167,7 @@ TEST_F(LiveMetricsTest, AnAggregateIsTheMeanOfItsInstances) {
   expect_mean(0x81, kSecondContext, 2);
   expect_mean(2, 0, 3);
   EXPECT_NE(Run(kNvdecEach, 1, 0), Run(kNvdecEach, 1, 1)) << "each is a counter of its own";
-  // Of the device, decoder 2 has half as many wires as the others.
+  // Decoder 2 of the device has half as many wires as the others.
   const double sum = 2 * Run(kNvdecEach, kAll, 0) + 2 * Run(kNvdecEach, kAll, 1) + Run(kNvdecEach, kAll, 2);
   EXPECT_NEAR(Run(kNvdec), sum / 5, 1.0 / 256);
 }
@@ -188,7 +187,7 @@ TEST_F(LiveMetricsTest, SoItIsOfLinks) {
 // --- Beside a twin with a counter for each event
 // ----------------------------------------------------------------------
 
-// Ten of eleven events take turns, in four sets of 50 us.
+// Ten of eleven events are multiplexed, in four sets of 50 us.
 constexpr char kManyEvents[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 100000000}
 power: {idle_w: 1, event_pj: {fp32_active_cycles: 90000, tensor_active_cycles: 7000, sm_active_cycles: 500}}

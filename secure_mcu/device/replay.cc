@@ -24,7 +24,7 @@
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
-#include "secure_mcu/chip/selectable_events.h"
+#include "secure_mcu/chip/selections.h"
 #include "secure_mcu/device/event_plan.h"
 #include "sim/waveform/csv_rows.h"
 #include "sim/waveform/schedule.h"
@@ -68,20 +68,25 @@ void WarnOfClocks(const sim::SignalMap& map, const sim::TraceReader& trace, Warn
   }
 }
 
-// Of residencies that go beyond the trace: the trace may be cut off, or the schedule may be another's.
+std::string LikewiseMore(ptrdiff_t more) { return more == 0 ? "" : absl::StrCat("; likewise ", more, " more"); }
+
+// Warns of residencies that go beyond the trace: it may be cut off, or the schedule may be another's.
 void WarnOfEnds(const std::string& path, const std::vector<sim::Residency>& schedule, uint64_t cycles,
                 Warnings& warnings) {
   const auto is_cut = [&](const sim::Residency& residency) { return residency.end_cycle > cycles; };
   const auto first = std::ranges::find_if(schedule, is_cut);
   if (first == schedule.end()) return;
   const auto more = std::count_if(std::next(first), schedule.end(), is_cut);
-  warnings.push_back(absl::StrCat(path, ":", first->line, ": the residency ends with cycle ", first->end_cycle - 1,
-                                  ", the trace with cycle ", cycles - 1, ": what is missing counts 0",
-                                  more == 0 ? "" : absl::StrCat("; likewise ", more, " more")));
+  const bool is_late = first->start_cycle >= cycles;
+  warnings.push_back(absl::StrCat(path, ":", first->line, ": the residency ",
+                                  is_late
+                                      ? absl::StrCat("begins with cycle ", first->start_cycle, " and the trace ends")
+                                      : absl::StrCat("ends with cycle ", first->end_cycle - 1, ", the trace"),
+                                  " with cycle ", cycles - 1, ": what is missing counts 0", LikewiseMore(more)));
 }
 
-void WarnOfSchedule(const std::string& path, const std::vector<sim::Residency>& schedule, uint64_t cycles,
-                    Warnings& warnings) {
+void WarnOfSchedule(const std::string& path, const sim::SignalMap& map, const std::vector<sim::Residency>& schedule,
+                    uint64_t cycles, Warnings& warnings) {
   const auto is_late = [&](const sim::Residency& residency) { return residency.start_cycle >= cycles; };
   if (schedule.empty()) {
     warnings.push_back(absl::StrCat(path,
@@ -92,7 +97,21 @@ void WarnOfSchedule(const std::string& path, const std::vector<sim::Residency>& 
   if (cycles == 0) return;
   if (!std::ranges::all_of(schedule, is_late)) return WarnOfEnds(path, schedule, cycles, warnings);
   warnings.push_back(absl::StrCat(path, ": every residency begins after the trace, which ends with cycle ", cycles - 1,
-                                  ": all VMs count 0"));
+                                  ": all VMs count 0 (are these times, not cycles?)"));
+  // A slow signal may have been taken for the clock.
+  const std::string often = cycles == 1 ? "once" : absl::StrCat(cycles, " times");
+  const absl::Status slow =
+      map.Error(map.clock_line(), absl::StrCat("the clock '", map.clock(), "' rises only ", often));
+  warnings.emplace_back(slow.message());
+}
+
+// Live counts of cycles beyond the trace are not there.
+void WarnOfPeeks(const std::string& path, const std::vector<Peek>& peeks, size_t read, uint64_t cycles,
+                 Warnings& warnings) {
+  if (read == peeks.size()) return;
+  warnings.push_back(absl::StrCat(path, ":", peeks[read].line, ": no count at cycle ", peeks[read].cycle,
+                                  ", the trace has ", cycles, cycles == 1 ? " cycle" : " cycles",
+                                  LikewiseMore(static_cast<ptrdiff_t>(peeks.size() - read) - 1)));
 }
 
 // Whether the gap hides a part of the residency.
@@ -285,7 +304,7 @@ std::vector<std::string> ReplayWarnings(const std::string& schedule_path, const 
                                         const std::vector<sim::Residency>& schedule, const sim::TraceReader& trace) {
   Warnings warnings = trace.warnings();
   WarnOfClocks(map, trace, warnings);
-  WarnOfSchedule(schedule_path, schedule, trace.cycles(), warnings);
+  WarnOfSchedule(schedule_path, map, schedule, trace.cycles(), warnings);
   WarnOfGaps(schedule_path, schedule, trace, warnings);
   return warnings;
 }
@@ -459,6 +478,7 @@ absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObse
     result.warnings.push_back(absl::StrCat(inputs.exits, ": no event has a mode: exits change no count"));
   }
   WarnOfUnattributed(inputs.trace, plan.events, result.blocks[0].counters, result.warnings);
+  WarnOfPeeks(inputs.peeks, peeks, peeker.counts().size(), result.cycles, result.warnings);
   for (size_t i = 0; i < peeker.counts().size(); ++i) result.peeks.push_back({peeks[i], peeker.counts()[i]});
   return result;
 }

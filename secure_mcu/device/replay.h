@@ -22,14 +22,41 @@
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
-#include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/device/event_plan.h"
-#include "secure_mcu/device/replay_rotation.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/trace_reader.h"
 
 namespace sideband::mcu {
+
+// The plan of a replay with a rotation.
+struct ReplayRotation {
+  std::vector<std::vector<std::string>> sets;  // without the fixed
+  std::vector<std::string> fixed;
+  std::vector<std::string> derived;  // of the sets, those that relations determine
+};
+
+// The estimate of an event that is multiplexed.
+struct ReplayEstimate {
+  size_t event = 0;                  // into ReplayResult::events
+  std::optional<uint64_t> estimate;  // none: its sets never ran
+  std::optional<uint64_t> upper;     // none: a counter saturated
+  std::optional<uint64_t> standard_error;
+  uint64_t lower = 0;  // what was counted
+  double coverage = 0;
+};
+
+// The numbers of a rotation in a block, beside its counters.
+struct ReplayNumbers {
+  uint64_t enabled = 0;           // cycles
+  std::vector<uint64_t> running;  // of each set
+  std::vector<ReplayEstimate> events;
+  bool is_estimated() const;
+};
+
+// Both need a chip with a rotation.
+ReplayRotation RotationOf(const Chip& chip, const std::vector<std::string>& names);
+ReplayNumbers NumbersOf(const Chip& chip, BlockId block);
 
 // The live count of an event in a block, of the cycles below `cycle`. `sideband-mcu replay --peek` reads such rows from
 // a CSV file, for example
@@ -50,9 +77,9 @@ absl::StatusOr<std::vector<Peek>> ParsePeeks(const std::string& text, const std:
 
 // Warnings about counts that are 0 or unexpectedly low although the files are valid.
 // One line each: clocks without a rising edge, events that can only count 0, a trace that ends within a line, a
-// schedule that begins after the trace's end, or else its residencies that go beyond the end, and residencies with a
-// $dumpoff (at most 16 of these, then the number of the others). `trace` must have been read to its end;
-// `schedule_path` is for messages.
+// schedule that begins after the trace's end (and how often the clock rises), or else its residencies that go beyond
+// the end, and residencies with a $dumpoff (at most 16 of these, then the number of the others). `trace` must have been
+// read to its end; `schedule_path` is for messages.
 std::vector<std::string> ReplayWarnings(const std::string& schedule_path, const sim::SignalMap& map,
                                         const std::vector<sim::Residency>& schedule, const sim::TraceReader& trace);
 

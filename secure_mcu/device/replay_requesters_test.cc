@@ -246,7 +246,7 @@ TEST(RequestersTest, RequestsAddUp) {
   }
 }
 
-// What the tags say of events with none changes nothing.
+// Tags change nothing for events without a requester.
 TEST(RequestersTest, OtherEventsAreAsWithoutRequesters) {
   ReplayInputs inputs = DrawnRequests(5, 2000).Inputs();
   const auto with = Replay(inputs, {});

@@ -58,7 +58,7 @@ class RotationTest : public testing::Test {
     EXPECT_TRUE(device.ok()) << device.status();
     return *std::move(device);
   }
-  // Of a seed, so that a run is like every other: what is near the truth is so for most orders of turns only.
+  // A seed makes every run the same: estimates are near the truth for most orders of turns only.
   std::unique_ptr<LiveDevice> StartRotating(uint64_t seed = 1, const std::string& more = "") {
     return Start(
         "counters: 4\n    fixed: [ipc_cycles]",
@@ -218,7 +218,7 @@ TEST_F(RotationTest, VmsShareNoPlan) {
   EXPECT_EQ(device->GetRotation(1, 0)->number, number) << "the same again is the same";
 }
 
-// Nobody can use up what others need.
+// No VM can use up what others need.
 TEST_F(RotationTest, PlansThatNobodyHasMakeRoomForOthers) {
   const auto device = StartRotating();
   for (uint64_t i = 0; i < 200; ++i) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Units that slices share: each request is counted for the slice that made it and whoever is resident there (laws V1,
-// V4 and V7 of virtual-counters.md). The truth is counted cycle by cycle from the workloads and the plan of turns.
+// Units that slices share: each request is counted for the slice that made it and the context that is resident there
+// (laws V1, V4 and V7 of virtual-counters.md). The truth is counted cycle by cycle from the workloads and the plan of
+// turns.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -58,7 +59,7 @@ using Scope = std::pair<uint16_t, uint16_t>;
 using Counts = std::map<std::string, uint64_t>;  // by event
 constexpr Scope kDeviceScope = {kHypervisorVm, kNoContext}, kVm1Scope = {1, kNoContext}, kVm2Scope = {2, kNoContext};
 
-// What is counted of the shared unit, from the text of kSharedUnitsChip alone.
+// The counts of the shared unit, from the text of kSharedUnitsChip alone.
 class Truth {
  public:
   std::map<Scope, Counts> CountTo(uint64_t cycles) {
@@ -187,7 +188,7 @@ TEST_F(SharedUnitsTest, ModesContextsAndVmsAddUp) {
   EXPECT_GT(blocks[kVm2Scope]["l2_bytes"], 0u);
 }
 
-// What a slice counts of a shared unit is what it would count of one of its own: sharing moves no count.
+// A slice counts of a shared unit as much as it would of one of its own: sharing moves no count.
 TEST_F(SharedUnitsTest, CountsAreThoseOfUnitsOfTheSlices) {
   Start();
   const auto shared = CountsAt(12'345);

@@ -11,9 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
-#include "secure_mcu/chip/domain_rules.h"
+#include "secure_mcu/chip/chip_clocks.h"
 #include "secure_mcu/chip/player.h"
-#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/chip_file/event_table.h"
 #include "secure_mcu/chip_file/unit_plan.h"
 #include "secure_mcu/device/event_plan.h"
@@ -24,12 +24,20 @@
 #include "sim/waveform/trace_reader.h"
 #include "sim/wires/clocked_source.h"
 #include "sim/wires/packed_wires.h"
-#include "sim/workload/steady_workload.h"
 #include "sim/workload/synthetic_slice.h"
 #include "sim/workload/workload.h"
 
 namespace sideband::mcu {
 namespace {
+
+HpcRegister RegisterOf(uint16_t csr) {
+  if (csr == riscv::kHpcc) return HpcRegister::kHpcc;
+  return csr == riscv::kHpcm ? HpcRegister::kHpcm : HpcRegister::kHpcr;
+}
+
+HpcPrivilege PrivilegeOf(riscv::Privilege level) {
+  return level == riscv::Privilege::kUser ? HpcPrivilege::kUser : HpcPrivilege::kSupervisor;
+}
 
 constexpr SliceSet Only(uint32_t slice) { return SliceSet{1} << slice; }
 
@@ -146,6 +154,45 @@ std::set<std::string> PrivateVms(const ChipFile& file) {
 }
 
 }  // namespace
+
+std::optional<uint64_t> HpcCsrPort::Read(uint16_t csr, riscv::Privilege /*level*/, uint64_t cycle) {
+  return chip_->live().hpc().Read(slice_, RegisterOf(csr), cycle);
+}
+
+bool HpcCsrPort::Write(uint16_t csr, uint64_t value, riscv::Privilege level, uint64_t /*cycle*/) {
+  return chip_->guests().WriteHpc(slice_, RegisterOf(csr), value, PrivilegeOf(level));
+}
+
+absl::StatusOr<std::shared_ptr<SliceProgram>> SliceProgram::Create(uint8_t slice, const ProgramFileSpec& spec,
+                                                                   const riscv::Program& program) {
+  auto port = std::make_unique<HpcCsrPort>(slice);
+  const riscv::CoreProgram of_core{
+      .words = program.words, .argument = spec.argument, .is_user = spec.is_user, .port = port.get()};
+  const std::vector<riscv::CoreProgram> cores(spec.shape.cores, of_core);
+  SIDEBAND_ASSIGN_OR_RETURN(auto machine, riscv::Machine::Create(spec.shape, cores));
+  return std::shared_ptr<SliceProgram>(new SliceProgram(std::move(port), std::move(machine)));
+}
+
+SliceProgram::SliceProgram(std::unique_ptr<HpcCsrPort> port, std::unique_ptr<riscv::Machine> machine)
+    : port_(std::move(port)), source_(std::make_shared<riscv::ProgramSource>(std::move(machine))) {}
+
+SlicePrograms::SlicePrograms(std::vector<std::shared_ptr<SliceProgram>> programs, Chip& chip)
+    : programs_(std::move(programs)), chip_(chip) {
+  for (const auto& program : programs_) program->Connect(chip_);
+}
+
+// A machine stops before each access, and goes on once the chip, hence every other machine, has come to the same cycle.
+void SlicePrograms::AdvanceTo(uint64_t cycle, const std::function<void(uint64_t)>& play) const {
+  do {
+    uint64_t reached = cycle;
+    for (const auto& program : programs_) {
+      riscv::ProgramSource& source = *program->source();
+      if (source.now() <= chip_.now()) source.AdvanceToAccess(cycle);
+      reached = std::min(reached, source.now());
+    }
+    play(reached);
+  } while (chip_.now() < cycle);
+}
 
 absl::StatusOr<Wiring> MakeWiring(const ChipFile& file) {
   if (file.waveform) return MakeWaveformWiring(file);
@@ -284,6 +331,16 @@ absl::StatusOr<Wiring> MakeSyntheticWiring(const ChipFile& file) {
   return wiring;
 }
 
+// Each turn of a trace makes all context switches of its schedule, whose cost does not depend on their distance.
+std::string WarningOfTurns(const std::string& path, uint64_t cycles, size_t residencies, uint64_t clock_hz) {
+  constexpr uint64_t kSwitchesPerSecondMax = 20'000;
+  const uint64_t turns = clock_hz / cycles;
+  if (turns * residencies <= kSwitchesPerSecondMax) return "";
+  return absl::StrCat(path, ": its ", cycles, cycles == 1 ? " cycle repeats " : " cycles repeat ", turns,
+                      " times a second with ", residencies, residencies == 1 ? " residency" : " residencies",
+                      ", which may be too often for this machine: lengthen it or lower clock_hz");
+}
+
 absl::StatusOr<Wiring> MakeWaveformWiring(const ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(const sim::SignalMap map, sim::SignalMap::Load(file.waveform->signals));
   SIDEBAND_ASSIGN_OR_RETURN(auto schedule, sim::LoadSchedule(file.waveform->schedule));
@@ -312,6 +369,7 @@ absl::StatusOr<Wiring> MakeWaveformWiring(const ChipFile& file) {
   wiring.slices.assign(file.pipeline.slices, std::make_shared<sim::ClockedSource>(trace));
   wiring.device = trace;
   wiring.tenant_slices = SlicesOfSchedule(file, schedule);
+  wiring.warning = WarningOfTurns(file.waveform->trace, trace->length(), schedule.size(), file.pipeline.clock_hz);
   wiring.make_timeline = [schedule = std::move(schedule), turn = trace->length()](std::vector<Tenant> tenants) {
     return std::make_unique<ScheduleTimeline>(schedule, std::move(tenants), turn);
   };

@@ -14,14 +14,13 @@
 
 #include "proto/mailbox/board_items.h"
 #include "proto/mailbox/services.h"
-#include "secure_mcu/firmware/board_spec.h"
 #include "secure_mcu/firmware/board_state.h"
+#include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/command_handler.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/performance_monitor.h"
 #include "secure_mcu/firmware/scratch_memory.h"
-#include "secure_mcu/firmware/sensors.h"
 
 namespace sideband::mcu {
 

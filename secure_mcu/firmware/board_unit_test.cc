@@ -3,13 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <vector>
 
+#include "secure_mcu/firmware/fake_device.h"
 #include "secure_mcu/firmware/fake_gpu.h"
 
 namespace sideband::mcu {
 namespace {
 
+using mailbox::MailboxStatus;
 using mailbox::MaskOf;
 using mailbox::ThrottleReason;
 
@@ -208,6 +211,212 @@ TEST_F(BoardPhysicsTest, WithoutLevelsNothingIsLowered) {
   EXPECT_EQ(reasons(), 0u);
 }
 
-}  // namespace
+constexpr uint64_t kSecond = 1'000'000'000;
 
+struct SensedBoard {
+  SensedBoard(Device& device, const PowerModel::Config& power, const ComplementPolicy& complement = {},
+              const BoardSpec& spec = {})
+      : board(device, PowerModel(power), spec), sensors(device, board, complement) {}
+
+  BoardUnit board;
+  Sensors sensors;
+};
+
+class SensorsTest : public testing::Test {
+ protected:
+  FakeDevice device_;
+  SensedBoard sensed_{device_, {.idle_mw = 10'000, .event_pj = {2000}, .ambient_c = 20, .c_per_watt = 0.55}};
+  Sensors& sensors_ = sensed_.sensors;
+};
+
+TEST_F(SensorsTest, FollowTheCounters) {
+  EXPECT_EQ(sensors_.GetPower(0).data, 10'000u);
+  EXPECT_EQ(sensors_.GetTemperature(0, true).data, 25u * 256 + 128);
+  EXPECT_EQ(sensors_.GetTemperature(0, false).data, 25u * 256);
+  device_.counters = {kSecond};
+  device_.time_ns = kSecond;
+  EXPECT_EQ(sensors_.GetPower(0).data, 12'000u);
+}
+
+TEST_F(SensorsTest, EnergyAddsUp) {
+  EXPECT_EQ(sensors_.EnergyMj(), 0u);
+  device_.counters = {kSecond};
+  device_.time_ns = kSecond;
+  EXPECT_EQ(sensors_.EnergyMj(), 12'000u);
+  device_.time_ns = 3 * kSecond;
+  EXPECT_EQ(sensors_.EnergyMj(), 32'000u) << "idle since";
+  device_.time_ns = 500'000 * kSecond;
+  EXPECT_EQ(sensors_.GetEnergy(0).data, 5'000'002'000u & 0xFFFFFFFF);
+  EXPECT_EQ(sensors_.GetEnergy(0).extended_data, 1u);
+}
+
+TEST_F(SensorsTest, AWinterNightIsNegative) {
+  SensedBoard cold(device_, {.idle_mw = 0, .ambient_c = -10.25, .c_per_watt = 0});
+  EXPECT_EQ(static_cast<int32_t>(cold.sensors.GetTemperature(0, true).data), -10 * 256 - 64);
+  EXPECT_EQ(static_cast<int32_t>(cold.sensors.GetTemperature(0, false).data), -11 * 256)
+      << "rounded down, as a shift does";
+}
+
+TEST_F(SensorsTest, WhatANumberCannotHoldIsItsLimit) {
+  SensedBoard hot(device_, {.idle_mw = 1e12, .c_per_watt = 10});
+  EXPECT_EQ(hot.sensors.GetPower(0).data, 0xFFFFFFFFu);
+  EXPECT_EQ(hot.sensors.GetTemperature(0, true).data, 0x7FFFFFFFu);
+}
+
+TEST_F(SensorsTest, SourcesThatAreNotThere) {
+  for (const uint8_t sensor : {1, 4, 5, 6, 7}) {
+    EXPECT_EQ(sensors_.GetTemperature(sensor, true).status, MailboxStatus::kErrNotSupported) << int{sensor};
+  }
+  for (const uint8_t sensor : {2, 3, 8, 31, 32, 255}) {
+    EXPECT_EQ(sensors_.GetTemperature(sensor, false).status, MailboxStatus::kErrArg1) << int{sensor};
+  }
+  EXPECT_EQ(sensors_.GetPower(3).status, MailboxStatus::kErrNotSupported);
+  EXPECT_EQ(sensors_.GetPower(4).status, MailboxStatus::kErrArg1);
+  EXPECT_EQ(sensors_.GetEnergy(3).status, MailboxStatus::kErrNotSupported);
+  EXPECT_EQ(sensors_.GetEnergy(1).status, MailboxStatus::kErrArg1);
+}
+
+// --- A board with all sensors
+
+class BoardSensorsTest : public testing::Test {
+ protected:
+  BoardSensorsTest() {
+    gpu_.Count(1, 0, "sm_active_cycles", kSecond);
+    gpu_.Count(1, 0, "dram_read_cycles", kSecond);
+    gpu_.time_ns += kSecond;
+  }
+
+  const BoardSpec spec_ = {
+      .thermal = ThermalLimits{},
+      .module_overhead_mw = 5000,
+      .memory = MemorySensorSpec{.events = {"dram_read_cycles"}, .idle_mw = 2000, .c_per_watt = 2}};
+  FakeGpu gpu_;
+  // A time constant of next to nothing: the temperature is that of the power.
+  SensedBoard sensed_{
+      gpu_,
+      {.idle_mw = 10'000, .event_pj = {1000, 3000}, .ambient_c = 20, .c_per_watt = 1, .time_constant_s = 1e-3},
+      {},
+      spec_};
+  Sensors& sensors_ = sensed_.sensors;
+};
+
+TEST_F(BoardSensorsTest, PowersOfRails) {
+  EXPECT_EQ(sensors_.GetPower(0).data, 14'000u);
+  EXPECT_EQ(sensors_.GetPower(2).data, 5000u) << "the memory's part";
+  EXPECT_EQ(sensors_.GetPower(3).data, 19'000u);
+  EXPECT_EQ(sensors_.GetPower(1).status, MailboxStatus::kErrNotSupported);
+}
+
+TEST_F(BoardSensorsTest, EnergyOfTheModule) {
+  EXPECT_EQ(sensors_.GetEnergy(0).data, 14'000u);
+  EXPECT_EQ(sensors_.GetEnergy(3).data, 19'000u);
+}
+
+TEST_F(BoardSensorsTest, TemperaturesAndTheMargin) {
+  EXPECT_EQ(sensors_.GetTemperature(0, true).data, 34u * 256);
+  EXPECT_EQ(sensors_.GetTemperature(5, true).data, 30u * 256);
+  EXPECT_EQ(sensors_.GetTemperature(7, true).data, (92u - 34) * 256) << "below the hardware's slowdown";
+}
+
+TEST_F(BoardSensorsTest, Thresholds) {
+  const int32_t expected[] = {83, 92, 97, 95, 87, 9, 0, -5, -3, 5};
+  for (uint8_t param = 0; param < std::size(expected); ++param) {
+    EXPECT_EQ(static_cast<int32_t>(sensors_.GetThermParam(param).data), expected[param] * 256) << int{param};
+  }
+  EXPECT_EQ(sensors_.GetThermParam(10).status, MailboxStatus::kErrArg1);
+  SensedBoard bare(gpu_, {});
+  EXPECT_EQ(bare.sensors.GetThermParam(0).status, MailboxStatus::kErrNotSupported);
+  EXPECT_EQ(bare.sensors.GetThermParam(10).status, MailboxStatus::kErrArg1);
+  SensedBoard without_memory(gpu_, {}, {}, {.thermal = ThermalLimits{}});
+  EXPECT_EQ(without_memory.sensors.GetThermParam(3).status, MailboxStatus::kErrNotSupported);
+}
+
+// The law of the emulated board: energy is the sum of power over time.
+TEST_F(BoardSensorsTest, EnergyIsTheSumOfPower) {
+  double sum_mj = sensors_.GetEnergy(0).data;
+  for (uint64_t step = 1; step <= 50; ++step) {
+    gpu_.Count(1, 0, "sm_active_cycles", step * 7'777'777);
+    gpu_.time_ns += 100'000'000;
+    sum_mj += sensors_.GetPower(0).data * 0.1;
+    EXPECT_NEAR(sensors_.GetEnergy(0).data, sum_mj, 1 + 0.05 * static_cast<double>(step)) << step;
+  }
+}
+
+// --- The rules of complement protection (complement.h)
+
+// In a second, an open VM uses 1 J, the confidential VM 2, a host 4 and the device's link 8, beside 10 W of idling.
+class SensorsComplementTest : public testing::Test {
+ protected:
+  SensorsComplementTest() {
+    gpu_.AddHostBlock(0);
+    gpu_.catalog().vms[1].confidential = true;
+  }
+  Sensors& After(const ComplementPolicy& complement) {
+    const PowerModel::Config power = {
+        .idle_mw = 10'000, .event_pj = {1000, 0, 0, 0, 8000}, .ambient_c = 20, .c_per_watt = 1};
+    boards_.push_back(std::make_unique<SensedBoard>(gpu_, power, complement));
+    Sensors& sensors = boards_.back()->sensors;
+    sensors.GetPower(0);
+    gpu_.Count(1, 0, "sm_active_cycles", kSecond);
+    gpu_.Count(2, 0, "sm_active_cycles", 2 * kSecond);
+    gpu_.Count(0, 0, "sm_active_cycles", 4 * kSecond);
+    gpu_.Count(0, mailbox::kNoContext, "pcie_tx_cycles", kSecond);
+    gpu_.time_ns += kSecond;
+    return sensors;
+  }
+  static ComplementPolicy All(Complement rule) { return {.power = rule, .energy = rule, .temperature = rule}; }
+
+  FakeGpu gpu_;
+  std::vector<std::unique_ptr<SensedBoard>> boards_;
+};
+
+TEST_F(SensorsComplementTest, ExcludedIsWhatIsNotTheConfidentialVms) {
+  Sensors& sensors = After({});
+  EXPECT_EQ(sensors.GetPower(0).data, 15'000u) << "the open VM and the host";
+  EXPECT_EQ(sensors.EnergyMj(), 15'000u);
+}
+
+TEST_F(SensorsComplementTest, BesideAPrivateVmItIsTheDevicesBlock) {
+  // The fake's device block has the counts of all VMs, and so tells which block was taken.
+  gpu_.catalog().vms[1].is_private = true;
+  EXPECT_EQ(After({}).GetPower(0).data, 17'000u) << "without events of the device's scope";
+}
+
+TEST_F(SensorsComplementTest, AllowedIsEverything) {
+  Sensors& sensors = After(All(Complement::kAllow));
+  EXPECT_EQ(sensors.GetPower(0).data, 25'000u);
+  EXPECT_EQ(sensors.EnergyMj(), 25'000u);
+  EXPECT_GT(sensors.GetTemperature(0, true).data, After({}).GetTemperature(0, true).data);
+}
+
+TEST_F(SensorsComplementTest, AllowedIsEveryPrivateVmToo) {
+  gpu_.catalog().vms[1].is_private = true;
+  EXPECT_EQ(After(All(Complement::kAllow)).GetPower(0).data, 27'000u) << "its block beside the device's";
+}
+
+TEST_F(SensorsComplementTest, WithheldIsNotAvailable) {
+  Sensors& sensors = After(All(Complement::kWithhold));
+  EXPECT_EQ(sensors.GetPower(0).status, MailboxStatus::kErrNotAvailable);
+  EXPECT_EQ(sensors.GetEnergy(0).status, MailboxStatus::kErrNotAvailable);
+  EXPECT_EQ(sensors.GetTemperature(0, true).status, MailboxStatus::kErrNotAvailable);
+  EXPECT_EQ(sensors.EnergyMj(), std::nullopt);
+  EXPECT_EQ(sensors.GetPower(3).status, MailboxStatus::kErrNotSupported) << "what the board lacks comes first";
+}
+
+TEST_F(SensorsComplementTest, WithheldValuesStayWithheld) {
+  gpu_.catalog().vms[1].confidential = false;
+  gpu_.catalog().has_had_confidential_vm = true;
+  EXPECT_EQ(After(All(Complement::kWithhold)).EnergyMj(), std::nullopt) << "energy is of all time";
+  gpu_.catalog().has_had_confidential_vm = false;
+  EXPECT_TRUE(After(All(Complement::kWithhold)).EnergyMj());
+}
+
+TEST_F(SensorsComplementTest, EachClassHasItsRule) {
+  Sensors& sensors = After({.power = Complement::kAllow, .temperature = Complement::kWithhold});
+  EXPECT_EQ(sensors.GetPower(0).data, 25'000u);
+  EXPECT_EQ(sensors.EnergyMj(), 15'000u);
+  EXPECT_EQ(sensors.GetTemperature(0, true).status, MailboxStatus::kErrNotAvailable);
+}
+
+}  // namespace
 }  // namespace sideband::mcu

@@ -52,7 +52,7 @@ void CopyEngine::EncodeCatalog() {
   catalog_hash_ = mailbox::CatalogHash(payload);
   whole_ = mailbox::VmsWrittenWhole(device_.catalog());
   layout_ = mailbox::LayoutOf(device_.catalog());
-  // Its catalogue does not tell who is private, so that the other end takes nobody for private.
+  // Its catalogue does not tell which VMs are private, so that the other end takes no VM for private.
   if (version_ == mailbox::ExtensionVersion::kOne && !whole_.empty()) whole_.insert(mailbox::kHypervisorVm);
   catalog_ = mailbox::EncodeStream({.kind = mailbox::StreamKind::kCatalog,
                                     .framing = mailbox::CatalogFraming(version_),

@@ -30,6 +30,62 @@ using mailbox::RotateStep;
 using mailbox::SealStep;
 using mailbox::TriggerStep;
 
+uint16_t VmOf(uint32_t scope) { return static_cast<uint16_t>(scope); }
+uint16_t ContextOf(uint32_t scope) { return static_cast<uint16_t>(scope >> 16); }
+
+// The registers are shared: another controller may have written one of them, which the answer tells.
+Reply ReplyOf(const absl::Status& status, uint32_t data, uint32_t extended_data) {
+  return status.ok() ? Reply{.data = data, .extended_data = extended_data} : Fail(MailboxStatus::kErrData);
+}
+
+SealStep StepOf(const mailbox::CommandWord& command) { return static_cast<SealStep>(command.arg1); }
+
+bool HasStream(SealStep step) { return step == SealStep::kExchange || step == SealStep::kChallenge; }
+
+MailboxStatus SealingStatus(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) ? MailboxStatus::kErrAgain : MailboxStatus::kErrData;
+}
+
+// The registers are shared, and another controller may have written one of a word's halves: the answer tells which word
+// was taken.
+Reply Taken(uint64_t word) {
+  return {.data = static_cast<uint32_t>(word), .extended_data = static_cast<uint32_t>(word >> 32)};
+}
+
+Reply Stop(DeviceTriggers& triggers) {
+  return triggers.SetTriggerGrid(0).ok() ? Reply{} : Fail(MailboxStatus::kErrData);
+}
+
+Reply Start(DeviceTriggers& triggers, uint64_t period) {
+  if (period == 0 || !triggers.SetTriggerGrid(period).ok()) return Fail(MailboxStatus::kErrData);
+  return Taken(period);
+}
+
+// Another controller may have written to the operands before the command.
+bool IsCheckOf(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
+  const bool is_bookmark = static_cast<TriggerStep>(command.arg1) == TriggerStep::kBookmark;
+  return is_bookmark && command.arg2 == mailbox::BookmarkCheck(data, extended_data);
+}
+
+MailboxStatus BookmarkStatus(const absl::Status& refused) {
+  switch (refused.code()) {
+    case absl::StatusCode::kNotFound:
+      return MailboxStatus::kErrNotAvailable;
+    case absl::StatusCode::kUnavailable:
+      return MailboxStatus::kErrAgain;
+    case absl::StatusCode::kFailedPrecondition:
+      return MailboxStatus::kErrNotSupported;
+    default:
+      return MailboxStatus::kErrData;
+  }
+}
+
+bool Always(Device&) { return true; }
+
+uint32_t WindowBytes(const mailbox::CommandWord& command) {
+  return command.arg2 == 0 ? mailbox::kWindowBytes : command.arg2;
+}
+
 }  // namespace
 
 Reply UploadBuffer::Open(const mailbox::CommandWord& command, uint32_t offset) {
@@ -198,7 +254,7 @@ bool PeekCommands::HasBlock(const Scope& scope) const {
 
 uint64_t PeekCommands::EventsOf(const Scope& scope) const {
   const auto& events = device_.catalog().events;
-  // Of a confidential VM's traffic, events of the device's scope have a part.
+  // Events of the device's scope have a part of a confidential VM's traffic.
   const bool has_device_scope = scope.IsDevice() && !device_.catalog().has_had_confidential_vm;
   uint64_t bitmap = 0;
   for (size_t i = scope.FirstEvent(); i < std::min(events.size(), scope.FirstEvent() + kPeekCountersMax); ++i) {
@@ -250,18 +306,6 @@ void PeekCommands::Answer(uint64_t bitmap) {
   stream_ = mailbox::EncodePeekStream(answer);
 }
 
-namespace {
-
-uint16_t VmOf(uint32_t scope) { return static_cast<uint16_t>(scope); }
-uint16_t ContextOf(uint32_t scope) { return static_cast<uint16_t>(scope >> 16); }
-
-// The registers are shared: another controller may have written one of them, which the answer tells.
-Reply ReplyOf(const absl::Status& status, uint32_t data, uint32_t extended_data) {
-  return status.ok() ? Reply{.data = data, .extended_data = extended_data} : Fail(MailboxStatus::kErrData);
-}
-
-}  // namespace
-
 Reply RotateCommands::Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
   const auto step = static_cast<RotateStep>(command.arg1);
   if (step > RotateStep::kPass) return Fail(MailboxStatus::kErrArg1);
@@ -304,18 +348,6 @@ Reply RotateCommands::ApplyUpload(uint32_t size, uint32_t crc) {
   applied_ = {.size = size, .crc = crc, .reply = reply};
   return reply;
 }
-
-namespace {
-
-SealStep StepOf(const mailbox::CommandWord& command) { return static_cast<SealStep>(command.arg1); }
-
-bool HasStream(SealStep step) { return step == SealStep::kExchange || step == SealStep::kChallenge; }
-
-MailboxStatus SealingStatus(const absl::Status& status) {
-  return absl::IsResourceExhausted(status) ? MailboxStatus::kErrAgain : MailboxStatus::kErrData;
-}
-
-}  // namespace
 
 std::optional<uint32_t> SealCommands::OffsetOf(const mailbox::CommandWord& command, uint32_t data,
                                                uint32_t extended_data) {
@@ -382,44 +414,6 @@ Reply SealCommands::Count(uint16_t vm) {
   return {.data = static_cast<uint32_t>(*records), .extended_data = static_cast<uint32_t>(*records >> 32)};
 }
 
-namespace {
-
-// The registers are shared, and another controller may have written one of a word's halves: the answer tells which word
-// was taken.
-Reply Taken(uint64_t word) {
-  return {.data = static_cast<uint32_t>(word), .extended_data = static_cast<uint32_t>(word >> 32)};
-}
-
-Reply Stop(DeviceTriggers& triggers) {
-  return triggers.SetTriggerGrid(0).ok() ? Reply{} : Fail(MailboxStatus::kErrData);
-}
-
-Reply Start(DeviceTriggers& triggers, uint64_t period) {
-  if (period == 0 || !triggers.SetTriggerGrid(period).ok()) return Fail(MailboxStatus::kErrData);
-  return Taken(period);
-}
-
-// Another controller may have written to the operands before the command.
-bool IsCheckOf(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
-  const bool is_bookmark = static_cast<TriggerStep>(command.arg1) == TriggerStep::kBookmark;
-  return is_bookmark && command.arg2 == mailbox::BookmarkCheck(data, extended_data);
-}
-
-MailboxStatus BookmarkStatus(const absl::Status& refused) {
-  switch (refused.code()) {
-    case absl::StatusCode::kNotFound:
-      return MailboxStatus::kErrNotAvailable;
-    case absl::StatusCode::kUnavailable:
-      return MailboxStatus::kErrAgain;
-    case absl::StatusCode::kFailedPrecondition:
-      return MailboxStatus::kErrNotSupported;
-    default:
-      return MailboxStatus::kErrData;
-  }
-}
-
-}  // namespace
-
 bool TriggerCommands::OpensStream(const mailbox::CommandWord& command) {
   const auto step = static_cast<TriggerStep>(command.arg1);
   return step == TriggerStep::kTimeline || step == TriggerStep::kHulls;
@@ -429,7 +423,7 @@ Reply TriggerCommands::Execute(const mailbox::CommandWord& command, uint32_t dat
   const auto step = static_cast<TriggerStep>(command.arg1);
   if (step > TriggerStep::kHulls) return Fail(MailboxStatus::kErrArg1);
   if (step >= TriggerStep::kSelect && device_.clocks() == nullptr) return Fail(MailboxStatus::kErrOpcode);
-  // Of a stream it is the width of the windows.
+  // For a stream it is the width of the windows.
   if (command.arg2 != 0 && !OpensStream(command) && !IsCheckOf(command, data, extended_data)) {
     return Fail(MailboxStatus::kErrArg2);
   }
@@ -477,16 +471,6 @@ void TriggerCommands::MakeStream(TriggerStep step, uint32_t first_trigger_id) {
   for (const mailbox::ClockHull& hull : hulls.hulls) stream_newest_ = std::max(stream_newest_, hull.last_trigger_id);
   stream_ = mailbox::EncodeHullStream(hulls);
 }
-
-namespace {
-
-bool Always(Device&) { return true; }
-
-uint32_t WindowBytes(const mailbox::CommandWord& command) {
-  return command.arg2 == 0 ? mailbox::kWindowBytes : command.arg2;
-}
-
-}  // namespace
 
 // Each opcode of the extension. Those of a later version than the device's are not served either.
 const SnapshotCommands::Row SnapshotCommands::kRows[] = {

@@ -19,7 +19,6 @@
 #include "secure_mcu/firmware/fake_gpu.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/mailbox_target.h"
-#include "secure_mcu/firmware/virtual_bus.h"
 
 namespace sideband::mcu {
 namespace {
@@ -384,7 +383,7 @@ TEST_F(PeekCommandsTest, DeniedIsAbsent) {
   EXPECT_EQ(gpu_.peeks, 0) << "nothing was counted for it";
 }
 
-// The hypervisor's own work is nobody's secret, whoever else is on the device.
+// The hypervisor's own work is not secret, whatever VMs are on the device.
 TEST_F(PeekCommandsTest, AHostBlockIsAContextOfVmZero) {
   gpu_.AddHostBlock(1);
   gpu_.catalog().vms[1].confidential = gpu_.catalog().has_had_confidential_vm = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/firmware/mailbox_target.h"
 
+#include <set>
 #include <utility>
 
 #include "proto/mailbox/extension.h"
@@ -12,6 +13,32 @@ namespace {
 
 using mailbox::CommandWord;
 using mailbox::MailboxStatus;
+using smbus::Message;
+using smbus::Outcome;
+using smbus::TransferResult;
+
+Outcome WriteMessage(BusTarget& target, const Message& message) {
+  target.Start(/*read=*/false);
+  for (const uint8_t byte : message.write_bytes) {
+    if (!target.Write(byte)) return Outcome::kDataNack;
+  }
+  return Outcome::kOk;
+}
+
+Outcome ReadMessage(BusTarget& target, const Message& message, TransferResult& result) {
+  target.Start(/*read=*/true);
+  Bytes& received = result.read.emplace_back();
+  size_t size = message.read_size;
+  if (message.block) {
+    // The first byte of a block is its count.
+    const uint8_t count = target.Read();
+    received.push_back(count);
+    if (count == 0) return Outcome::kBadCount;
+    size += count;
+  }
+  for (size_t i = 0; i < size; ++i) received.push_back(target.Read());
+  return Outcome::kOk;
+}
 
 constexpr uint32_t kEventPendingBit = uint32_t{1} << 30;
 constexpr uint32_t kWordBits = 0x00FFFFFF;  // of a word: opcode and arguments, or data
@@ -28,12 +55,55 @@ uint32_t ResultWord(const CommandWord& word, const CommandHandler::Reply& reply)
   // A bundle's rules take bits of failed requests, too.
   const bool has_results = reply.status == MailboxStatus::kSuccess || reply.status == MailboxStatus::kPartialFailure;
   if (!has_results) return answer;
-  // What has no place in the data registers comes before the copy of what is there.
+  // Bits without a place in the data registers come before the copy of those with one.
   if (!reply.word_bits && !word.copy_data) return answer;
   return (answer & ~kWordBits) | (reply.word_bits.value_or(reply.data) & kWordBits);
 }
 
+constexpr size_t kSendByteBytes = 2;            // command code, PEC
+constexpr size_t kWriteBytes = 6;               // command code, count 4, four bytes
+constexpr size_t kWriteBytesMax = 2 + 255 + 1;  // longest block write: command code, count, 255 bytes, PEC
+constexpr size_t kBlockBytesBeside = 3;         // command code, count, PEC
+constexpr size_t kBlockBytes = 1 + mailbox::kRegisterBytes;
+constexpr uint8_t kNothing = 0xFF;  // value read from an idle bus
+constexpr auto kSignature = mailbox::Signature(static_cast<uint8_t>(mailbox::ExtensionVersion::kTwo));
+
+bool IsWindow(uint8_t code) {
+  return code >= mailbox::kWindowFirst && code - mailbox::kWindowFirst < mailbox::kWindowCount;
+}
+
+// Command codes of the extension's version 2, windows included: a malformed write to them does not affect the shared
+// registers.
+bool IsOwn(uint8_t code) {
+  return code >= mailbox::kOwnRegisters.command && code < mailbox::kWindowFirst + mailbox::kWindowCount;
+}
+
+Bytes Block(ByteSpan content) {
+  Bytes block = {static_cast<uint8_t>(content.size())};
+  block.insert(block.end(), content.begin(), content.end());
+  return block;
+}
+
 }  // namespace
+
+TransferResult VirtualBus::Execute(const smbus::Transfer& transfer) {
+  TransferResult result;
+  std::set<BusTarget*> addressed;
+  for (const Message& message : transfer.messages) {
+    const auto target = targets_.find(message.address);
+    if (target == targets_.end()) {
+      result.outcome = Outcome::kAddressNack;
+      break;
+    }
+    addressed.insert(target->second);
+    result.outcome =
+        message.read ? ReadMessage(*target->second, message, result) : WriteMessage(*target->second, message);
+    if (result.outcome != Outcome::kOk) break;
+  }
+  // Also after an error, which ends the transaction by a STOP.
+  for (BusTarget* target : addressed) target->Stop();
+  return result;
+}
 
 void MailboxRegisters::Write(uint8_t code, uint32_t value) {
   // No timer runs: a result that has become due appears at the next access.
@@ -119,34 +189,6 @@ void MailboxRegisters::StatusTaken() {
   if (complaint_shown_) complaint_.reset();
   complaint_shown_ = false;
 }
-
-namespace {
-
-constexpr size_t kSendByteBytes = 2;            // command code, PEC
-constexpr size_t kWriteBytes = 6;               // command code, count 4, four bytes
-constexpr size_t kWriteBytesMax = 2 + 255 + 1;  // longest block write: command code, count, 255 bytes, PEC
-constexpr size_t kBlockBytesBeside = 3;         // command code, count, PEC
-constexpr size_t kBlockBytes = 1 + mailbox::kRegisterBytes;
-constexpr uint8_t kNothing = 0xFF;  // value read from an idle bus
-constexpr auto kSignature = mailbox::Signature(static_cast<uint8_t>(mailbox::ExtensionVersion::kTwo));
-
-bool IsWindow(uint8_t code) {
-  return code >= mailbox::kWindowFirst && code - mailbox::kWindowFirst < mailbox::kWindowCount;
-}
-
-// Command codes of the extension's version 2, windows included: a malformed write to them does not affect the shared
-// registers.
-bool IsOwn(uint8_t code) {
-  return code >= mailbox::kOwnRegisters.command && code < mailbox::kWindowFirst + mailbox::kWindowCount;
-}
-
-Bytes Block(ByteSpan content) {
-  Bytes block = {static_cast<uint8_t>(content.size())};
-  block.insert(block.end(), content.begin(), content.end());
-  return block;
-}
-
-}  // namespace
 
 MailboxTarget::MailboxTarget(uint8_t address, CommandHandler& handler) : MailboxTarget(address, handler, Options()) {}
 

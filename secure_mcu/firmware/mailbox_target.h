@@ -1,33 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mailbox on the wire: its one or two sets of registers, the vendor id, the signature, the block windows, and the
-// packet error code. It accepts
+// The virtual bus, which executes whole transactions at its targets, and the mailbox as one of them: its one or two
+// sets of registers, the vendor id, the signature, the block windows, and the packet error code. The mailbox accepts
 // the transactions of public clients (mailbox.md, "Base protocol"; facts sheet 1.2 and 7): SMBus and I2C block writes
 // and raw six-byte writes, with or without PEC; before a read, a command code (Send Byte, with or without PEC) followed
 // by a repeated START or by a STOP and START; reads of any length; empty writes.
+//   VirtualBus bus;
 //   MailboxTarget target(0x4F, firmware);
 //   bus.Connect(0x4F, target);
+//   const smbus::TransferResult result = bus.Execute(transfer);
+//
+//   PresenceTarget eeprom;
+//   bus.Connect(0x50, eeprom);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_MAILBOX_TARGET_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_MAILBOX_TARGET_H_
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "proto/base/bytes.h"
 #include "proto/mailbox/word.h"
+#include "proto/smbus/transfer.h"
 #include "secure_mcu/firmware/command_handler.h"
-#include "secure_mcu/firmware/virtual_bus.h"
 
 namespace sideband::mcu {
 
+// A target on an I2C bus, as seen by its interrupt handlers: START, bytes, STOP.
+// Calls follow the order on the wire: Start (again for a repeated START), then Write or Read for each byte of that
+// message, and one Stop at the end of the transaction.
+class BusTarget {
+ public:
+  virtual ~BusTarget() = default;
+  // The target's address was sent. The target always acknowledges it.
+  virtual void Start(bool read) = 0;
+  // Receives a byte from the controller; false refuses it (NACK).
+  virtual bool Write(uint8_t byte) = 0;
+  // Returns a byte for the controller.
+  virtual uint8_t Read() = 0;
+  virtual void Stop() = 0;
+};
+
+// A target that only acknowledges its address, for controllers that probe a board for its devices.
+// Empty writes succeed, every byte is refused, and reads return the bytes of an idle bus.
+class PresenceTarget final : public BusTarget {
+ public:
+  void Start(bool /*read*/) override {}
+  bool Write(uint8_t /*byte*/) override { return false; }
+  uint8_t Read() override { return 0xFF; }
+  void Stop() override {}
+};
+
+// A bus with targets at addresses. Not thread-safe.
+class VirtualBus final : public smbus::Bus {
+ public:
+  // `target` must outlive the bus. One target per 7-bit address.
+  void Connect(uint8_t address, BusTarget& target) { targets_[address] = &target; }
+  // Removes the target at the address.
+  void Disconnect(uint8_t address) { targets_.erase(address); }
+
+  // A message to an address without a target ends the transaction with kAddressNack, a refused byte with kDataNack,
+  // and a block count of 0 with kBadCount. The result keeps the data read before.
+  smbus::TransferResult Execute(const smbus::Transfer& transfer) override;
+
+ private:
+  std::map<uint8_t, BusTarget*> targets_;
+};
+
 // The mailbox's three registers and the execution of a command, independent of the wire protocol: when a command
 // starts, when its result appears, and which statuses report writes to a busy mailbox.
-// The mailbox is busy from the write of a command until its result appears: 5C reads as the command with bit 31 set and
-// status 0, 5D and 5E as before. A write during that time affects neither the command nor its result:
+// The mailbox is busy from the write of a command until its result appears: 5C reads as the command with bit 31 set
+// and status 0, 5D and 5E as before. A write during that time affects neither the command nor its result:
 //   5C       The command is ignored. The first status read after the end of the running command is ERR_BUSY, with the
 //            opcode and arguments of the ignored command; later reads give the status of the executed command.
-//   5D, 5E   The data is kept for the next command. Until that command has run, both read as the running one's result.
+//   5D, 5E   The data is kept for the next command. Until that command has run, both read as the running one's
+//   result.
 // Not thread-safe.
 class MailboxRegisters {
  public:

@@ -63,7 +63,7 @@ constexpr InstanceEvents kInstanceEvents[] = {
     {MetricId::kNvjpgPerInstance, MetricId::kNvjpg, "nvjpg", "_active_cycles"},
 };
 
-// Of metrics that have neither their own events nor instances.
+// The events of metrics that have neither their own events nor instances.
 constexpr MetricEvents kSubstitutes[] = {
     {MetricId::kEngineActive, {"sm_active_cycles"}},  // the engine is active at least as often as its SMs on average
     {MetricId::kNvlinkDataTx, {"nvlink_tx_cycles"}},

@@ -14,7 +14,6 @@
 #include "secure_mcu/firmware/fake_device.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/mailbox_target.h"
-#include "secure_mcu/firmware/virtual_bus.h"
 
 namespace sideband::mcu {
 namespace {
@@ -52,7 +51,7 @@ Transfer WriteOf(uint8_t code, uint32_t value, bool with_pec) {
   return {{Message::Write(kAddress, std::move(out).Take())}};
 }
 
-// Of the upload buffer, which the extension's own side alone has.
+// Writes to the upload buffer, which the extension's own side alone has.
 Transfer WindowWriteOf(uint8_t index, uint32_t bytes) {
   ByteWriter out;
   out.U8(mailbox::kWindowFirst + index);

@@ -15,6 +15,29 @@ namespace {
 using mailbox::MailboxStatus;
 using mailbox::MonitoringAction;
 
+// The largest numbers that arg2 and data-in can encode.
+constexpr uint16_t kPartitionMax = mailbox::kPartitionMask;
+constexpr uint16_t kComputeInstanceMax = 0xFF;
+
+constexpr uint64_t kFnvOffset = 0xcbf29ce484222325, kFnvPrime = 0x100000001b3;
+
+// FNV-1a: the identity of a sum changes with the set of summed VMs and their generations.
+uint64_t Mix(uint64_t hash, uint64_t value) { return (hash ^ value) * kFnvPrime; }
+
+constexpr uint64_t kWindowNs = 100'000'000;
+constexpr uint8_t kMultipliers[] = {1, 2, 5, 10, 100};
+constexpr uint8_t kMetricMask = 0x3F;
+constexpr uint8_t kUnusedBit = 0x40;  // of arg2
+
+// Data-in has the link or the engine in its first byte.
+uint8_t InstanceOf(uint8_t metric, uint32_t data) { return HasInstances(metric) ? data & 0xFF : 0; }
+
+MetricScope DeviceScope(Complement rule) { return {.has_every_vm = rule == Complement::kAllow}; }
+
+bool AnyAllows(const ComplementPolicy& complement) {
+  return complement.counters == Complement::kAllow || complement.utilisation == Complement::kAllow;
+}
+
 }  // namespace
 
 MetricCount& MetricCount::operator+=(const MetricCount& other) {
@@ -37,19 +60,6 @@ void MetricWindow::Update(const MetricSample& now, uint64_t first_ns, uint64_t n
   begin_ = end_;
   end_ = now;
 }
-
-namespace {
-
-// The largest numbers that arg2 and data-in can encode.
-constexpr uint16_t kPartitionMax = mailbox::kPartitionMask;
-constexpr uint16_t kComputeInstanceMax = 0xFF;
-
-constexpr uint64_t kFnvOffset = 0xcbf29ce484222325, kFnvPrime = 0x100000001b3;
-
-// FNV-1a: the identity of a sum changes with the set of summed VMs and their generations.
-uint64_t Mix(uint64_t hash, uint64_t value) { return (hash ^ value) * kFnvPrime; }
-
-}  // namespace
 
 const mailbox::VmInfo* MetricSampler::FindVm(uint16_t vm) const {
   for (const mailbox::VmInfo& info : device_.catalog().vms) {
@@ -181,7 +191,7 @@ std::optional<double> MetricSampler::GatedCapacity(const MetricSource& source, c
   return capacity;
 }
 
-// Whether each event of the metric that takes turns has had some, if any cycle of them passed.
+// Whether each multiplexed event of the metric has had turns, if any cycle of them passed.
 bool MetricSampler::IsCovered(const MetricSource& source, const MetricSample& begin, const MetricSample& end) {
   return std::ranges::all_of(source.events, [&](size_t i) {
     const mailbox::RotationTime &before = begin.counts[i].turns, &after = end.counts[i].turns;
@@ -206,24 +216,6 @@ std::optional<double> MetricSampler::Percent(const MetricSource& source, const M
   return std::clamp(100 * static_cast<double>(counts) / (cycles * UngatedGain(source, end.slices) + *gated), 0.0,
                     100.0);
 }
-
-namespace {
-
-constexpr uint64_t kWindowNs = 100'000'000;
-constexpr uint8_t kMultipliers[] = {1, 2, 5, 10, 100};
-constexpr uint8_t kMetricMask = 0x3F;
-constexpr uint8_t kUnusedBit = 0x40;  // of arg2
-
-// Data-in has the link or the engine in its first byte.
-uint8_t InstanceOf(uint8_t metric, uint32_t data) { return HasInstances(metric) ? data & 0xFF : 0; }
-
-MetricScope DeviceScope(Complement rule) { return {.has_every_vm = rule == Complement::kAllow}; }
-
-bool AnyAllows(const ComplementPolicy& complement) {
-  return complement.counters == Complement::kAllow || complement.utilisation == Complement::kAllow;
-}
-
-}  // namespace
 
 PerformanceMonitor::PerformanceMonitor(Device& device, const ComplementPolicy& complement, const LinkBandwidth& links)
     : device_(device), complement_(complement), links_(links), sampler_(device) {

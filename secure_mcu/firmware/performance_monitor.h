@@ -20,7 +20,7 @@
 #include "secure_mcu/firmware/command_handler.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
-#include "secure_mcu/firmware/links.h"
+#include "secure_mcu/firmware/memory_links.h"
 #include "secure_mcu/firmware/metric_sources.h"
 
 namespace sideband::mcu {

@@ -25,20 +25,6 @@ using mailbox::ThrottleReason;
 
 constexpr uint16_t kNvidiaVendorId = 0x10DE;
 
-}  // namespace
-
-absl::StatusOr<Persona> ParsePersona(absl::string_view name) {
-  if (name == "sideband") return Persona::kSideband;
-  if (name == "nvidia") return Persona::kNvidia;
-  const std::string names[] = {"sideband", "nvidia"};
-  return absl::InvalidArgumentError(
-      absl::StrCat("unknown persona '", name, "', must be sideband or nvidia", DidYouMean(name, names)));
-}
-
-uint16_t VendorId(Persona persona) { return persona == Persona::kNvidia ? kNvidiaVendorId : mailbox::kVendorId; }
-
-namespace {
-
 constexpr uint16_t kDeviceId = 0x0001;
 constexpr char kFirmwareVersion[] = "1.0.0";
 
@@ -54,7 +40,47 @@ Bytes Text(SysId item, const std::string& text) { return PaddedText(text, mailbo
 
 constexpr uint8_t Key(SysId item) { return static_cast<uint8_t>(item); }
 
+constexpr uint32_t kInsufficient = 1 << 0;
+constexpr uint8_t kGet = 0, kSet = 1;
+
+enum Item : uint8_t { kClocks = 0, kTemperature = 1, kProfiles = 2 };
+constexpr uint8_t kProfilePages = 4;
+constexpr double kDegreesMax = 32'767;  // of a signed number of 16 bits
+
+Reply Profiles(uint8_t page) { return page < kProfilePages ? Reply{} : Fail(MailboxStatus::kErrArg2); }
+
+constexpr uint32_t kMig =
+    MaskOf(MiscFlag::kMigSupported) | MaskOf(MiscFlag::kMigCurrent) | MaskOf(MiscFlag::kMigPending);
+constexpr uint32_t kEcc =
+    MaskOf(MiscFlag::kEccSupported) | MaskOf(MiscFlag::kEccCurrent) | MaskOf(MiscFlag::kEccPending);
+constexpr uint8_t kFlagPages = 2;
+
+constexpr size_t kVersionBytes = 64;
+
+uint32_t SupportedReasons(const BoardSpec& board) {
+  uint32_t reasons = board.power_limit ? MaskOf(ThrottleReason::kSoftwarePowerCap) : 0;
+  if (board.thermal) {
+    reasons |= MaskOf(ThrottleReason::kHardwareSlowdown) | MaskOf(ThrottleReason::kHardwareThermal) |
+               MaskOf(ThrottleReason::kSoftwareThermal);
+  }
+  return reasons;
+}
+
+bool IsOfNow(ClockItem item) {
+  return item == ClockItem::kCurrent || item == ClockItem::kPState || item == ClockItem::kCurrentReasons;
+}
+
 }  // namespace
+
+absl::StatusOr<Persona> ParsePersona(absl::string_view name) {
+  if (name == "sideband") return Persona::kSideband;
+  if (name == "nvidia") return Persona::kNvidia;
+  const std::string names[] = {"sideband", "nvidia"};
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown persona '", name, "', must be sideband or nvidia", DidYouMean(name, names)));
+}
+
+uint16_t VendorId(Persona persona) { return persona == Persona::kNvidia ? kNvidiaVendorId : mailbox::kVendorId; }
 
 IdentityItems::IdentityItems(const DeviceIdentity& identity, Persona persona)
     : items_{{Key(SysId::kBoardPartNumber), Text(SysId::kBoardPartNumber, identity.part_number)},
@@ -83,13 +109,6 @@ uint32_t IdentityItems::served() const {
   return served;
 }
 
-namespace {
-
-constexpr uint32_t kInsufficient = 1 << 0;
-constexpr uint8_t kGet = 0, kSet = 1;
-
-}  // namespace
-
 Reply BoardFlags::GetPowerConnector(uint8_t arg1) const {
   if (!spec_.power_connector) return Fail(MailboxStatus::kErrNotSupported);
   if (arg1 != 0) return Fail(MailboxStatus::kErrArg1);
@@ -110,16 +129,6 @@ Reply BoardFlags::WriteProtect() const {
   return {.data = state_.is_write_protected ? mailbox::kWriteProtectEnabled : mailbox::kWriteProtectDisabled};
 }
 
-namespace {
-
-enum Item : uint8_t { kClocks = 0, kTemperature = 1, kProfiles = 2 };
-constexpr uint8_t kProfilePages = 4;
-constexpr double kDegreesMax = 32'767;  // of a signed number of 16 bits
-
-Reply Profiles(uint8_t page) { return page < kProfilePages ? Reply{} : Fail(MailboxStatus::kErrArg2); }
-
-}  // namespace
-
 Reply PowerHints::Get(uint8_t item, uint8_t which) const {
   if (item == kClocks) return Clocks(which);
   if (item == kTemperature) return Temperature(which);
@@ -139,31 +148,6 @@ Reply PowerHints::Temperature(uint8_t which) const {
   const auto most = static_cast<uint32_t>(std::floor(std::clamp(spec_.thermal->shutdown_c, 0.0, kDegreesMax)));
   return {.data = most << 16};
 }
-
-namespace {
-
-constexpr uint32_t kMig =
-    MaskOf(MiscFlag::kMigSupported) | MaskOf(MiscFlag::kMigCurrent) | MaskOf(MiscFlag::kMigPending);
-constexpr uint32_t kEcc =
-    MaskOf(MiscFlag::kEccSupported) | MaskOf(MiscFlag::kEccCurrent) | MaskOf(MiscFlag::kEccPending);
-constexpr uint8_t kFlagPages = 2;
-
-constexpr size_t kVersionBytes = 64;
-
-uint32_t SupportedReasons(const BoardSpec& board) {
-  uint32_t reasons = board.power_limit ? MaskOf(ThrottleReason::kSoftwarePowerCap) : 0;
-  if (board.thermal) {
-    reasons |= MaskOf(ThrottleReason::kHardwareSlowdown) | MaskOf(ThrottleReason::kHardwareThermal) |
-               MaskOf(ThrottleReason::kSoftwareThermal);
-  }
-  return reasons;
-}
-
-bool IsOfNow(ClockItem item) {
-  return item == ClockItem::kCurrent || item == ClockItem::kPState || item == ClockItem::kCurrentReasons;
-}
-
-}  // namespace
 
 Reply SystemInfo::GetFlags(uint8_t page) const {
   if (page >= kFlagPages) return Fail(MailboxStatus::kErrArg1);

@@ -23,7 +23,6 @@
 #include "proto/base/bytes.h"
 #include "proto/base/version.h"
 #include "proto/mailbox/services.h"
-#include "secure_mcu/firmware/board_spec.h"
 #include "secure_mcu/firmware/board_state.h"
 #include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/command_handler.h"

@@ -74,7 +74,7 @@ namespace {
 
 static_assert(std::atomic_ref<uint64_t>::is_always_lock_free, "shared with other processes");
 
-// What a writer that was killed left behind is in the way.
+// A writer that was killed has left a file in the way.
 Descriptor CreateAnew(const std::string& name) {
   unlink(name.c_str());
   return Descriptor(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));

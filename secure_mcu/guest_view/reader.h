@@ -8,17 +8,24 @@
 //
 // The file is untrusted, and may be truncated or replaced at any time. It is read with pread and never mapped: an
 // access to a mapped page beyond the end of the file raises a signal.
+//
+// `sideband-mcu peek-shm` prints what is read, as a table or as JSON.
 #ifndef SIDEBAND_SECURE_MCU_GUEST_VIEW_READER_H_
 #define SIDEBAND_SECURE_MCU_GUEST_VIEW_READER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "proto/base/file.h"
 #include "proto/mailbox/snapshot.h"
 #include "secure_mcu/guest_view/layout.h"
@@ -74,6 +81,25 @@ class GuestViewReader {
   GuestLiveLayout layout_;
   std::vector<uint64_t> words_;  // the live part of the last read
 };
+
+struct PeekOptions {
+  std::string file;
+  bool json = false;
+  std::optional<absl::Duration> watch;  // repeats at this interval until a stop is requested
+  // Waits, and returns false to stop; required with `watch`.
+  std::function<bool(absl::Duration)> wait;
+  std::function<absl::Status(absl::string_view)> print;
+};
+
+// Prints the view, or one view per interval: as a table, or as one line of JSON. Reopens a view that has been replaced.
+// Errors are those of GuestViewReader and of `print`.
+absl::Status RunPeek(const PeekOptions& options);
+
+// {"device", "boot_id", "vm", "vm_uuid", "trigger_id", "reference_time_ns", "blocks": [{"vm", "context" or null,
+// "generation", "state", "trigger_id", "reference_time_ns", "flags", "counters": {event: count}}]} and a line break.
+std::string FormatPeekJson(const GuestDirectory& directory, const GuestViewSample& sample);
+// One column per block, one row per event.
+std::string FormatPeekTable(const GuestDirectory& directory, const GuestViewSample& sample);
 
 }  // namespace sideband::mcu
 

@@ -29,7 +29,7 @@ constexpr std::optional<uint8_t> GroupOf(sim::WireId number) {
 // The length of a run of consecutive wires of one group from which on it is counted as such.
 constexpr size_t kRunWires = 4;
 
-// Of the first run of consecutive wires of one group, at least 1.
+// The length of the first run of consecutive wires of one group, at least 1.
 size_t RunLength(std::span<const sim::WireId> wires) {
   size_t length = 1;
   const auto follows = [&] {
@@ -163,7 +163,7 @@ bool GatedWires::AddByMode(sim::CycleRange range, std::span<const sim::WireId> w
   return true;
 }
 
-// As consecutive wires, if they are mostly that; false if nothing was added.
+// Adds the wires as consecutive ones, if they are mostly that; false if nothing was added.
 bool GatedWires::AddByRuns(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const {
   if (Runs(wires) * kRunWires > wires.size()) return false;
   while (!wires.empty()) {

@@ -11,7 +11,7 @@ namespace {
 constexpr int kFractionBits = 16;
 constexpr double kNormalQuantile = 1.96;
 
-// What is shown has 64 bits.
+// The number that is shown has 64 bits.
 constexpr absl::uint128 kSumMax = absl::uint128(std::numeric_limits<uint64_t>::max()) << kFractionBits;
 
 // The product has up to 128 bits: it is divided before it is shifted.
@@ -48,7 +48,7 @@ void EventEstimate::Evaluate(const SlotTimes& open, const ClosedTimes& closed) {
   highest_ = std::max(highest_, absl::Uint128Low64(std::min(Sum(open, closed), kSumMax) >> kFractionBits));
 }
 
-// Of a slot's residual: what it counted less what its length makes expect.
+// The variance of a slot's residual: what it counted less what its length makes expect.
 double EventEstimate::SlotVariance(const SlotTimes& epoch) const {
   const double rate = static_cast<double>(epoch_count_) / static_cast<double>(epoch.running);
   const double residuals = count_squares_ - 2 * rate * products_ + rate * rate * epoch.squares;
@@ -61,7 +61,7 @@ double EventEstimate::SlotSpread(const SlotTimes& open) const {
   return SlotVariance(open) / (mean * mean);
 }
 
-// Of a ratio of sums, by the residuals of its slots.
+// The variance of a ratio of sums, by the residuals of its slots.
 double EventEstimate::VarianceOfEpoch(const SlotTimes& epoch) const {
   if (epoch.slots < 2 || epoch.running == 0) return -1;
   const double slots = static_cast<double>(epoch.slots), running = static_cast<double>(epoch.running);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "secure_mcu/pipeline/hpc.h"
+#include "secure_mcu/pipeline/hpc_client.h"
 
 namespace sideband::mcu {
 namespace {
@@ -53,7 +53,7 @@ Ids IdsOf(uint64_t word) {
 
 bool Contains(const Ids& ids, uint16_t id) { return std::ranges::find(ids, id) != ids.end(); }
 
-// Whoever names an identifier shares its groups' counters: only the operator gives it. Without one, groups close that
+// A VM that names an identifier shares its groups' counters: only the operator gives it. Without one, groups close that
 // the operator may have pinned.
 bool MayReplace(const Ids& from, const Ids& to, const GuestControls& controls) {
   if (std::ranges::any_of(to, [&](uint16_t id) { return id != 0 && !Contains(from, id); })) return false;

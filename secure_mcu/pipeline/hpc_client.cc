@@ -138,7 +138,7 @@ void HpcClient::EmptyFifo() {
   high_half_ = 0;
 }
 
-// What the next thread must not see of the one before.
+// Clears what the next thread must not see of the one before.
 void HpcClient::Interrupt() {
   EmptyFifo();
   hpcm_ = 0;

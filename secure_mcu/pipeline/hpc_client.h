@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The registers of one core or slice by which a program reads counters: hpcc, hpcm, hpcr and the FIFO behind them
-// (registers.md, "Registers"; "A request, step by step"; published text on distributed HPC, sections 4.1 and 4.2).
+// (registers.md, "Registers"; "A request, step by step"; published text on distributed HPC, sections 4.1 and 4.2). And
+// the messages between these clients and the managers that they ask.
 //
 //   HpcClient client([](HpcManagerId id, HpcPrivilege) { return id.module == 0 ? 0b111 : 0; });
 //   client.Write(HpcRegister::kHpcm, 0b101, HpcPrivilege::kSupervisor, 10);
@@ -19,13 +20,52 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "secure_mcu/pipeline/hpc.h"
+#include "proto/registers/hpc_registers.h"
 
 namespace sideband::mcu {
+
+// Latencies of the path, in cycles of the reference clock, 1 to kHpcLatencyMax: a peek advances an emulated device's
+// clock by them, so that they must be short beside the time of a transaction.
+inline constexpr uint32_t kHpcLatencyMax = 64;
+struct HpcTiming {
+  uint32_t hop_cycles = hpc::kHopCycles;        // client to manager, and back
+  uint32_t lookup_cycles = hpc::kLookupCycles;  // per value at the manager
+};
+
+inline constexpr uint64_t kNoCycle = std::numeric_limits<uint64_t>::max();
+
+// `field` of a register's word, if it is set.
+constexpr uint64_t FieldIf(bool set, uint64_t field) { return set ? field : 0; }
+
+// 17 bits: 64 counters of one module.
+struct HpcManagerId {
+  uint16_t module = 0;  // below 2048
+  uint8_t extend = 0;   // below 64
+  auto operator<=>(const HpcManagerId&) const = default;
+};
+
+struct HpcRequest {
+  HpcManagerId manager;
+  uint64_t bitmap = 0;
+  bool stamp = false;
+  uint8_t tag = 0;
+};
+
+// All values of a request: those of the bitmap in ascending order of bits. They arrive one by one.
+struct HpcAnswer {
+  uint8_t tag = 0;
+  uint64_t bitmap = 0;
+  std::optional<uint64_t> stamp;  // arrives first
+  std::vector<uint64_t> values;
+  uint64_t stamp_cycle = 0;  // in which the stamp arrives
+  uint64_t first_cycle = 0;  // in which the first value arrives
+  uint32_t interval = 1;     // cycles from one value to the next
+};
 
 enum class HpcRegister { kHpcc, kHpcm, kHpcr };
 enum class HpcHalf { kWhole, kLow, kHigh };
@@ -38,7 +78,7 @@ uint64_t WithHalf(uint64_t value, uint64_t written, HpcHalf half);
 // Not thread-safe.
 class HpcClient {
  public:
-  // The counters of a manager that a caller may read, as a bitmap; 0 if there is no such manager for it.
+  // The counters of a manager that a caller may read, as a bitmap; 0 if the caller has no such manager.
   using Reach = std::function<uint64_t(HpcManagerId manager, HpcPrivilege privilege)>;
 
   // Initially useren is 0 and nothing is under way.

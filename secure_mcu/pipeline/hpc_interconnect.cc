@@ -31,7 +31,7 @@ void HpcInterconnect::FindNextGrant() {
   }
 }
 
-// Of those that have arrived, the first after the last granted; of its own requests the oldest.
+// The first client after the last granted whose request has arrived; its oldest request.
 std::vector<HpcInterconnect::Queued>::iterator HpcInterconnect::NextInRotation(Port& port, uint64_t cycle) const {
   const auto distance = [&](const Queued& queued) {
     if (queued.arrival > cycle) return clients_;

@@ -22,7 +22,7 @@
 #include <span>
 #include <vector>
 
-#include "secure_mcu/pipeline/hpc.h"
+#include "secure_mcu/pipeline/hpc_client.h"
 
 namespace sideband::mcu {
 

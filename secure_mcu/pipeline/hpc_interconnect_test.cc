@@ -83,7 +83,7 @@ TEST(HpcInterconnectTest, AWithdrawalLeavesTheAnswersOfOthers) {
   EXPECT_EQ(interconnect.NextGrant(), 91u);
 }
 
-// Clients that ask at random: nobody waits longer for others than the bound, and a client that always asks has its turn
+// Clients that ask at random: none waits longer for others than the bound, and a client that always asks has its turn
 // after each of the others at most once.
 TEST(HpcInterconnectTest, NobodyStarves) {
   std::mt19937 random(1);

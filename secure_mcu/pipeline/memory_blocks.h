@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory blocks: the cumulative counters of the hypervisor (the whole device), of each VM and of each context, and the
-// page tables and the MMU by which commits find them. (pipeline.md, "Memory blocks"; patent text, paragraphs 67-78.)
+// page tables and the MMU by which commits find them. Each block is one virtual page, in an address space for each VM;
+// every space has the same layout, and its table leads from pages to blocks. (pipeline.md, "Memory blocks" and "Address
+// spaces"; patent text, paragraphs 67-78.)
 //
 //   MemoryBlocks memory(events);
 //   const BlockId context = memory.Create(1, 0);
@@ -11,20 +13,59 @@
 //   const CommitTarget target = memory.TargetOf({.vm = vm, .context = context});
 //   mmu.SetRoot(0, memory.page_tables().RootOf(target.space));     // step 7 of a context switch
 //   if (const auto blocks = mmu.Translate(0, target, memory)) memory.AtomicAdd(blocks->vm, reduction, time_ns);
+//
+//   PageTables tables;
+//   tables.Map(/*space=*/1, PageOf(4), /*block=*/9);
+//   tables.Walk(*tables.RootOf(1), PageOf(4));      // 9
+//   tables.Invalidate(1, PageOf(4));
+//   tables.Walk(*tables.RootOf(1), PageOf(4));      // nullopt
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_MEMORY_BLOCKS_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_MEMORY_BLOCKS_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
-#include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/record.h"
 
 namespace sideband::mcu {
+
+// Page 0 is the VM's own block, page 1 + c that of its context c. `context` is as in a block's header.
+constexpr VirtualPage PageOf(uint16_t context) { return context == mailbox::kNoContext ? 0 : 1u + context; }
+
+// The number of a block in memory.
+using BlockId = uint32_t;
+// The content of a root register: which table.
+using TableId = uint32_t;
+
+inline constexpr size_t kPageEntryBytes = 8;
+
+// The tables of all spaces, from virtual pages to blocks. Not thread-safe.
+class PageTables {
+ public:
+  // Writes a valid entry. The space gets its table with its first entry.
+  void Map(uint16_t space, VirtualPage page, BlockId block);
+  // The entry, if there is one, is not valid from now on.
+  void Invalidate(uint16_t space, VirtualPage page);
+
+  // nullopt: the space has no table.
+  std::optional<TableId> RootOf(uint16_t space) const;
+  // The block of the page; nullopt without a valid entry.
+  std::optional<BlockId> Walk(TableId root, VirtualPage page) const;
+
+ private:
+  // A valid bit, and the number of the block.
+  using Entry = uint64_t;
+  static_assert(sizeof(Entry) == kPageEntryBytes);
+
+  std::map<uint16_t, TableId> roots_;
+  std::vector<std::vector<Entry>> tables_;  // by table and page
+};
 
 // The blocks of a resident: its VM's, and its context's.
 struct Binding {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values that the blocks pass on: records, which carry counts from a counter collection unit to the reduction channels,
-// and reductions, the sums that these commit. Also the dimensions of the units, and saturating addition of 64-bit
-// counters.
+// Values that the blocks pass on: records, which carry counts from a counter collection unit to the reduction channels;
+// reductions, the sums that these commit, and the pages where they commit them. Also the dimensions of the units, and
+// saturating addition of 64-bit counters.
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_RECORD_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_RECORD_H_
 
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
-#include "proto/mailbox/event_set.h"
+#include "proto/mailbox/counting.h"
 
 namespace sideband::mcu {
 
@@ -34,8 +35,6 @@ inline constexpr uint32_t kRecordCounters = 8;
 // a slice has the slice's number.
 inline constexpr uint8_t kDeviceChannel = 0xFF;
 
-// Records, which carry counts from a counter collection unit to the reduction channels, and the dimensions of the
-// pipeline's units.
 struct Record {
   uint16_t ccu = 0;
   uint8_t channel = 0;      // the unit's slice, or kDeviceChannel
@@ -48,13 +47,23 @@ struct Record {
   std::array<uint32_t, kRecordCounters> counts{};
 };
 
-// The sums that a reduction channel commits to the memory blocks, and saturating addition of 64-bit counters.
-// Sums per event since the channel's last commit.
+// The sums per event that a reduction channel has since its last commit to the memory blocks.
 struct Reduction {
   std::vector<uint64_t> counts;
   mailbox::EventSet saturated;  // events of which counts are missing; empty if there is none
   uint16_t flags = 0;           // mailbox::BlockFlag
   uint32_t trigger_id = 0;      // the newest trigger whose counts are included
+};
+
+// A page of one memory block, in the address space of a VM.
+using VirtualPage = uint32_t;
+
+// The content of a reduction channel's register: where its commits go, and in whose space these pages are meant.
+struct CommitTarget {
+  uint16_t space = 0;  // the number of the VM
+  VirtualPage vm = 0;
+  std::optional<VirtualPage> context;  // absent while a VM is resident without a context
+  bool operator==(const CommitTarget&) const = default;
 };
 
 // Adds `value` to `counter`. If the sum would wrap, saturates at 2^64 - 1 and returns false.

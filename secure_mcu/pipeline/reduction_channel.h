@@ -12,7 +12,6 @@
 #include <span>
 #include <vector>
 
-#include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/record.h"
 
 namespace sideband::mcu {

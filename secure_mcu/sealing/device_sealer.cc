@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "proto/base/secret_memory.h"
+#include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
-#include "proto/envelope/counts.h"
+#include "proto/envelope/record.h"
 #include "proto/exchange/messages.h"
 #include "proto/exchange/vm_records.h"
 
@@ -53,7 +53,7 @@ const mailbox::VmInfo* DeviceSealer::FindConfidential(uint16_t vm) const {
 // The device has no other clock.
 absl::Duration DeviceSealer::Now() const { return absl::Nanoseconds(device_.ReferenceTimeNs()); }
 
-// What is left behind the other blocks is wiped. A device that seals has no rotation.
+// The rest behind the other blocks is wiped. A device that seals has no rotation.
 void DeviceSealer::RemoveBlocks(Snapshot& snapshot) const {
   const size_t width = snapshot.counters_per_block;
   std::vector<std::optional<uint16_t>> places(snapshot.blocks.size());

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "proto/base/openssl.h"
-#include "proto/envelope/counts.h"
 #include "proto/envelope/keys.h"
 #include "proto/envelope/open.h"
+#include "proto/envelope/record.h"
 #include "proto/exchange/exchange_fixture.h"
 #include "proto/exchange/guest_exchange.h"
 

@@ -15,7 +15,7 @@
 #include <fstream>
 
 #include "proto/smbus/bus_frame.h"
-#include "secure_mcu/firmware/virtual_bus.h"
+#include "secure_mcu/firmware/mailbox_target.h"
 
 namespace sideband::mcu {
 namespace {

@@ -21,7 +21,7 @@
 namespace sideband::mcu {
 namespace {
 
-// Of a connection, and of all together, before the bus has its turn again.
+// Frames of a connection, and events of all together, that are served before the bus again.
 constexpr size_t kFramesPerTurn = 128;
 constexpr int kEventsPerTurn = 16;
 
@@ -157,7 +157,7 @@ bool GuestPorts::ServeConnection(uint64_t id, Connection& connection) {
 bool GuestPorts::AnswerFrames(uint64_t id, Connection& connection, Bytes input) {
   ByteSpan rest = input;
   ByteWriter answers;
-  // Of frames that were sent together, none is done after one that was not: a trigger without its bitmap would start
+  // A frame is not done after one that was not, if both were sent together: a trigger without its bitmap would start
   // another request.
   bool is_done = true;
   for (; rest.size() >= hpc::kFrameBytes; rest = rest.subspan(hpc::kFrameBytes)) {

@@ -79,7 +79,7 @@ class GuestPortsTest : public testing::Test {
     hpc::AppendFrame(access, out);
     return std::move(out).Take();
   }
-  // What the port has sent; nullopt after it has closed the connection.
+  // The bytes that the port has sent; nullopt after it has closed the connection.
   static std::optional<Bytes> Received(int fd) {
     Bytes bytes(1 << 20);
     const ssize_t size = recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);

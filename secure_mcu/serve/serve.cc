@@ -24,11 +24,10 @@
 #include "proto/smbus/bus_name.h"
 #include "proto/smbus/transfer.h"
 #include "secure_mcu/chip_file/chip_file.h"
-#include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/trigger_line.h"
+#include "secure_mcu/firmware/mailbox_target.h"
 #include "secure_mcu/firmware/system_info.h"
-#include "secure_mcu/firmware/virtual_bus.h"
 #include "secure_mcu/serve/bus_server.h"
 #include "secure_mcu/serve/served_device.h"
 #include "sim/bus/board_fault.h"
@@ -111,7 +110,7 @@ class Devices {
   void Strike(const sim::BoardFault& fault);
 
  private:
-  // Of that name; nullptr of a chip without one.
+  // The line of that name; nullptr for a chip without one.
   TriggerLine* LineOf(const ChipFile& file);
 
   std::map<std::string, TriggerLine> lines_;  // by name

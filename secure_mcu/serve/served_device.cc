@@ -4,33 +4,25 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
-#include "proto/exchange/identity.h"
-#include "proto/exchange/sealing_file.h"
+#include "proto/base/text.h"
+#include "proto/exchange/exchanger.h"
+#include "proto/exchange/messages.h"
 #include "secure_mcu/firmware/board_state.h"
 
 namespace sideband::mcu {
-Board::Board(const Options& options, CommandHandler& handler, CommandHandler* own_handler)
-    : options_(options),
-      mailbox_(options.address, handler,
-               {.vendor_id = VendorId(options.persona), .registers = {}, .own_handler = own_handler}) {}
-
-void Board::Connect(VirtualBus& bus) {
-  if (options_.persona == Persona::kNvidia) bus.Connect(kEepromAddress, eeprom_);
-  bus.Connect(options_.address, mailbox_);  // last, so that the mailbox wins at a shared address
-}
-
-void Board::Disconnect(VirtualBus& bus) {
-  if (options_.persona == Persona::kNvidia) bus.Disconnect(kEepromAddress);
-  bus.Disconnect(options_.address);
-}
-
 namespace {
+
+constexpr uint64_t kRefreshNs = 10'000'000;
+constexpr uint64_t kSealedRefreshNs = 1'000'000'000;
+// Without a latch for so long, no controller takes the records.
+constexpr uint64_t kControllerGoneNs = 2 * kSealedRefreshNs;
 
 void WarnOfVmsWithoutGuest(const ChipFile& file, const exchange::SealingRules& rules) {
   for (const VmFileSpec& vm : file.vms) {
@@ -63,6 +55,51 @@ uint32_t SecondsSince1970(absl::Time time) {
 
 }  // namespace
 
+mailbox::Snapshot ViewedDevice::Latch() {
+  mailbox::Snapshot snapshot = device_.Latch();
+  latched_ns_ = snapshot.reference_time_ns;
+  if (sealer_ != nullptr) sealer_->Seal(snapshot);
+  Show(snapshot);
+  return snapshot;
+}
+
+void ViewedDevice::Tick() {
+  device_.CatchUp();
+  if (views_ == nullptr) return;
+  // Frames of a bus arrive in bursts. A latched view must stay long enough for a guest to read it.
+  if (shown_ns_ && device_.ReferenceTimeNs() < *shown_ns_ + kRefreshNs) return;
+  mailbox::Snapshot snapshot = device_.Observe();
+  const bool has_controller = snapshot.reference_time_ns - latched_ns_ < kControllerGoneNs;
+  if (sealer_ != nullptr && has_controller) sealer_->AddLast(snapshot);
+  if (sealer_ != nullptr && !has_controller) sealer_->Seal(snapshot, kSealedRefreshNs);
+  Show(snapshot);
+}
+
+void ViewedDevice::Show(const mailbox::Snapshot& snapshot) {
+  if (views_ == nullptr) return;
+  shown_ns_ = snapshot.reference_time_ns;
+  const absl::Status status = views_->Publish(device_.catalog(), snapshot);
+  if (!status.ok() && !failed_) {
+    absl::FPrintF(stderr, "sideband-mcu: guest views: %s\n", std::string(status.message()));
+  }
+  failed_ = !status.ok();
+}
+
+Board::Board(const Options& options, CommandHandler& handler, CommandHandler* own_handler)
+    : options_(options),
+      mailbox_(options.address, handler,
+               {.vendor_id = VendorId(options.persona), .registers = {}, .own_handler = own_handler}) {}
+
+void Board::Connect(VirtualBus& bus) {
+  if (options_.persona == Persona::kNvidia) bus.Connect(kEepromAddress, eeprom_);
+  bus.Connect(options_.address, mailbox_);  // last, so that the mailbox wins at a shared address
+}
+
+void Board::Disconnect(VirtualBus& bus) {
+  if (options_.persona == Persona::kNvidia) bus.Disconnect(kEepromAddress);
+  bus.Disconnect(options_.address);
+}
+
 absl::StatusOr<std::unique_ptr<ServedDevice>> ServedDevice::PowerOn(const ChipFile& file, const Options& options,
                                                                     LiveDevice::Elapsed elapsed) {
   // A port beside a program would take its values: they would be two threads of one client that nothing switches.
@@ -70,6 +107,9 @@ absl::StatusOr<std::unique_ptr<ServedDevice>> ServedDevice::PowerOn(const ChipFi
     return LineError(file.path, file.programs[0].line, "the cores of a program have the registers: no guest ports");
   }
   SIDEBAND_ASSIGN_OR_RETURN(auto device, LiveDevice::Create(file, options.boot_id, elapsed));
+  if (!device->warning().empty()) {
+    absl::FPrintF(stderr, "sideband-mcu: warning: %s\n", Visible(device->warning()));
+  }
   if (options.line != nullptr) device->Connect(*options.line, *file.trigger_line, options.powered_on);
   std::unique_ptr<GuestViews> views;
   if (!options.guest_views.empty()) {

@@ -1,23 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file descriptors of a process that stand for /dev/i2c-N. Each is a real descriptor, the socket connected to the
-// virtual bus, so all operations of a program on descriptors (close, poll, fork, limits) keep their meaning.
+// The files /dev/i2c-N that are virtual buses, as a process opens and lists them. Each descriptor is a real one, the
+// socket connected to the bus, so all operations of a program on descriptors (close, poll, fork, limits) keep their
+// meaning.
 //   BusFiles& files = BusFiles::OfProcess();
 //   if (const auto fd = files.Open("/dev/i2c-3", O_RDWR)) return *fd;                     // else it is for the system
 //   if (const auto result = files.Ioctl(fd, request, argument)) return *result;           // likewise
+//
+// A listing of the folder has the buses as additional entries at its end.
+//   FolderListing listing("/dev", {"i2c-3", "i2c-4"});
+//   listing.Opened(dir);                                     // after opendir(), of any folder
+//   listing.Saw(dir, entry->d_name);                         // each entry of the folder's own
+//   dirent* const more = listing.Next(dir);                  // after the last of them
+//   listing.Rewound(dir); listing.Closed(dir);
 #ifndef SIDEBAND_SIM_BUS_BUS_FILES_H_
 #define SIDEBAND_SIM_BUS_BUS_FILES_H_
 
+#include <dirent.h>
 #include <sys/types.h>
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "proto/base/file.h"
@@ -97,6 +109,40 @@ class BusFiles {
   VirtualAdapter::Options options_;
   std::string mistake_;  // a mistake in the environment; empty: none
   std::atomic<bool> mistake_told_ = false;
+};
+
+// Keeps the remaining entries of each open DIR. Thread-safe; one DIR is used by one thread at a time, as for readdir().
+class FolderListing {
+ public:
+  // Names have at most 255 bytes.
+  FolderListing(std::string folder, std::vector<std::string> names)
+      : folder_(std::move(folder)), names_(std::move(names)) {}
+
+  // Compares the opened folder with this one by inode, since it may be opened under any path.
+  void Opened(DIR* dir);
+  // An entry that the folder itself has is not listed again.
+  void Saw(DIR* dir, const char* name);
+  // The next entry, a character device, valid until the next call or Closed(). nullptr after the last entry, and for
+  // all other folders.
+  dirent* Next(DIR* dir);
+  void Rewound(DIR* dir);
+  void Closed(DIR* dir);
+
+ private:
+  struct Listing {
+    std::vector<std::string> left;  // in reverse order
+    dirent entry;
+  };
+
+  // nullptr for all other folders.
+  Listing* Find(DIR* dir) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  std::vector<std::string> All() const { return {names_.rbegin(), names_.rend()}; }
+
+  const std::string folder_;
+  const std::vector<std::string> names_;
+  std::atomic<size_t> open_ = 0;  // listings_.size(), so that other folders cost nothing
+  absl::Mutex mu_;
+  absl::flat_hash_map<DIR*, std::unique_ptr<Listing>> listings_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace sideband::i2cdev

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "proto/mailbox/word.h"
-#include "sim/bus/transfer_edits.h"
+#include "proto/smbus/transfer.h"
 
 namespace sideband::sim {
 namespace {
@@ -16,6 +16,18 @@ using smbus::Message;
 using smbus::Outcome;
 using smbus::Transfer;
 using smbus::TransferResult;
+
+size_t DataBytes(const Message& message) {
+  if (!message.read) return message.write_bytes.size();
+  // The length of a block is up to the target; that of a register is assumed.
+  return message.block ? 1 + mailbox::kRegisterBytes + size_t{message.read_size} : message.read_size;
+}
+
+Message Shortened(const Message& message, size_t data_bytes) {
+  if (message.read) return Message::Read(message.address, static_cast<uint16_t>(data_bytes));
+  return Message::Write(
+      message.address, Bytes(message.write_bytes.begin(), message.write_bytes.begin() + static_cast<long>(data_bytes)));
+}
 
 constexpr uint8_t kDirectionBit = 1;  // of an address byte
 
@@ -72,28 +84,6 @@ void NoticeTurned(const Message& message, TransferResult& result) {
   }
 }
 
-}  // namespace
-
-TransferResult ExecuteFlipped(smbus::Bus& bus, const Transfer& transfer, std::span<const BitFlip> flips) {
-  Transfer seen = Seen(transfer, flips);
-  size_t turned = 0;  // the first message with a misread direction
-  while (turned < seen.messages.size() && seen.messages[turned].read == transfer.messages[turned].read) ++turned;
-  // The wire is out of step after this message, so the rest is not sent.
-  if (turned < seen.messages.size()) seen.messages.resize(turned + 1);
-
-  TransferResult result = bus.Execute(seen);
-  if (turned < seen.messages.size()) NoticeTurned(transfer.messages[turned], result);
-  for (const BitFlip& flip : flips) {
-    if (flip.place.part != WirePlace::Part::kRead) continue;
-    size_t read = 0;
-    for (size_t i = 0; i < flip.place.message; ++i) read += transfer.messages[i].read ? 1 : 0;
-    if (read < result.read.size()) FlipRead(transfer.messages[flip.place.message], flip, result, result.read[read]);
-  }
-  return result;
-}
-
-namespace {
-
 bool Reads(const Transfer& transfer) {
   return std::any_of(transfer.messages.begin(), transfer.messages.end(), [](const Message& m) { return m.read; });
 }
@@ -124,21 +114,6 @@ bool Fits(const FaultRule& rule, const Transfer& transfer) {
   if (rule.command && CommandCode(transfer) != rule.command) return false;
   return FitsKind(rule.kind, transfer);
 }
-
-}  // namespace
-
-bool FaultTrigger::Fires(uint64_t transaction, const Transfer& transfer) {
-  if (transaction < rule_.from || transaction > rule_.to || fired_ == rule_.times || !Fits(rule_, transfer)) {
-    return false;
-  }
-  if (++fitting_ % rule_.every != 0) return false;
-  // The upper 53 bits make a number in [0, 1).
-  if (rule_.probability < 1 && static_cast<double>(random_() >> 11) * 0x1p-53 >= rule_.probability) return false;
-  ++fired_;
-  return true;
-}
-
-namespace {
 
 // The time for which a held clock must be abandoned (SMBus 2.0, 3.1.1).
 constexpr uint32_t kClockLowUs = 35'000;
@@ -176,6 +151,95 @@ bool SameByte(const BitFlip& a, const BitFlip& b) {
 }
 
 }  // namespace
+
+size_t WireBytes(const Transfer& transfer) {
+  size_t bytes = 0;
+  for (const Message& message : transfer.messages) bytes += 1 + DataBytes(message);
+  return bytes;
+}
+
+WirePlace PlaceOf(const Transfer& transfer, size_t byte) {
+  WirePlace place;
+  while (byte > DataBytes(transfer.messages[place.message])) byte -= 1 + DataBytes(transfer.messages[place.message++]);
+  if (byte == 0) return place;
+  place.part = transfer.messages[place.message].read ? WirePlace::Part::kRead : WirePlace::Part::kWritten;
+  place.offset = byte - 1;
+  return place;
+}
+
+Transfer Prefix(const Transfer& transfer, size_t bytes) {
+  Transfer prefix;
+  for (const Message& message : transfer.messages) {
+    if (bytes == 0) break;
+    const size_t data_bytes = std::min(bytes - 1, DataBytes(message));
+    prefix.messages.push_back(data_bytes < DataBytes(message) ? Shortened(message, data_bytes) : message);
+    bytes -= 1 + data_bytes;
+  }
+  return prefix;
+}
+
+uint8_t PecOverAll(const Transfer& transfer, const TransferResult& result) {
+  uint8_t pec = 0;
+  size_t reads = 0;
+  for (const Message& message : transfer.messages) {
+    const uint8_t address = smbus::AddressByte(message.address, message.read);
+    pec = smbus::Pec({&address, 1}, pec);
+    // The transaction ended before this read.
+    if (message.read && reads == result.read.size()) break;
+    pec = smbus::Pec(message.read ? result.read[reads++] : message.write_bytes, pec);
+  }
+  return pec;
+}
+
+bool EndsWithBlock(const Transfer& transfer, const TransferResult& result) {
+  if (transfer.messages.empty() || !transfer.messages.back().read || result.read.empty()) return false;
+  const Bytes& answer = result.read.back();
+  return !answer.empty() && answer[0] != 0 && answer.size() >= 1 + size_t{answer[0]};
+}
+
+void AnswerBlock(ByteSpan data, const Transfer& transfer, TransferResult& result) {
+  const Message& message = transfer.messages.back();
+  Bytes& answer = result.read.back();
+  answer = {static_cast<uint8_t>(data.size())};
+  answer.insert(answer.end(), data.begin(), data.end());
+  answer.push_back(PecOverAll(transfer, result));
+  // The controller may clock fewer or more bytes than the answer has.
+  answer.resize(message.block ? 1 + data.size() + message.read_size : message.read_size, kIdleByte);
+  // A block read ends at a count of 0.
+  if (message.block && data.empty()) {
+    answer.resize(1);
+    result.outcome = smbus::Outcome::kBadCount;
+  }
+}
+
+TransferResult ExecuteFlipped(smbus::Bus& bus, const Transfer& transfer, std::span<const BitFlip> flips) {
+  Transfer seen = Seen(transfer, flips);
+  size_t turned = 0;  // the first message with a misread direction
+  while (turned < seen.messages.size() && seen.messages[turned].read == transfer.messages[turned].read) ++turned;
+  // The wire is out of step after this message, so the rest is not sent.
+  if (turned < seen.messages.size()) seen.messages.resize(turned + 1);
+
+  TransferResult result = bus.Execute(seen);
+  if (turned < seen.messages.size()) NoticeTurned(transfer.messages[turned], result);
+  for (const BitFlip& flip : flips) {
+    if (flip.place.part != WirePlace::Part::kRead) continue;
+    size_t read = 0;
+    for (size_t i = 0; i < flip.place.message; ++i) read += transfer.messages[i].read ? 1 : 0;
+    if (read < result.read.size()) FlipRead(transfer.messages[flip.place.message], flip, result, result.read[read]);
+  }
+  return result;
+}
+
+bool FaultTrigger::Fires(uint64_t transaction, const Transfer& transfer) {
+  if (transaction < rule_.from || transaction > rule_.to || fired_ == rule_.times || !Fits(rule_, transfer)) {
+    return false;
+  }
+  if (++fitting_ % rule_.every != 0) return false;
+  // The upper 53 bits make a number in [0, 1).
+  if (rule_.probability < 1 && static_cast<double>(random_() >> 11) * 0x1p-53 >= rule_.probability) return false;
+  ++fired_;
+  return true;
+}
 
 FaultyBus::FaultyBus(smbus::Bus& inner, const FaultPlan& plan, Hooks hooks) : inner_(inner), hooks_(std::move(hooks)) {
   // One seed per rule: another rule in the plan does not change the faults of this rule.

@@ -17,7 +17,6 @@
 #include <utility>
 
 #include "sim/bus/bus_files.h"
-#include "sim/bus/folder_listing.h"
 
 namespace {
 

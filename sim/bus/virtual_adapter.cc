@@ -24,7 +24,7 @@ using smbus::Transfer;
 using smbus::TransferResult;
 
 bool HasPec(const SmbusRequest& request) {
-  // As in the kernel's emulation: quick commands and I2C blocks never carry a PEC.
+  // Like the kernel's emulation, quick commands and I2C blocks never carry a PEC.
   return request.pec && request.size != I2C_SMBUS_QUICK && request.size != I2C_SMBUS_I2C_BLOCK_DATA;
 }
 
@@ -153,7 +153,7 @@ int ToTransfer(const SmbusRequest& request, const i2c_smbus_data& data, smbus::T
 int FromAnswer(const SmbusRequest& request, const Bytes& received, i2c_smbus_data& data) {
   const bool is_block = request.size == I2C_SMBUS_BLOCK_DATA;
   if (is_block && received.empty()) return EIO;
-  // As in the kernel's adapters, an impossible count is an error of the protocol.
+  // An impossible count is an error of the protocol, as in the kernel's adapters.
   if (is_block && (received[0] == 0 || received[0] > I2C_SMBUS_BLOCK_MAX)) return EPROTO;
   const size_t size = AnswerBytes(request, received, data);
   if (received.size() != size + (HasPec(request) ? 1 : 0)) return EIO;
@@ -349,7 +349,7 @@ int VirtualAdapter::ExecuteOnce(const Transfer& transfer, const Carry& carry, Tr
 }
 
 int VirtualAdapter::Execute(const Transfer& transfer, const Carry& carry, TransferResult& result) const {
-  // As in the kernel, nothing but lost arbitration is retried.
+  // Only lost arbitration is retried, as in the kernel.
   int error = ExecuteOnce(transfer, carry, result);
   for (unsigned long retry = 0; error == -EAGAIN && retry < std::min(retries_, kRetriesMax); ++retry) {
     error = ExecuteOnce(transfer, carry, result);

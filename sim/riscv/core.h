@@ -24,7 +24,6 @@
 
 #include "sim/riscv/csr.h"
 #include "sim/riscv/instruction.h"
-#include "sim/riscv/memory.h"
 #include "sim/riscv/program.h"
 
 namespace sideband::riscv {

@@ -108,7 +108,7 @@ Instruction DecodeShift(Word word, bool narrow) {
 Instruction DecodeImmediate(Word word) {
   const bool narrow = word.opcode() == kOpImm32;
   if (word.funct3() == 1 || word.funct3() == 5) return DecodeShift(word, narrow);
-  // Of the others only the addition has a 32-bit form.
+  // The addition alone has a 32-bit form.
   return {.op = FindComputation(narrow, 0, word.funct3()), .rd = word.rd(), .rs1 = word.rs1(), .imm = word.imm_i()};
 }
 

@@ -26,7 +26,7 @@ struct Expected {
   std::string checksum;
 };
 
-// What assemble_test.sh has found under qemu.
+// The checksums that assemble_test.sh has found under qemu.
 std::vector<Expected> ReadExpected() {
   std::ifstream file("sim/riscv/kernels/checksums.txt");
   std::vector<Expected> expected;

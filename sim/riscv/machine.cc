@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "sim/riscv/core_loop.h"
-#include "sim/riscv/memory.h"
+#include "sim/riscv/program.h"
 
 namespace sideband::riscv {
 template Pause Core::Advance(CoreCaches& timing, uint64_t end);
@@ -98,7 +98,7 @@ namespace {
 
 constexpr size_t kStackPointer = 2;
 constexpr size_t kArgument = 10;
-// What Linux puts above the stack of a program without arguments: argc, and the ends of two lists.
+// Linux puts these bytes above the stack of a program without arguments: argc, and the ends of two lists.
 constexpr uint64_t kStackTop = 32;
 
 Core::Options OptionsOf(uint32_t index, const CoreProgram& program, LinuxCalls& calls) {

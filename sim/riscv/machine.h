@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cores with caches of their own, which share an L2 in slices.
+// Cores with caches of their own, which share an L2 in slices; and their events as the wires of a slice.
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto machine, Machine::Create({.cores = 2}, {{.words = words}, {.words = words}}));
 //   machine->RunTo(1'000'000);
 //   const uint64_t misses = machine->tally(machine->wires().core(0) + Index(CoreEvent::kL1dReadMiss));
@@ -17,25 +17,36 @@
 // In every cycle the misses of the L1s and the reads of the L2 differ by what is on its way: at most one line for each
 // core, and as many write-backs. Once all cores have halted they are equal: the reads of all slices are the read misses
 // of all L1s and the write misses of all L1Ds; their writes are the write-backs of all L1Ds.
+//
+// The cycles of a ProgramSource are those of the reference clock. Its wires are those of EventWires (shape.h).
+//   ProgramSource source(std::move(another_machine));
+//   chip->Attach(0, source);
+//   while (!source.machine().halted()) {
+//     source.Advance();
+//     chip->AdvanceTo(source.now());
+//   }
 #ifndef SIDEBAND_SIM_RISCV_MACHINE_H_
 #define SIDEBAND_SIM_RISCV_MACHINE_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "sim/riscv/cache.h"
 #include "sim/riscv/core.h"
 #include "sim/riscv/csr.h"
-#include "sim/riscv/memory.h"
 #include "sim/riscv/program.h"
 #include "sim/riscv/shape.h"
 #include "sim/wires/packed_wires.h"
+#include "sim/wires/wire_source.h"
 
 namespace sideband::riscv {
 
@@ -204,6 +215,46 @@ class Machine {
   sim::PackedWires* recorded_ = nullptr;
   uint64_t cycle_ = 0;
   bool is_access_due_ = false;  // the last run has stopped before an access
+};
+
+// The events of a machine as wires, cycle by cycle. Not thread-safe.
+class ProgramSource final : public sim::WireSource {
+ public:
+  static constexpr uint64_t kWindowCycles = uint64_t{1} << 14;
+
+  // The machine must be at cycle 0.
+  explicit ProgramSource(std::unique_ptr<Machine> machine, uint64_t window_cycles = kWindowCycles)
+      : machine_(std::move(machine)), window_(machine_->wires().count(), window_cycles, sim::kHistoryCycles) {
+    machine_->Record(&window_);
+  }
+
+  // Runs the machine to `cycle`, or as far as the window reaches, at least for a cycle. The caller has counted the
+  // cycles below now(); up to sim::kHistoryCycles before it remain countable.
+  void AdvanceTo(uint64_t cycle) { machine_->RunTo(std::min(cycle, WindowEnd())); }
+  // The same, but at most to the next access of a core to its port: the next call performs it.
+  void AdvanceToAccess(uint64_t cycle) { machine_->RunToAccess(std::min(cycle, WindowEnd())); }
+  // Runs the machine as far as the window reaches.
+  void Advance() { AdvanceTo(~uint64_t{0}); }
+  // The cycles below are countable. While a core accesses its port, the cycles below that access are, too.
+  uint64_t now() const { return machine_->cycle(); }
+
+  const Machine& machine() const { return *machine_; }
+
+  void AddCounts(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const override {
+    window_.AddCounts(range, wires, sums);
+  }
+  // The wires of the newest cycles, for callers that look at single cycles.
+  const sim::PackedWires& window() const { return window_; }
+
+ private:
+  // A full window slides first.
+  uint64_t WindowEnd() {
+    if (window_.range().size() == window_.capacity()) window_.Slide();
+    return window_.range().begin + window_.capacity();
+  }
+
+  const std::unique_ptr<Machine> machine_;
+  sim::PackedWires window_;
 };
 
 }  // namespace sideband::riscv

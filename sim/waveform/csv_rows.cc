@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
@@ -17,6 +18,11 @@ namespace sideband::sim {
 namespace {
 
 std::string Shown(absl::string_view field) { return absl::StrCat("'", absl::CHexEscape(field.substr(0, 80)), "'"); }
+
+bool IsWholeNumber(absl::string_view field) {
+  const auto is_digit = [](unsigned char c) { return absl::ascii_isdigit(c); };
+  return !field.empty() && std::ranges::all_of(field, is_digit);
+}
 
 // Removes the first row from the text, which is not empty: up to a line end outside of quotes.
 absl::string_view TakeRow(absl::string_view* text) {
@@ -75,7 +81,7 @@ class Header {
   static absl::StatusOr<Header> Parse(const std::vector<std::string>& names, std::span<const CsvColumn> columns) {
     Header header(names.size(), columns);
     for (const CsvColumn& column : columns) {
-      SIDEBAND_ASSIGN_OR_RETURN(header.places_.emplace_back(), Find(names, column));
+      SIDEBAND_ASSIGN_OR_RETURN(header.places_.emplace_back(), header.Find(names, column));
     }
     return header;
   }
@@ -95,7 +101,7 @@ class Header {
  private:
   Header(size_t size, std::span<const CsvColumn> columns) : size_(size), columns_(columns) {}
 
-  static absl::StatusOr<std::optional<size_t>> Find(const std::vector<std::string>& names, const CsvColumn& column) {
+  absl::StatusOr<std::optional<size_t>> Find(const std::vector<std::string>& names, const CsvColumn& column) const {
     const auto found = std::find(names.begin(), names.end(), column.name);
     if (found == names.end()) {
       if (column.otherwise) return std::nullopt;
@@ -107,8 +113,27 @@ class Header {
     return static_cast<size_t>(found - names.begin());
   }
 
-  static absl::Status Missing(const std::vector<std::string>& names, absl::string_view column) {
-    const std::string nearest = NearestMatch(column, names);
+  // A name that begins the column's, else the nearest, of those that are no column.
+  std::string Guess(const std::vector<std::string>& names, absl::string_view column) const {
+    std::vector<std::string> others;
+    for (const std::string& name : names) {
+      if (name.empty() || std::ranges::find(columns_, name, &CsvColumn::name) != columns_.end()) continue;
+      if (absl::StartsWith(column, name)) return name;
+      others.push_back(name);
+    }
+    return NearestMatch(column, others);
+  }
+
+  absl::Status Missing(const std::vector<std::string>& names, absl::string_view column) const {
+    const std::string row = Shown(absl::StrJoin(names, ","));
+    if (names.size() == 1 && names[0].find_first_of(";\t") != std::string::npos) {
+      return absl::InvalidArgumentError(absl::StrCat("columns are separated by commas, not as in ", row));
+    }
+    if (std::ranges::any_of(names, IsWholeNumber)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the first row must name the columns, such as '", column, "': it is ", row));
+    }
+    const std::string nearest = Guess(names, column);
     return absl::InvalidArgumentError(
         absl::StrCat("the header row has no column '", column, "'",
                      nearest.empty() ? "" : absl::StrCat(" (is it ", Shown(nearest), "?)")));

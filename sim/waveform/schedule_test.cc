@@ -116,7 +116,17 @@ TEST(ScheduleTest, RowsOfOneSliceAreSortedAndDoNotOverlap) {
 TEST(ScheduleTest, HeaderRowIsRequired) {
   EXPECT_EQ(ScheduleError(""), "C.csv:1: the header row is missing");
   EXPECT_EQ(ScheduleError("\n\n"), "C.csv:1: the header row is missing");
-  EXPECT_EQ(ScheduleError("0,5,vm1,c\n"), "C.csv:1: the header row has no column 'start_cycle'");
+  EXPECT_EQ(ScheduleError("0,5,vm1,c\n"),
+            "C.csv:1: the first row must name the columns, such as 'start_cycle': it is '0,5,vm1,c'");
+  EXPECT_EQ(ScheduleError("a,b,c,d\n"), "C.csv:1: the header row has no column 'start_cycle'");
+  EXPECT_EQ(ScheduleError("start_cycle;end_cycle;vm;context\n"),
+            "C.csv:1: columns are separated by commas, not as in 'start_cycle;end_cycle;vm;context'");
+  EXPECT_EQ(ScheduleError("start_cycle\tend_cycle\n"),
+            "C.csv:1: columns are separated by commas, not as in 'start_cycle\\tend_cycle'");
+  EXPECT_EQ(ScheduleError("start,end_cycle,vm,context\n"),
+            "C.csv:1: the header row has no column 'start_cycle' (is it 'start'?)");
+  EXPECT_EQ(ScheduleError(",end_cycle,vm,context\n"), "C.csv:1: the header row has no column 'start_cycle'")
+      << "no other column";
   EXPECT_EQ(ScheduleError("start_cycle,end_cycle,vm,contxt\n"),
             "C.csv:1: the header row has no column 'context' (is it 'contxt'?)");
   EXPECT_EQ(ScheduleError("start_cycle,end_cycle,vm,context,vm\n"), "C.csv:1: column 'vm' is there twice");

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/errors.h"
 #include "proto/base/file.h"
@@ -29,6 +30,12 @@ constexpr std::array<const char*, 6> kOps = {"high", "low", "rise", "equals", "p
 constexpr std::array<const char*, 2> kScopes = {"context", "device"};
 constexpr std::array<const char*, 2> kCounts = {"full", "prescaled"};
 constexpr std::array<const char*, 2> kModes = {"guest", "host"};
+
+// VCD begins with a $section, FST with a NUL byte.
+bool IsWaveform(absl::string_view text) {
+  return absl::StartsWith(absl::StripLeadingAsciiWhitespace(text), "$") ||
+         absl::StartsWith(text, absl::string_view("\0", 1));
+}
 
 absl::StatusOr<std::string> Name(const YamlNode& node, size_t size_max) {
   SIDEBAND_ASSIGN_OR_RETURN(std::string name, node.String());
@@ -180,7 +187,10 @@ absl::StatusOr<SignalMap> SignalMap::Load(const std::string& path) {
 }
 
 absl::StatusOr<SignalMap> SignalMap::Parse(const std::string& text, const std::string& path) {
+  if (IsWaveform(text)) return LineError(path, 1, "this is a waveform, not a signal map");
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Parse(text, path));
+  // The rows of a schedule are one text in YAML.
+  if (root.String().ok()) return LineError(path, 1, "this is not a signal map, which has the keys clock and events");
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, root.Map({"clock", "events"}));
   SignalMap result;
   result.path_ = path;

@@ -81,6 +81,10 @@ TEST(SignalMapTest, EveryErrorIsOneLineWithItsPlace) {
   } kRows[] = {
       // No clock, no events, an empty list, not a list.
       {R"({"events": []})", "S.json:1: key 'clock' is missing"},
+      {"\n$date today $end\n", "S.json:1: this is a waveform, not a signal map"},
+      {std::string(9, '\0'), "S.json:1: this is a waveform, not a signal map"},
+      {"start_cycle,end_cycle,vm,context\n0,1,vm1,a\n",
+       "S.json:1: this is not a signal map, which has the keys clock and events"},
       {R"({"clock": "c"})", "S.json:1: key 'events' is missing"},
       {OneEvent(""), "S.json:2: there is no event"},
       {R"({"clock": "c", "events": 3})", "S.json:1: expected a list"},

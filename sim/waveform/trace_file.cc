@@ -151,7 +151,7 @@ absl::StatusOr<std::unique_ptr<TraceFile>> OpenTraceFile(const std::string& path
   Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!descriptor.is_open()) return ErrnoStatus(errno, path);
   std::string start(kStartSize, '\0');
-  // What cannot be read, such as a folder, fails again at the first Read, whose error has its place.
+  // A file that cannot be read, such as a folder, fails again at the first Read, whose error has its place.
   start.resize(ReadFully(descriptor.get(), start.data(), start.size()).value_or(size_t{0}));
   SIDEBAND_RETURN_IF_ERROR(RefuseForeign(start, path));
   if (IsFst(start, path)) return OpenFst(std::move(descriptor), std::move(start), path);
@@ -167,7 +167,7 @@ namespace {
 
 constexpr char kProgram[] = "fst2vcd";
 
-// What is kept of the program's error output in a message.
+// A message keeps so many bytes of the program's error output.
 constexpr size_t kRemarkBytesMax = 200;
 
 // A pipe. Its writing end must be closed here once the program has it: otherwise the pipe would have a writer left when
@@ -234,7 +234,7 @@ absl::Status CannotRun(const std::string& path, int error) {
   return ErrnoStatus(error, kProgram);
 }
 
-// What the program has written to its error output, on one line.
+// The program's error output so far, on one line.
 std::string Remarks(const Descriptor& errors) {
   std::array<char, kRemarkBytesMax> bytes;
   const ssize_t size = ::read(errors.get(), bytes.data(), bytes.size());
@@ -244,8 +244,9 @@ std::string Remarks(const Descriptor& errors) {
 
 absl::Status Failure(const Descriptor& errors) {
   const std::string remarks = Remarks(errors);
-  return absl::InvalidArgumentError(
-      absl::StrCat(kProgram, " does not read the FST data to its end", remarks.empty() ? "" : ": ", remarks));
+  return absl::InvalidArgumentError(absl::StrCat(kProgram,
+                                                 " does not read the FST data to its end; it may be damaged or cut off",
+                                                 remarks.empty() ? "" : ": ", remarks));
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ TEST(FstFileTest, AProgramThatFailsIsAnError) {
     const FakeFst2Vcd program(script);
     return std::string(ReadInPieces(WriteTestFile(Fst(""), "t.fst")).status().message());
   };
-  const std::string failed = "fst2vcd does not read the FST data to its end";
+  const std::string failed = "fst2vcd does not read the FST data to its end; it may be damaged or cut off";
   EXPECT_EQ(message("echo some text\nexit 1\n"), failed);
   EXPECT_EQ(message("echo \"Could not open 't', exiting.\" >&2\nexit 255\n"),
             failed + ": Could not open 't', exiting.");

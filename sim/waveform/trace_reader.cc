@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "sim/waveform/vcd_names.h"
+#include "sim/waveform/vcd_header.h"
 
 namespace sideband::sim {
 namespace {

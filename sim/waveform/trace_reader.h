@@ -34,7 +34,6 @@
 #include "sim/waveform/vcd_body.h"
 #include "sim/waveform/vcd_header.h"
 #include "sim/waveform/vcd_lexer.h"
-#include "sim/waveform/vcd_names.h"
 
 namespace sideband::sim {
 

@@ -92,6 +92,16 @@ TEST(TraceReaderTest, AnEventThatIsAlways0IsWarnedOf) {
   EXPECT_EQ(warnings(R"("op": "equals", "value": 1, "bit": 3)"), (std::vector<std::string>{}));
   EXPECT_EQ(warnings(R"("op": "equals", "value": 2, "bit": 3)").size(), 1u);
   EXPECT_EQ(warnings(R"("op": "equals", "value": 18446744073709551615)", "t.wider"), (std::vector<std::string>{}));
+  for (const char* op : {"high", "rise", "popcount", "value"}) {
+    EXPECT_EQ(warnings(absl::StrCat(R"("op": ")", op, "\""), "t.clk"),
+              (std::vector<std::string>{"S.json:3: event 'e' counts 0: the clock 't.clk' is low before each of its "
+                                        "edges; to count its cycles, use op low"}))
+        << op;
+  }
+  EXPECT_EQ(warnings(R"("op": "low")", "t.clk"), std::vector<std::string>{});
+  EXPECT_EQ(warnings(R"("op": "equals", "value": 0)", "t.clk"), std::vector<std::string>{});
+  EXPECT_EQ(warnings(R"("op": "equals", "value": 1)", "t.clk").size(), 1u);
+  EXPECT_EQ(warnings(R"("op": "high", "clock": "t.a")", "t.clk"), std::vector<std::string>{}) << "of another clock";
 }
 
 TEST(TraceReaderTest, ATraceThatEndsWithinALineIsWarnedOf) {

@@ -17,11 +17,10 @@
 #include <vector>
 
 #include "sim/waveform/event_binding.h"
-#include "sim/waveform/probe.h"
 #include "sim/waveform/tag_filters.h"
 #include "sim/waveform/trace_writer.h"
 #include "sim/waveform/vcd_header.h"
-#include "sim/waveform/vcd_value.h"
+#include "sim/waveform/vcd_lexer.h"
 
 namespace sideband::sim {
 

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "sim/waveform/vcd_header.h"
-#include "sim/waveform/vcd_value.h"
+#include "sim/waveform/vcd_lexer.h"
 
 namespace sideband::sim {
 namespace {
@@ -195,7 +195,7 @@ absl::Status VcdBody::Time(absl::string_view digits) {
 
 absl::Status VcdBody::Scalar(absl::string_view token) {
   const absl::string_view code = token.substr(1);
-  // What an unused signal is said to be is of no interest.
+  // The value of an unused signal is not examined.
   if (codes_.Find(code) == VcdHeader::kIgnored) return absl::OkStatus();
   if (!code.empty() && value_.Parse(token.substr(0, 1))) return Change(code);
   return lexer_.Error(absl::StrCat("malformed change ", Excerpt(token)));

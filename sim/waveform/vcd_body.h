@@ -17,9 +17,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "sim/waveform/trace_state.h"
+#include "sim/waveform/vcd_header.h"
 #include "sim/waveform/vcd_lexer.h"
-#include "sim/waveform/vcd_names.h"
-#include "sim/waveform/vcd_value.h"
 #include "sim/wires/wire_source.h"
 
 namespace sideband::sim {

@@ -505,7 +505,7 @@ TEST(VcdDialectsTest, Migen) {
         {{{"top.clk", "top.v"}, {7}}});
 }
 
-// What fst2vcd makes of a scope without a name.
+// fst2vcd writes a second $end behind a scope without a name.
 TEST(VcdDialectsTest, Fst2vcd) {
   Check(
       "$date\n\tSat Nov 28 03:34:31 2026\n\n$end\n$version\n\tfstWriter\n$end\n$timescale\n\t1ns\n$end\n"

@@ -2,6 +2,7 @@
 #include "sim/waveform/vcd_lexer.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 
@@ -9,13 +10,26 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
-#include "sim/waveform/vcd_value.h"
 
 namespace sideband::sim {
 namespace {
 
 // Large enough for direct reads of the file into it (TraceFile::Read), small enough for the cache.
 constexpr size_t kBufferBytes = size_t{1} << 18;
+
+constexpr uint8_t kUnknown = 2;  // x and z; the lowest bit is the value
+constexpr uint8_t kNotADigit = 4;
+
+constexpr std::array<uint8_t, 256> kDigits = [] {
+  std::array<uint8_t, 256> table{};
+  table.fill(kNotADigit);
+  table['0'] = 0;
+  table['1'] = 1;
+  table['l'] = table['L'] = 0;
+  table['h'] = table['H'] = 1;
+  for (const unsigned char c : {'x', 'X', 'z', 'Z', 'u', 'U', 'w', 'W', '-'}) table[c] = kUnknown;
+  return table;
+}();
 
 }  // namespace
 
@@ -104,6 +118,24 @@ void VcdLexer::EnsureRoom() {
     return;
   }
   buffer_.resize(std::min(2 * end_, kVcdTokenBytesMax + 1) + kSlack, ' ');
+}
+
+bool VcdValue::Parse(absl::string_view digits) {
+  digits_ = digits.size();
+  words_.clear();
+  uint8_t seen = 0;
+  while (!digits.empty()) {
+    const size_t size = std::min<size_t>(digits.size(), 64);
+    uint64_t word = 0;
+    for (const char c : digits.substr(digits.size() - size)) {
+      const uint8_t digit = kDigits[static_cast<unsigned char>(c)];
+      seen |= digit;
+      word = word << 1 | (digit & 1);
+    }
+    words_.push_back(word);
+    digits.remove_suffix(size);
+  }
+  return digits_ > 0 && (seen & kNotADigit) == 0;
 }
 
 }  // namespace sideband::sim

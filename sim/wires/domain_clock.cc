@@ -171,7 +171,7 @@ void DomainClock::Step(Instant at, uint64_t hz) {
   pieces_.erase(pieces_.begin(), pieces_.begin() + kStepsKept);
 }
 
-// Of the clock's own time against a steady one's, in own time.
+// The range of the clock's own time against a steady one's, in own time.
 uint128 DomainClock::WanderRange() const {
   absl::int128 low = 0, high = 0;
   for (size_t i = 0; i < rates_.size(); ++i) {

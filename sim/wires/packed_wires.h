@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A window of consecutive cycles with one bit per wire and cycle, 64 cycles per word, counted by population count;
-// optionally with a history of cycles before the window.
+// A window of consecutive cycles with one bit per wire and cycle, 64 cycles per word, counted by population count with
+// the widest instructions of the processor; optionally with a history of cycles before the window.
 //   PackedWires window(wire_count, 4096, /*history=*/1024);
 //   window.Reset(8192);                  // empty: [8192, 8192)
 //   window.ExtendTo(8200);               // [8192, 8200), all bits 0
 //   window.SetRun(wire, {8193, 8196});
 //   window.Slide();                      // [8200, 8200); its bits are history and count on
 //   window.AddCounts({8192, 8200}, wires, sums);
+// The population count alone, of the same range of bits of many rows of words:
+//   AddPopcounts(FastestPath(), {words.data(), stride}, {100, 1000}, rows, sums);   // sums[i] += ones of rows[i]
 #ifndef SIDEBAND_SIM_WIRES_PACKED_WIRES_H_
 #define SIDEBAND_SIM_WIRES_PACKED_WIRES_H_
 
@@ -18,10 +20,31 @@
 #include <span>
 #include <vector>
 
-#include "sim/wires/popcount.h"
+#include "absl/strings/string_view.h"
 #include "sim/wires/wire_source.h"
 
 namespace sideband::sim {
+
+// Implementations, slowest first. kAvx512 requires VPOPCNTDQ.
+enum class PopcountPath { kPortable, kAvx2, kAvx512 };
+
+absl::string_view PopcountPathName(PopcountPath path);  // "portable", "avx2", "avx512"
+
+// The implementations supported by this processor, slowest first; always includes kPortable.
+std::span<const PopcountPath> SupportedPaths();
+inline PopcountPath FastestPath() { return SupportedPaths().back(); }
+
+// Row r starts at words + r × stride; bit b of a row is bit b % 64 of its word b / 64. `words` aligned to 64 bytes and
+// `stride` a multiple of 8 words are faster, but not required.
+struct BitRows {
+  const uint64_t* words;
+  size_t stride;
+};
+
+// Adds to sums[i] the ones of row rows[i] in `bits`, whose begin must not exceed its end. Reads no word outside that
+// range. Both spans have the same size; `path` must be supported. All paths compute the same sums.
+void AddPopcounts(PopcountPath path, BitRows words, CycleRange bits, std::span<const WireId> rows,
+                  std::span<uint64_t> sums);
 
 // Memory is wires × (capacity + history + at most 640) / 8 bytes, allocated once. Not thread-safe, but any number of
 // threads may count at the same time.

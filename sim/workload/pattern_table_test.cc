@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sim/workload/phase.h"
+#include "sim/workload/workload.h"
 
 namespace sideband::sim {
 namespace {

@@ -43,7 +43,7 @@ void SliceDomain::SwitchOut(uint64_t cycle) {
   if (host_runs_alone_) Begin(true, cycle);
 }
 
-// What is left is asked for no more.
+// Counts of the workload that leaves are not asked for again.
 void SliceDomain::Leave(uint64_t cycle) {
   End(cycle);
   stretches_.clear();

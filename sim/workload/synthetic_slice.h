@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wires of a slice that contexts share by turns, each with its own workload. A workload advances only while its
-// context is resident, so its counts do not depend on the schedule.
+// The wires of a slice that contexts share by turns, each with its own workload; and of a unit with a workload of its
+// own. A context's workload advances only while it is resident, so its counts do not depend on the schedule.
 //   SyntheticSlice slice;
 //   SIDEBAND_RETURN_IF_ERROR(slice.Add("vm1", "ctx0", std::move(workload)));
 //   slice.SwitchIn("vm1", "ctx0", 1000);
@@ -12,6 +12,10 @@
 //
 // In a domain with another clock a workload advances in the cycles of that clock, of which it has own cycles apart from
 // those of other domains: its work takes longer where the clock is slower.
+//
+// A unit's work may be independent of the resident (PCIe, NVLink, memory controller).
+//   const SteadyWorkload unit(std::move(unit_workload));
+//   unit.AddCounts({0, 511}, wires, sums);
 #ifndef SIDEBAND_SIM_WORKLOAD_SYNTHETIC_SLICE_H_
 #define SIDEBAND_SIM_WORKLOAD_SYNTHETIC_SLICE_H_
 
@@ -158,6 +162,34 @@ class SyntheticSlice final : public WireSource {
   std::map<Key, Workload> contexts_;
   std::optional<Workload> host_;
   std::vector<SliceDomain> domains_;
+};
+
+// The cycles of the workload are those of the clock, in each domain those of the domain's. Context switches have no
+// effect. Not thread-safe.
+class SteadyWorkload final : public WireSource {
+ public:
+  explicit SteadyWorkload(Workload workload, LocalClocks clocks = {})
+      : workload_(std::move(workload)), clocks_(std::move(clocks)) {}
+
+  void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override {
+    workload_.AddCounts(range, wires, sums);
+  }
+  void AddConsecutiveCounts(CycleRange range, WireId first, std::span<uint64_t> sums) const override {
+    workload_.AddConsecutiveCounts(workload_.Locate(range), first, sums);
+  }
+
+  uint64_t CyclesBefore(size_t domain, uint64_t cycle) const override { return clocks_.CyclesBefore(domain, cycle); }
+  uint64_t CyclesHeld(size_t domain, uint64_t end) const override { return clocks_.CyclesBefore(domain, end); }
+
+  // Like LocalClocks::Step, after all cycles that have been counted.
+  void StepClock(size_t domain, Instant at, uint64_t hz) { clocks_.Step(domain, at, hz); }
+
+  // Whether the wire is 1 in a cycle.
+  bool Bit(WireId wire, uint64_t cycle) const { return workload_.Bit(wire, cycle); }
+
+ private:
+  const Workload workload_;
+  LocalClocks clocks_;
 };
 
 }  // namespace sideband::sim

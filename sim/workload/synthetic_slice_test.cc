@@ -14,7 +14,6 @@
 #include "absl/status/status.h"
 #include "sim/wires/domain_clock.h"
 #include "sim/workload/bitwise_source.h"
-#include "sim/workload/steady_workload.h"
 
 namespace sideband::sim {
 namespace {
@@ -97,7 +96,7 @@ TEST_F(SyntheticSliceTest, TheHypervisorWorksAloneWhileNobodyIsResident) {
   slice_.SwitchMode(true, 1100, 1100);
   EXPECT_EQ(Count(slice_, {1100, 1130}), host.CumulativeCount(1, 1030) - host.CumulativeCount(1, 1000));
   slice_.SwitchOut(1130);
-  slice_.SwitchMode(false, 1150, 1150);  // nobody to enter
+  slice_.SwitchMode(false, 1150, 1150);  // without a resident
   EXPECT_EQ(Count(slice_, {1130, 1200}), host.CumulativeCount(1, 1100) - host.CumulativeCount(1, 1030)) << "it goes on";
   for (const uint64_t cycle : {1130, 1150, 1199}) {
     EXPECT_EQ(slice_.Bit(1, cycle), Count(slice_, {cycle, cycle + 1}) == 1) << cycle;
@@ -116,7 +115,7 @@ TEST_F(SyntheticSliceTest, AHypervisorWithoutAWorkloadDrivesNothing) {
   EXPECT_EQ(slice_.SetHost(WorkloadOfWires(9, 3)).code(), absl::StatusCode::kInvalidArgument);
 }
 
-// What units may still count, up to kHistoryCycles late.
+// Units may count cycles up to kHistoryCycles late.
 TEST_F(SyntheticSliceTest, ManyModesAreHistory) {
   ASSERT_TRUE(slice_.SetHost(WorkloadOfWires(9)).ok());
   slice_.SwitchIn("vm1", "a", 0);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The work of a context in its own cycles, from 0: phases repeated forever, in which each wire is 1 at a steady rate,
-// or in bursts.
-// Any prefix is counted in closed form: the cost is independent of its length, and every count is predictable.
+// or in bursts. Any prefix is counted in closed form: the cost is independent of its length, and every count is
+// predictable.
 //   SIDEBAND_ASSIGN_OR_RETURN(const Workload work, Workload::Create({.phases = {{PhaseKind::kGemm, 200'000},
 //                                                                              {PhaseKind::kAllReduce, 40'000}},
 //                                                                   .seed = 7,
 //                                                                   .wire_events = {"tensor_active_cycles"}}));
 //   work.CumulativeCount(0, 1'000'000'000);
+//
+// Each kind of phase has a rate for each standard event.
+//   SIDEBAND_ASSIGN_OR_RETURN(const PhaseKind kind, ParsePhaseKind("gemm"));
+//   const uint64_t rate = BaseRate(kind, "tensor_active_cycles");   // Q32: 2^32 is in every cycle
 //
 // Definition. Wire w has in phase p a rate r (the event's base rate, varied by up to 10 % by the seed) and an offset o,
 // both in units of 2^-32. It is 1 in cycle n of the phase if floor((n+1)r + o) > floor(nr + o). All turns are equal.
@@ -31,11 +35,29 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "sim/wires/wire_source.h"
 #include "sim/workload/pattern_table.h"
-#include "sim/workload/phase.h"
 
 namespace sideband::sim {
+
+enum class PhaseKind { kGemm, kAttention, kCopy, kAllReduce, kIdle, kLoad, kAssign, kUpdate };
+
+// A rate is in units of 2^-32 per cycle; kRateOne means every cycle.
+inline constexpr uint64_t kRateOne = uint64_t{1} << 32;
+
+// Accepts "gemm", "attention", "copy", "all_reduce", "idle", and the steps of k-means: "load", "assign" and "update".
+// INVALID_ARGUMENT, with the nearest of them, otherwise.
+absl::StatusOr<PhaseKind> ParsePhaseKind(absl::string_view name);
+absl::string_view PhaseKindName(PhaseKind kind);
+
+// The events with rates in the table, sm_active_cycles first.
+std::span<const std::string> StandardEvents();
+
+// The share of cycles, at most kRateOne, in which the event's wire is 1. 0 for every event while idle. The rate of an
+// event that is not in the table is from 1/64 to about 33/64, derived from its name and the phase's name alone (FNV-1a,
+// mixed), and equal on every machine.
+uint64_t BaseRate(PhaseKind kind, absl::string_view event);
 
 // Segments that repeat forever. Immutable, copyable.
 class PatternRing {

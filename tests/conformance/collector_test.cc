@@ -12,7 +12,7 @@
 
 #include "client/lib/opener.h"
 #include "daemon/audit/fake_audit_sink.h"
-#include "daemon/authz/policy_holder.h"
+#include "daemon/authz/policy.h"
 #include "daemon/collector/device_collector.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/sealing/sealer_set.h"
@@ -21,7 +21,6 @@
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/mailbox_target.h"
-#include "secure_mcu/firmware/virtual_bus.h"
 #include "sideband/v1/telemetry.pb.h"
 #include "sim/bus/faulty_bus.h"
 #include "tests/conformance/in_process_bus.h"

@@ -15,7 +15,7 @@
 
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
-#include "daemon/mailbox/counting_writer.h"
+#include "daemon/mailbox/device_commands.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/mailbox/snapshot_reader.h"
@@ -25,7 +25,6 @@
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/mailbox_target.h"
-#include "secure_mcu/firmware/virtual_bus.h"
 #include "sim/bus/faulty_bus.h"
 #include "tests/conformance/in_process_bus.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a guest's own program writes of what is counted (client/lib/register_counters.h), on the microcontroller's
-// pages: with exits of the VM, and with other programs of the VM that have turns at any access.
+// A guest's own program controls what is counted (client/lib/register_counters.h), on the microcontroller's pages: with
+// exits of the VM, and with other programs of the VM between any two accesses.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -43,7 +43,7 @@ class GuestPage final : public RegisterPage {
   }
   mcu::Chip& chip() { return device_->chip(); }
 
-  // As a SocketPage: repeats from the first access that was not performed.
+  // Repeats from the first access that was not performed, like a SocketPage.
   absl::Status Perform(std::span<hpc::PageAccess> accesses) override {
     while (!accesses.empty()) {
       const auto value = Access(page_, /*thread=*/1, accesses.front());

@@ -11,7 +11,6 @@
 #include "proto/mailbox/extension.h"
 #include "proto/smbus/bus_name.h"
 #include "secure_mcu/firmware/mailbox_target.h"
-#include "secure_mcu/firmware/virtual_bus.h"
 #include "sim/bus/virtual_adapter.h"
 
 namespace sideband::tests {

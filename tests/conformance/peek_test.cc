@@ -27,7 +27,6 @@
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/mailbox_target.h"
-#include "secure_mcu/firmware/virtual_bus.h"
 #include "sim/bus/faulty_bus.h"
 #include "tests/conformance/in_process_bus.h"
 
@@ -111,7 +110,7 @@ class PeekTest : public testing::Test {
     }
     ADD_FAILURE() << "no such block";
   }
-  // Of any block and events.
+  // Asks for random events of a random block.
   PeekQuery RandomQuery() {
     static constexpr std::pair<uint16_t, uint16_t> kScopes[] = {
         {0, mailbox::kNoContext}, {1, mailbox::kNoContext}, {1, 0}, {1, 1}, {2, 0}};
@@ -250,7 +249,7 @@ TEST_F(PeekTest, BesideAPrivateVmTheDeviceIsThereAndExact) {
   }
 }
 
-// What the controller's question is answered with: outcomes, bytes, how long the clock is held, and bit times.
+// The two answers have the same outcomes, bytes, bit times, and time for which the clock is held.
 TEST_F(PeekTest, OnTheWireDeniedIsAbsent) {
   PowerOn(/*with_secret=*/true);
   PeekController controller(busy_, clock_);

@@ -11,7 +11,7 @@
 #include <tuple>
 
 #include "client/lib/register_counters.h"
-#include "secure_mcu/chip/hpc_read_path.h"
+#include "secure_mcu/chip/live_counts.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/pipeline/guest_gate.h"
@@ -29,7 +29,7 @@ using client::RegisterPage;
 
 constexpr uint32_t kEvents = 100;
 
-// What a count tells.
+// The origin of a count, which the count encodes.
 struct Truth {
   bool is_readers;
   uint16_t event;
@@ -221,7 +221,7 @@ class ContendedPage final : public RegisterPage {
     registers_ = std::make_unique<mcu::GuestRegisters>(*device_);
   }
 
-  // As a SocketPage: repeats from the first access that was not performed.
+  // Repeats from the first access that was not performed, like a SocketPage.
   absl::Status Perform(std::span<hpc::PageAccess> accesses) override {
     while (!accesses.empty()) {
       size_t performed = accesses.size();
@@ -248,7 +248,7 @@ class ContendedPage final : public RegisterPage {
   void LetRivalAsk() {
     const auto offset = static_cast<uint16_t>(8 * (random_() % 3));
     const uint64_t value = random_() & (hpc::kHpccTrigger | kResidentCycles);
-    // What the supervisor writes must leave the user its right.
+    // Writes of the supervisor must leave the user its right.
     Access(random_() % 2 == 0 ? kVmPage : kJobPage, 2 + random_() % 2,
            random_() % 2 == 0 ? hpc::ReadOf(offset, 8) : hpc::WriteOf(offset, 8, value | hpc::kHpccUseren));
   }

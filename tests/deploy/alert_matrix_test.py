@@ -112,6 +112,7 @@ ONE = (1, 0, 4)  # of a gauge without `for`
 ROWS = [
     Row("SidebandTargetDown", 4, 2, 1),  # its trouble is that of `up`: see Site
     Row("SidebandDeviceAway", 4, 1, 2, away=always, holds=1),
+    Row("SidebandBmcAway", 6, 3, 1, {'sideband_bmc_up{bmc="node3"}': Gauge(1, 0)}),
     Row("SidebandDeviceFlapping", 14, 7, 31, away=lambda minutes: minutes % 4 < 1),
     Row("SidebandSampleStale", 1, 0, 16, {"sideband_sample_age_seconds": Gauge(0.4, 400)}),
     Row("SidebandBusErrors", 17, 9, 6, {'sideband_bus_transfers_total{outcome="bad_pec"}': Count(1, 20)}),
@@ -247,7 +248,7 @@ class Site:
                 values = [None if gone else value for gone, value in zip(away, values)]
             elif isinstance(shape, Count):
                 values = self.standing(values, away)
-            if not series.startswith(("sideband_tls", "sideband_config", "sideband_audit", "sideband_descriptors")):
+            if not series.startswith(("sideband_tls", "sideband_config", "sideband_audit", "sideband_descriptors", "sideband_bmc")):
                 series = series.rstrip("}") + ("," if "{" in series else "{") + 'device="gpu0"}'
             yield line(series, values)
 

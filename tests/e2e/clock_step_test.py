@@ -95,7 +95,7 @@ class ClockStepTest(unittest.TestCase):
             # A generous bound for a loaded machine: seconds, not an hour.
             self.assertLess(exposition.value(series, "sideband_sample_age_seconds", device="gpu0") or 0, PACE_S)
             is_up = exposition.value(series, "sideband_device_up", device="gpu0") == 1
-            return is_up and exposition.value(series, "sideband_snapshots_total", device="gpu0")
+            return is_up and (exposition.value(series, "sideband_snapshots_total", device="gpu0") or 0)
         first = programs.wait_until(publications, "the device is up", PACE_S)
         programs.wait_until(lambda: publications() >= first + 5, "five more snapshots", PACE_S)
 

@@ -245,6 +245,14 @@ class FirstSiteTest(programs.ProgramTestCase):
         self.assertNotIn("vm2", self.sideband("acme", "scopes").stdout)
         self.assertRegex(self.sideband("acme", "get").stdout, r"(?m)^vm1 +train +tensor_active_cycles +\d")
         self.assertEqual(self.sideband("acme", "get", "--vm", "vm2").returncode, 1)
+        programs.wait_until(lambda: "grid of triggers: 1000 a second" in daemon.log(), daemon.log)
+        self.assertRegex(self.sideband("acme", "mark", "--vm", "vm1", "begin").stdout, "^mark 1 of vm1, ")
+        self.assertRegex(self.sideband("acme", "peek", "--vm", "vm1", "--event", "sm_active").stdout, r"sm_active_cycles +\d")
+        reload = programs.run("sideband", "--address", "unix:grpc.sock", "admin", "reload", cwd=self.folder)
+        self.assertEqual((reload.returncode, reload.stderr), (0, ""), reload)
+        wrong = programs.run("sideband", "--address", "unix:http.sock", "devices", cwd=self.folder)
+        self.assert_refused(wrong, 1, "sideband: unix:http.sock: the server there speaks HTTP, but not gRPC")
+        programs.wait_until(lambda: '"deny"' in self.read("audit.jsonl"), "the denial of vm2 in the audit log")
 
     def choose_ports(self):
         """The system's choice: the printed ones may be in use."""

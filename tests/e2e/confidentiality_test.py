@@ -41,7 +41,7 @@ class ConfidentialityTest(unittest.TestCase):
         return [asked for asked, answer in self.answers().items() if any(count in answer for count in TELLING)]
 
     def refused(self):
-        return exposition.value(self.site.metrics("operator"), REFUSED, device="gpu0")
+        return exposition.value(self.site.metrics("operator"), REFUSED, device="gpu0") or 0
 
     def audited(self):
         entries = [json.loads(line) for line in self.site.read("audit.jsonl").decode().splitlines()]

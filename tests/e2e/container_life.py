@@ -169,7 +169,7 @@ class ContainerLife(programs.ProgramTestCase):
         # Without its device the daemon is alive, and not ready.
         self.device.kill()
         programs.wait_until(lambda: self.probed("readinessProbe").returncode == 1, "the readiness probe fails")
-        self.assertEqual(self.probed("readinessProbe").stderr, "sideband: no device is fresh\n")
+        self.assertEqual(self.probed("readinessProbe").stderr, "sideband: no device is fresh: see `sideband devices`\n")
         self.assertEqual(self.probed("livenessProbe").stdout, "alive, no device is fresh\n")
 
         self.assertEqual(self.one.stop(), 0, self.one.log())

@@ -55,20 +55,13 @@ class CountingRestartTest(unittest.TestCase):
     def stored(self):
         return exposition.value(self.site.metrics("operator"), "sideband_counting_settings_stored", device="gpu0")
 
-    def settle(self):
-        """Waits for three snapshots."""
-        def taken():
-            return exposition.value(self.site.metrics("operator"), "sideband_snapshots_total", device="gpu0") or 0
-        start = taken()
-        programs.wait_until(lambda: taken() >= start + 3, "three snapshots")
-
     def restart(self, between=lambda: None):
         """Ends the daemon without warning, and the device, which forgets what it was told."""
         self.site.daemon.kill()
         self.site.device.stop()
         between()
         self.site.start()
-        self.settle()
+        self.site.wait_for_snapshots()
 
     def test_settings_are_in_force_after_both_have_restarted(self):
         self.assertRegex(self.counting("tenant-a", "set", "--vm", "vm1", "--value", "none"),
@@ -102,7 +95,7 @@ class CountingRestartTest(unittest.TestCase):
         self.assertTrue(self.vms()["vm2"]["useren"], "the VM is back")
 
     def test_a_change_for_an_absent_device_passes_to_no_other_vm(self):
-        self.settle()
+        self.site.wait_for_snapshots()
         self.site.device.stop()
         # It waits for the change to be in force.
         waiting = programs.Program("sideband", "--address", "127.0.0.1:%d" % self.site.grpc_port, "--ca-file", "ca.pem",
@@ -113,7 +106,7 @@ class CountingRestartTest(unittest.TestCase):
         chip = self.site.read("chip.yaml").decode()
         self.write("chip.yaml", chip.replace(site_layout.VM_UUIDS["vm2"], OTHER_VM))
         self.site.start_device()
-        self.settle()
+        self.site.wait_for_snapshots()
         vm2 = self.vms()["vm2"]
         self.assertEqual(vm2["allowed"], {"groups": ["sm", "memory"]})
         self.assertFalse(vm2.get("useren", False))
@@ -140,7 +133,7 @@ class CountingRestartTest(unittest.TestCase):
         self.assertEqual(self.vms()["vm2"]["allowed"], {"groups": ["memory"]})
         self.assertIn("  not stored\n", self.counting("operator", "show"))
         programs.wait_until(lambda: self.stored() == 0, "the metric says so")
-        self.settle()
+        self.site.wait_for_snapshots()
         warnings = [line for line in self.site.daemon.log().splitlines() if "are not stored" in line]
         self.assertEqual(len(warnings), 1, warnings)
         self.assertIn("No such file or directory", warnings[0])

@@ -15,6 +15,8 @@ BUSY_VCD = ("$timescale 1ns $end $scope module t $end $var wire 1 c clk $end $va
             "$upscope $end $enddefinitions $end\n#0 0c 1b\n" +
             "".join("#%d %dc\n" % (10 * half, half % 2) for half in range(1, 4001)))
 
+WITH_BMC = ("--bmc", programs.runfile("tests/bmc/mock_bmc.py"))
+
 
 class DemoTest(programs.ProgramTestCase):
     """The demonstration's temporary folder is inside the test's, whose path identifies all of its processes."""
@@ -26,8 +28,8 @@ class DemoTest(programs.ProgramTestCase):
     def demo(self, *arguments):
         return programs.run("sideband", "demo", *arguments, cwd=self.folder, environment=self.environment)
 
-    def stay(self):
-        return self.start("sideband", "demo", environment=self.environment)
+    def stay(self, *arguments):
+        return self.start("sideband", "demo", *arguments, environment=self.environment)
 
     def processes(self):
         """The running processes that have inherited the demonstration's environment."""
@@ -93,6 +95,38 @@ class DemoTest(programs.ProgramTestCase):
             name = 'sideband_partition_sm_activity_ratio{device="gpu3",partition="%s"}' % partition
             self.assertTrue(0 <= float(values[name]) <= 1, values)
         self.assertIn("\nLines of gpu3 in tenant-a's scrape: none\n", shown)
+
+    def test_gpus_behind_a_bmc(self):
+        """The boards and the tenants see no difference."""
+        result = self.demo("--once", *WITH_BMC)
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+        for gpu in ("hgx-gpu1", "hgx-gpu2"):
+            self.assertRegex(result.stdout, r"\n    %s  fresh +board +5s +-  -\n" % gpu)
+        self.assertIn("\nTwo GPUs, hgx-gpu1 and hgx-gpu2, are read through the Redfish service of a BMC, which a mock "
+                      "plays here\n", result.stdout)
+        values = dict(re.findall(r"\n    hgx-gpu1  (\w+ +\S+) +([\d.]+) \S+(?=\n)", result.stdout))
+        values = {" ".join(name.split()): float(value) for name, value in values.items()}
+        self.assertEqual(sorted(values), ["board_tensor_activity -", "energy sensor=total", "power sensor=memory",
+                                          "power sensor=total", "temperature sensor=gpu", "temperature sensor=memory"])
+        self.assertTrue(0 < values["board_tensor_activity -"] <= 100, values)
+        self.assertTrue(50 <= values["power sensor=total"] <= 750, values)
+        self.assertTrue(20 <= values["temperature sensor=gpu"] <= 100, values)
+        self.assertTrue(result.stdout.endswith("\nEverything was as expected.\n"), result.stdout[-200:])
+        self.assert_nothing_left()
+
+    def test_a_bmc_that_ends(self):
+        self.write("bmc", "#!/bin/sh\necho no certificate >&2\nexit 1\n")
+        os.chmod(self.path("bmc"), 0o755)
+        self.assert_refused(self.demo("--once", "--bmc", "bmc"), 1, "sideband: bmc ended: no certificate; ")
+        (folder,) = glob.glob(self.path("sideband-demo-*"))
+        self.assertEqual({os.path.splitext(name)[1] for name in os.listdir(folder)}, {".log"})
+        self.assertEqual(self.processes(), [])
+
+    def test_a_bmc_that_is_no_program(self):
+        for path, reason in (("absent", "No such file"), ("bmc", "Permission denied")):
+            self.write("bmc", "")
+            self.assert_refused(self.demo("--once", "--bmc", path), 2, "sideband: %s: " % path, reason)
+        self.assert_nothing_left()
 
     def test_failure_keeps_the_logs_and_nothing_else(self):
         """A scrape fails here, because curl is replaced by another program."""
@@ -184,8 +218,8 @@ esac
         self.assertIn("<html", result.stdout.lower())
         self.assertIn("\ngpu1 and gpu2 stand still at 0 %: ", end)
 
-    def check_stays_until(self, number):
-        demo = self.stay()
+    def check_stays_until(self, number, *arguments):
+        demo = self.stay(*arguments)
         programs.wait_until(lambda: "until Ctrl-C" in demo.log() or demo.ended(), "the demo is ready")
         self.assertFalse(demo.ended(), demo.log())
         self.assertGreaterEqual(len(self.processes()), 2)
@@ -198,11 +232,11 @@ esac
         self.check_stays_until(signal.SIGINT)
 
     def test_stays_until_sigterm(self):
-        self.check_stays_until(signal.SIGTERM)
+        self.check_stays_until(signal.SIGTERM, *WITH_BMC)
 
     def test_killed(self):
         """After SIGKILL only files remain, no processes."""
-        demo = self.stay()
+        demo = self.stay(*WITH_BMC)
         programs.wait_until(lambda: "until Ctrl-C" in demo.log() or demo.ended(), "the demo is ready")
         demo.kill()
         programs.wait_until(lambda: not self.processes(), "its programs have ended")

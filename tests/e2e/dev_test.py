@@ -172,9 +172,15 @@ class DevTest(programs.ProgramTestCase):
         self.assertEqual(dev.returncode, status, output + errors)
         self.assertNotIn("== tests", output, "no later stage began")
         self.assertEqual(len(self.asked()), 2, "Bazel was asked once, and ended")
-        group = subprocess.run(["ps", "-o", "args=", "-s", str(dev.pid)], capture_output=True, text=True, check=False).stdout
-        self.assertEqual(group, "", "nothing of its session is left")
+        self.assertEqual(self.session_of(dev), [], "nothing of its session is left")
         self.assertEqual(os.listdir(self.path("tmp")), [])
+
+    @staticmethod
+    def session_of(program):
+        """What runs of a program's session; not what has ended, and waits for its parent to notice."""
+        lines = subprocess.run(["ps", "-o", "stat=,args=", "-s", str(program.pid)], capture_output=True, text=True,
+                               check=False).stdout.splitlines()
+        return [line for line in lines if not line.startswith("Z")]
 
     def test_a_signal_ends_everything(self):
         self.ends_by(signal.SIGTERM, 143)
@@ -212,8 +218,7 @@ class DevTest(programs.ProgramTestCase):
             dev.send_signal(signal.SIGTERM)
             output, errors = dev.communicate(timeout=programs.PATIENCE_S)
         self.assertEqual(dev.returncode, 143, output + errors)
-        session = subprocess.run(["ps", "-o", "args=", "-s", str(dev.pid)], capture_output=True, text=True, check=False)
-        self.assertEqual((session.stdout, self.ahead()[1], os.listdir(self.path("tmp"))), ("", [], []))
+        self.assertEqual((self.session_of(dev), self.ahead()[1], os.listdir(self.path("tmp"))), ([], [], []))
 
     def test_stages_that_cannot_begin_in_time_fail_the_run(self):
         with open(programs.runfile("dev"), encoding="utf-8") as file:
@@ -259,6 +264,17 @@ class DevTest(programs.ProgramTestCase):
             self.dev("build")
             (state,) = (name for name in set(os.listdir(objects)) - known if not name.endswith(".packages"))
             self.assertEqual(os.listdir(os.path.join(objects, state)), ["object"] if is_kept else [], packages)
+
+    def test_a_bmc_is_played_unless_the_demo_is_of_a_waveform(self):
+        self.provide("dpkg-query", EVERYTHING_INSTALLED)
+        os.makedirs(self.path("bazel-bin/client"))
+        self.provide("../bazel-bin/client/sideband", RECORD)
+        waveform = ("--trace", "t.vcd", "--signals", "s.yaml", "--schedule", "s.csv")
+        mock = os.path.realpath(self.path("tests/bmc/mock_bmc.py"))
+        for arguments, passed in ((("--once",), ("--bmc", mock, "--once")), (waveform, waveform)):
+            result = self.dev("demo", *arguments)
+            self.assertEqual(result.returncode, 0, result)
+            self.assertEqual(self.asked()[-1], "sideband demo " + " ".join(passed))
 
     def test_mistakes(self):
         for arguments in (("nonsense",), ("setup", "everything"), ("setup", "test", "bench"), ("fuzz", "0"),

@@ -62,7 +62,7 @@ class SealingSite(site_layout.Site):
 
 
 def _blocks(stream):
-    """The number of blocks in a snapshot's stream (proto/mailbox/README.md)."""
+    """The number of blocks in a snapshot's stream (proto/mailbox/stream_format.md)."""
     header, before = 28, 16
     return struct.unpack_from("<H", stream, header + before)[0]
 

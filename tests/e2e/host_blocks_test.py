@@ -43,7 +43,7 @@ class HostBlocksTest(unittest.TestCase):
         name = "sideband_device_reference_seconds_total"
         before = exposition.value(series, name, device="gpu0")
         return programs.wait_until(
-            lambda: (lambda now: exposition.value(now, name, device="gpu0") > before + 0.5 and now)(
+            lambda: (lambda now: (exposition.value(now, name, device="gpu0") or 0) > before + 0.5 and now)(
                 self.site.metrics("operator")), "a later snapshot")
 
     def test_the_device_is_its_vms_and_hosts(self):

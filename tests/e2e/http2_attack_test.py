@@ -196,18 +196,19 @@ class Http2AttackTest(unittest.TestCase):
         self.observe(reconnects, 0)  # warm-up: includes the initialisation at the first request
         _, quiet_p99, observer = self.measure(reconnects, 0)
         quiet_resident = observer.resident_max
-        cores_max = self.measure(reconnects, attackers)[0] + CORES_MAX
+        quiet_cores_max = self.measure(reconnects, attackers)[0] + CORES_MAX
         p99_max = max(SCRAPE_MAX_S, SCRAPE_FACTOR * quiet_p99)
         stream = iter(tenant_client.Client(self.site, "tenant-a").stream(timeout=600))
         for attack in ATTACKS:
             with self.subTest(attack.__name__):
-                limit = p99_max
+                cores_max, limit = quiet_cores_max, p99_max
                 for _ in range(ATTEMPTS):
                     cores, p99, observer = self.measure(attack, attackers)
                     if cores < cores_max and p99 < limit:
                         break
-                    # Others may keep the machine busy now.
+                    # Others may keep the machine busy now: each second of the processor then does less.
                     limit = max(limit, SCRAPE_FACTOR * self.measure(reconnects, 0)[1])
+                    cores_max = max(cores_max, self.measure(reconnects, attackers)[0] + CORES_MAX)
                 self.assertLess(cores, cores_max)
                 self.assertLess(p99, limit)
                 programs.wait_until(lambda: observer.resident() < quiet_resident + (32 << 20), "memory falls back")

@@ -18,7 +18,6 @@
 #include "proto/base/steady_time.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/mailbox_target.h"
-#include "secure_mcu/firmware/virtual_bus.h"
 #include "secure_mcu/serve/bus_server.h"
 
 namespace sideband::tests {

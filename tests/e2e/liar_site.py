@@ -8,7 +8,6 @@
 
 import signal
 
-import exposition
 import programs
 import site_layout
 
@@ -58,9 +57,3 @@ class LiarSite(site_layout.Site):
     def next_state(self):
         self.device.signal(signal.SIGUSR1)
 
-    def wait_for_snapshots(self, more=2):
-        """Waits until the collector has completed so many more snapshots."""
-        def collected():
-            return exposition.value(self.metrics("operator"), "sideband_collect_duration_seconds_count", device="gpu0")
-        wanted = collected() + more
-        programs.wait_until(lambda: collected() >= wanted, "%d snapshots" % wanted)

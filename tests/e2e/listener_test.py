@@ -56,7 +56,7 @@ class Scraper:
             start = time.monotonic()
             try:
                 series = self._site.metrics(self._user)
-                self.publications.append((start, exposition.value(series, "sideband_snapshots_total", device="gpu0")))
+                self.publications.append((start, exposition.value(series, "sideband_snapshots_total", device="gpu0") or 0))
                 if exposition.value(series, "sideband_device_up", device="gpu0") != 1 or not exposition.counters(series):
                     self.failures.append("the device is not up")
                 self.answers += 1

@@ -216,8 +216,10 @@ class MarksTest(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("no such device, VM, context or event: VM 'vm1'", result.stderr)
         self.assertEqual(self.site.sideband("tenant-a", "span", "--vm", "vm1", "--from", "998", "--to", "999").returncode, 1)
+        result = self.site.sideband("tenant-a", "span", "--vm", "vm1", "--from", begin, "--to", end, "--event", "dram_*")
+        self.assertIn("context or event: event 'dram_*' (--event of span takes a name without * and ?)\n", result.stderr)
         result = self.site.sideband("operator", "mark", "--vm", "vm1")
-        self.assertIn("no such device, VM, context or event to mark; a mark needs the right `mark`", result.stderr)
+        self.assertIn("no such device, VM, context or event: the caller sees the VM; a mark needs the right `mark`", result.stderr)
         result = self.site.sideband("tenant-a", "clocks", "--device", "gpu0")
         self.assertIn("no such device, VM, context or event: clocks are for operators", result.stderr)
 

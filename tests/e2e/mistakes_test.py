@@ -85,6 +85,9 @@ MISTAKES = {
     "certificate and key of the daemon swapped":
         (CHECK, in_config("server.pem, key_file: server.key", "server.key, key_file: server.pem"), 2, 1,
          "sidebandd.yaml:5: server.key: a private key, not a certificate: are cert_file and key_file swapped?"),
+    "a key in place of the clients' CA":
+        (CHECK, in_config("client_ca_file: ca.pem", "client_ca_file: server.key"), 2, 1,
+         "sidebandd.yaml:5: server.key: a private key, not a certificate"),
     "certificate and key of the client swapped":
         (sideband("devices", cert="tenant-a.key", key="tenant-a.pem"), None, 2, 1,
          "tenant-a.key: a private key, not a certificate: are cert_file and key_file swapped?"),

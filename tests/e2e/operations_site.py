@@ -75,6 +75,10 @@ _STATUS = {
     "journalctl -u sidebandd -g 'xid' -n 10 --no-pager": 1,
     "journalctl -u sidebandd -g 'stays confidential' -n 5 --no-pager": 1,
     "grep '\"kind\":\"device\"' /var/log/sideband/audit.jsonl": 1,
+    # The pages' site has no BMC.
+    "journalctl -u sidebandd -g 'bmc ' -n 10 --no-pager": 1,
+    "metrics 'sideband_bmc_(up|requests|logins)'": 1,
+    "sidebandd --config /etc/sideband/sidebandd.yaml --check --probe": 2,
 }
 
 

@@ -65,9 +65,6 @@ class PageTest(unittest.TestCase):
     def body(self):
         return self.page.text("body")[0]
 
-    def snapshots(self):
-        return exposition.value(self.site.metrics("operator"), "sideband_snapshots_total", device="gpu0")
-
     def counters(self, row):
         """{event: count} in the table of a row, which is opened."""
         self.page.click(row + " > .counters > summary")
@@ -167,9 +164,9 @@ class PageTest(unittest.TestCase):
         self.page.click("button")
         self.page.wait("button[aria-pressed=true]")
         before = self.page.text("main .vms")
-        snapshots = self.snapshots()
+        snapshots = self.site.snapshots()
         # The page would have requested the data twice meanwhile.
-        programs.wait_until(lambda: self.snapshots() > snapshots + 20, "five seconds of snapshots")
+        programs.wait_until(lambda: self.site.snapshots() > snapshots + 20, "five seconds of snapshots")
         self.assertEqual(self.page.text("main .vms"), before)
         self.page.click("button")
         programs.wait_until(lambda: self.page.text("main .vms") != before, "new values")

@@ -80,7 +80,8 @@ class ReplayTest(ReplayTestCase):
         result = self.replay()
         self.assertEqual(result.returncode, 0)
         self.assertEqual(result.stderr, "sideband-mcu: warning: c.csv: every residency begins after the trace, which ends "
-                                        "with cycle 19: all VMs count 0\n")
+                                        "with cycle 19: all VMs count 0 (are these times, not cycles?)\n"
+                                        "sideband-mcu: warning: s.json:2: the clock 'top.clk' rises only 20 times\n")
         self.assertEqual(json.loads(result.stdout)["blocks"][1]["counters"]["mode_sum"], 0)
 
     def test_a_cut_trace_is_warned_of(self):
@@ -149,7 +150,8 @@ class ReferenceWaveformTest(ReplayTestCase):
 
 @unittest.skipUnless(os.environ.get("SIDEBAND_SHARED_DATA"), "SIDEBAND_SHARED_DATA is not set: no reference waveforms")
 class WaveformsPageTest(programs.ProgramTestCase):
-    """docs/waveforms.md: the files that it shows, and each command of a `console` block with exactly what it prints."""
+    """docs/waveforms.md: the files that it shows, and each command with exactly what it prints: in a `console` block, or
+    in an `sh` block with the output in the next block."""
 
     def setUp(self):
         super().setUp()
@@ -167,9 +169,14 @@ class WaveformsPageTest(programs.ProgramTestCase):
 
     def commands(self):
         """[(command, what it prints)]"""
-        blocks = re.findall(r"^```console\n(.*?)^```$", self.page, re.MULTILINE | re.DOTALL)
-        return [re.fullmatch(r"([^\n]*\n(?:> [^\n]*\n)*)(.*)", text, re.DOTALL).groups()
-                for block in blocks for text in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+        lines = r"((?:(?!```)[^\n]*\n)*)```\n"
+        blocks = r"^```console\n%s|^```sh\n%s```\n%s" % (lines, lines, lines)
+        commands = []
+        for prompted, script, output in re.findall(blocks, self.page, re.MULTILINE):
+            commands += [(script, output)] if script else [
+                re.fullmatch(r"([^\n]*\n)(.*)", text, re.DOTALL).groups()
+                for text in re.split(r"^\$ ", prompted, flags=re.MULTILINE)[1:]]
+        return commands
 
     def test_commands_print_what_the_page_shows(self):
         commands = self.commands()
@@ -177,8 +184,8 @@ class WaveformsPageTest(programs.ProgramTestCase):
         path = os.path.dirname(programs.program_path("sideband-mcu")) + ":/usr/bin:/bin"
         for command, output in commands:
             with self.subTest(command):
-                script = "exec 2>&1\n" + command.replace("\n> ", "\n")
-                result = programs.run("/bin/bash", "-c", script, cwd=self.clone, environment={"PATH": path})
+                result = programs.run("/bin/bash", "-c", "exec 2>&1\n" + command, cwd=self.clone,
+                                      environment={"PATH": path})
                 self.assertEqual((result.returncode, result.stdout), (0, output))
 
     def test_the_chip_file_is_one(self):

@@ -175,6 +175,14 @@ class Site:
             raise AssertionError("/metrics of %s: %d %s" % (user, status, body))
         return exposition.parse(body)
 
+    def snapshots(self):
+        """How many snapshots of gpu0 the daemon has published; 0 as long as it does not say."""
+        return exposition.value(self.metrics("operator"), "sideband_snapshots_total", device="gpu0") or 0
+
+    def wait_for_snapshots(self, more=3):
+        start = self.snapshots()
+        programs.wait_until(lambda: self.snapshots() >= start + more, "%d more snapshots" % more)
+
     def close(self):
         """Ends all programs and removes the folder. Programs that still run must exit successfully."""
         statuses = []

@@ -141,7 +141,7 @@ class LossTest(TopTestCase):
         self.start(opened)
         self.assertEqual(self.site.device.stop(), 0)
         screen = opened.wait_for(r"gpu0 +stale \d+\.\ds")
-        self.assertNotRegex(screen, r"(?m)^  . vm1 .*%", "its values are not known now")
+        self.assertNotRegex(screen, r"(?m)^  . vm1 .*(%|active|idle)", "its values and its state are not known now")
         self.site.start_device()
         opened.wait_for(r"gpu0 +fresh \d", r"(?m)^  . vm1 .*%")
         opened.type("q")
@@ -236,7 +236,8 @@ class BatchTest(TopTestCase):
 class RefusalTest(programs.ProgramTestCase):
     def test_no_terminal(self):
         result = programs.run("sideband", "top", cwd=self.folder)
-        self.assert_refused(result, 2, "sideband: top: standard input and output must be a terminal")
+        self.assert_refused(result, 2, "sideband: top: standard input and output must be a terminal; ",
+                            "`top --batch --count 1`")
 
     def test_an_unknown_terminal(self):
         opened = terminal.Terminal(self.folder, 100, 24)

@@ -15,22 +15,17 @@
 #include "absl/status/status.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "client/cli/builtin_commands.h"
 #include "client/cli/command.h"
 #include "client/cli/console.h"
 #include "client/cli/counting_command.h"
-#include "client/cli/counting_explanation.h"
 #include "client/cli/empty_notes.h"
 #include "client/cli/export_command.h"
-#include "client/cli/guest_export.h"
 #include "client/cli/hosts.h"
 #include "client/cli/loopback_server.h"
 #include "client/cli/options.h"
-#include "client/cli/reconnection.h"
 #include "client/cli/rotation_command.h"
 #include "client/cli/sealed_stream.h"
-#include "client/cli/selection.h"
-#include "client/cli/sensor_text.h"
+#include "client/cli/sensor_commands.h"
 #include "client/cli/stream.h"
 #include "client/cli/table.h"
 #include "client/cli/watch_lines.h"
@@ -38,7 +33,6 @@
 #include "client/lib/telemetry_client.h"
 #include "client/top/a_site.h"
 #include "client/top/feed.h"
-#include "client/top/full_screen.h"
 #include "client/top/layout.h"
 #include "client/top/model.h"
 #include "client/top/rows.h"
@@ -50,10 +44,6 @@
 
 namespace sideband::client {
 namespace {
-
-void UseBuiltinCommands(std::vector<std::unique_ptr<Command>>& commands) {
-  //@ client/cli/builtin_commands.h
-}
 
 namespace command {
 //@ client/cli/command.h
@@ -80,21 +70,6 @@ absl::Status Ask(TelemetryClient& client);
 
 absl::Status UseHosts(CommandContext& context) {
   //@ client/cli/hosts.h
-}
-
-absl::Status Stream(TelemetryClient& client, const std::function<void(const v1::Snapshot&)>& on_snapshot);
-
-absl::Status UseReconnection(CommandContext& context) {
-  //@ client/cli/reconnection.h
-}
-
-void Print(const v1::Snapshot& snapshot);
-void Print(const v1::StateChange& change);
-
-absl::Status UseSelection(const FilterOptions& options, TelemetryClient& client, v1::GetSnapshotRequest& request,
-                          v1::Snapshot& snapshot) {
-  //@ client/cli/selection.h
-  return absl::OkStatus();
 }
 
 std::string Render(const v1::SubscribeResponse& response);
@@ -135,24 +110,19 @@ absl::Status UseCountingChange(CLI::App& app, const v1::GetCountingResponse& act
   return absl::OkStatus();
 }
 
-absl::Status UseExplanation(const v1::GetCountingResponse& counting, Output& out, const TableStyle& style) {
-  //@ client/cli/counting_explanation.h
-  return absl::OkStatus();
-}
-
 absl::Status UseRotationRequest(v1::SetRotationRequest& request) {
   //@ client/cli/rotation_command.h
   return absl::OkStatus();
 }
 
 void UseSensorText(const v1::GetSensorsResponse* response, const TableStyle& style, CommandContext& context) {
-  //@ client/cli/sensor_text.h
+  //@ client/cli/sensor_commands.h
 }
 
 void Answer(const std::string& text);
 
 void UseGuestExport(const GuestNames& names, const OpenedRecord& record) {
-  //@ client/cli/guest_export.h
+  //@ client/cli/export_command.h
 }
 
 std::string Metrics();
@@ -171,6 +141,10 @@ namespace {
 void Draw(const Line& line);
 void Show(const std::string& name, v1::Device::State state);
 void Refuse();
+class Wake {
+ public:
+  void Set();
+};
 void Press(const Key& key);
 
 void UseASite(Model& model, absl::Time now) {
@@ -181,12 +155,6 @@ absl::Status UseFeed(CommandContext& context, Wake& wake, std::vector<Row>& rows
                      absl::Time now) {
   //@ client/top/feed.h
   return absl::OkStatus();
-}
-
-absl::Status UseFullScreen(CommandContext& context, const std::string& address, const std::string& event,
-                           Signals& signals, Wake& wake, std::unique_ptr<Feeds> feeds,
-                           std::unique_ptr<TerminalScreen> terminal) {
-  //@ client/top/full_screen.h
 }
 
 void UseLayout(const Frame& frame) {

@@ -21,10 +21,7 @@
 #include "client/bus/bus_command.h"
 #include "client/bus/command_text.h"
 #include "client/bus/mailbox_follower.h"
-#include "client/bus/trace_run.h"
-#include "client/bus/value_text.h"
 #include "client/bus/wire.h"
-#include "client/cpp/answer.h"
 #include "client/cpp/client_state.h"
 #include "client/cpp/snapshot_values.h"
 #include "client/cpp/stream_values.h"
@@ -34,16 +31,13 @@
 #include "client/demo/number_checks.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/channel.h"
-#include "client/lib/config.h"
 #include "client/lib/fake_daemon.h"
-#include "client/lib/key_exchange.h"
 #include "client/lib/opener.h"
 #include "client/lib/record_source.h"
 #include "client/lib/register_counters.h"
 #include "client/lib/register_page.h"
 #include "client/lib/replay_state.h"
 #include "client/lib/rpc_status.h"
-#include "client/lib/state_file.h"
 #include "client/lib/telemetry_client.h"
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
@@ -93,17 +87,11 @@ absl::Status UseReplayState(const std::string& path, envelope::Secret static_key
   return absl::OkStatus();
 }
 
-absl::Status UseStateFile(const std::string& path, const std::string& after) {
-  //@ client/lib/state_file.h
-  return absl::OkStatus();
-}
-
-bool Use(ByteSpan record);
-
-void UseRecordSource(TelemetryClient& client, const envelope::GuestNonce& nonce,
-                     const std::function<bool(absl::Duration)>& wait,
-                     const std::function<void(const std::string&)>& note) {
+absl::Status UseRecordSource(TelemetryClient& client, const CertificateRoots& roots,
+                             const std::function<bool(absl::Duration)>& wait,
+                             const std::function<void(const std::string&)>& note) {
   //@ client/lib/record_source.h
+  return absl::OkStatus();
 }
 
 absl::Status UseTelemetryClient(const std::shared_ptr<grpc::Channel>& channel, Cancellation& cancellation,
@@ -117,11 +105,6 @@ void Wait(absl::Duration time);
 
 void UseRpcStatus(const grpc::Status& ended, grpc::ClientContext& context) {
   //@ client/lib/rpc_status.h
-}
-
-absl::Status UseKeyExchange(TelemetryClient& client, const CertificateRoots& roots) {
-  //@ client/lib/key_exchange.h
-  return absl::OkStatus();
 }
 
 void RunKernel();
@@ -150,10 +133,6 @@ void Print(const std::string& text);
 
 void UseMailboxFollower(WireMessage& message, uint8_t pec, bool is_pointer, std::vector<std::string>& notes) {
   //@ client/bus/mailbox_follower.h
-}
-
-void UseValueText() {
-  //@ client/bus/value_text.h
 }
 
 void UseWire(const smbus::BusRecord& record) {
@@ -247,13 +226,9 @@ void Wait(absl::Duration delay);
 void Report(const Gap& gap);
 void ReadAgain();
 
-Result<Time> UseAnswer(const absl::StatusOr<v1::Snapshot>& response) {
-  //@ client/cpp/answer.h
-  return Time();
-}
-
-void UseSnapshotValues(const v1::GetSnapshotResponse& response) {
+Result<Time> UseSnapshotValues(const absl::StatusOr<v1::GetSnapshotResponse>& response) {
   //@ client/cpp/snapshot_values.h
+  return Time();
 }
 
 void UseStreamValues(const v1::SubscribeResponse& response) {

@@ -15,33 +15,25 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
-#include "daemon/board/board_capabilities.h"
 #include "daemon/board/board_groups.h"
 #include "daemon/board/board_reader.h"
 #include "daemon/board/board_reading.h"
-#include "daemon/board/board_series.h"
 #include "daemon/board/board_store.h"
 #include "daemon/board/fake_board.h"
 #include "daemon/board/group_plans.h"
 #include "daemon/board/group_round.h"
-#include "daemon/board/metric_words.h"
 #include "daemon/board/sensor_families.h"
 #include "daemon/collector/device_clocks.h"
-#include "daemon/collector/line_book.h"
 #include "daemon/history/chunk.h"
 #include "daemon/history/fake_life.h"
-#include "daemon/history/frame.h"
 #include "daemon/history/history.h"
 #include "daemon/history/sensor_frame.h"
 #include "daemon/history/sensor_history.h"
-#include "daemon/history/sensor_sample.h"
 #include "daemon/history/tokens.h"
 #include "daemon/redfish/device_resources.h"
 #include "daemon/redfish/document.h"
-#include "daemon/redfish/error_document.h"
 #include "daemon/redfish/public_documents.h"
 #include "daemon/redfish/redfish_service.h"
-#include "daemon/redfish/request_target.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/view/snapshot_message.h"
@@ -73,10 +65,6 @@ using sideband::v1::Snapshot;
 void Show(uint32_t dword);
 void Show(double value);
 
-void UseBoardCapabilities() {
-  //@ daemon/board/board_capabilities.h
-}
-
 void UseBoardGroups(const BoardCapabilities& capabilities, BoardSchedule& schedule, absl::Duration now) {
   //@ daemon/board/board_groups.h
 }
@@ -90,10 +78,6 @@ void UseGroupRound(BoardPort& port, const BoardTime& now, BoardMemory& memory, B
 
 void UseGroupPlans(GroupRound& round) {
   //@ daemon/board/group_plans.h
-}
-
-void UseMetricWords(const BoardReply& reply) {
-  //@ daemon/board/metric_words.h
 }
 
 void WaitUntil(absl::Duration steady_time);
@@ -126,15 +110,9 @@ void UseFakeBoard() {
 void Publish(absl::Duration raw, absl::Duration error);
 
 void UseDeviceClocks(const Topology& topology, const mailbox::Snapshot& raw, const DeviceInfo& info,
-                     DeviceSnapshot* snapshot, absl::Duration s0, absl::Duration s1) {
+                     DeviceSnapshot* snapshot, absl::Duration s0, absl::Duration s1, const LatchedPulse& latch) {
   //@ daemon/collector/device_clocks.h
 }
-
-void UseLineBook(const DeviceInfo& info, const LatchedPulse& latch, DeviceSnapshot* snapshot) {
-  //@ daemon/collector/line_book.h
-}
-
-//@ daemon/board/board_series.h
 
 void Add(const BoardFamilyRow& row);
 void Add(const std::string& name, const std::string& help);
@@ -145,23 +123,17 @@ void UseSensorFamilies(const BoardSight& sight, BoardSeries& series) {
 
 void Use(absl::Time time, uint64_t count);
 void Use(const FrameHeader& header, uint64_t count);
-void Use(const FrameHeader& header, std::span<const uint64_t> values);
 void Use(std::span<const uint64_t> values);
 void StartChunk(const Layout& layout);
 void Keep(const ChunkView& view);
 
-void UseChunk(const ChunkView& view, size_t row, size_t event, const Layout& layout,
-              const std::shared_ptr<const DeviceSnapshot>& snapshot) {
+void UseChunk(const ChunkView& view, size_t row, size_t event, const Layout& layout, const DeviceSnapshot& before,
+              const DeviceSnapshot& snapshot, std::span<uint8_t> free_bytes) {
   //@ daemon/history/chunk.h
 }
 
 void UseFakeLife(History& history, SensorHistory& sensors) {
   //@ daemon/history/fake_life.h
-}
-
-void UseFrame(const DeviceSnapshot& before, const DeviceSnapshot& snapshot, std::span<uint8_t> free_bytes,
-              const Layout& layout, ByteSpan bytes) {
-  //@ daemon/history/frame.h
 }
 
 void UseHistory(Store& store, size_t row, size_t event) {
@@ -176,19 +148,15 @@ void UseTokens(std::span<uint8_t> free_bytes, std::span<const uint64_t> before, 
 void Show(const std::string& name);
 void Show(const std::string& name, double value);
 void Show(absl::Time time, const SensorValue& value);
-std::vector<SensorSeries> SeriesOf(std::span<const SensorSample> samples);
 
-void UseSensorFrame(const SensorChunkView& view, const SensorLayout& layout, std::span<const SensorSample> samples,
-                    absl::Time time, const SensorFrame& before, BoundedSink& sink, ByteSpan bytes) {
+void UseSensorFrame(const BoardReading& reading, const SensorChunkView& view, const SensorLayout& layout,
+                    std::span<const SensorSample> samples, absl::Time time, const SensorFrame& before,
+                    BoundedSink& sink) {
   //@ daemon/history/sensor_frame.h
 }
 
 void UseSensorHistory(BoardStore& boards, size_t device) {
   //@ daemon/history/sensor_history.h
-}
-
-void UseSensorSample(const BoardReading& reading, std::span<const SensorSample> samples) {
-  //@ daemon/history/sensor_sample.h
 }
 
 void Show(const nlohmann::json& json);
@@ -197,12 +165,9 @@ void UseDeviceResources(const Device& device, const DeviceSensors& sensors) {
   //@ daemon/redfish/device_resources.h
 }
 
-void UseDocument() {
+absl::Status UseDocument() {
   //@ daemon/redfish/document.h
-}
-
-void UseErrorDocument() {
-  //@ daemon/redfish/error_document.h
+  return absl::OkStatus();
 }
 
 absl::StatusOr<RedfishDocument> UsePublicDocuments(const RedfishTarget& target) {
@@ -212,11 +177,6 @@ absl::StatusOr<RedfishDocument> UsePublicDocuments(const RedfishTarget& target) 
 
 absl::Status UseRedfishService(const SensorQueries& sensors, const Caller& caller) {
   //@ daemon/redfish/redfish_service.h
-  return absl::OkStatus();
-}
-
-absl::Status UseRequestTarget() {
-  //@ daemon/redfish/request_target.h
   return absl::OkStatus();
 }
 

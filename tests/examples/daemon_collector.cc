@@ -20,7 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "daemon/audit/audit_sink.h"
-#include "daemon/authz/policy_holder.h"
+#include "daemon/authz/policy.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/pausing_clock.h"
 #include "daemon/base/retry_after.h"
@@ -35,38 +35,32 @@
 #include "daemon/collector/fake_context.h"
 #include "daemon/collector/log_limit.h"
 #include "daemon/collector/published_rows.h"
-#include "daemon/collector/redact.h"
 #include "daemon/collector/routers.h"
 #include "daemon/config/config.h"
 #include "daemon/counting/counting_book.h"
-#include "daemon/counting/counting_follower.h"
+#include "daemon/counting/followers.h"
 #include "daemon/counting/mark_book.h"
-#include "daemon/counting/rotation_follower.h"
 #include "daemon/counting/settings.h"
 #include "daemon/counting/settings_file.h"
-#include "daemon/gate/fake_frames.h"
-#include "daemon/gate/frame_guard.h"
-#include "daemon/gate/gate.h"
-#include "daemon/gate/gate_connection.h"
 #include "daemon/grpc/service_host.h"
 #include "daemon/identity/identity.h"
 #include "daemon/listen/connection_table.h"
+#include "daemon/listen/fake_frames.h"
+#include "daemon/listen/frame_guard.h"
+#include "daemon/listen/gate.h"
+#include "daemon/listen/gate_connection.h"
 #include "daemon/mailbox/block_peeker.h"
-#include "daemon/mailbox/clock_reader.h"
-#include "daemon/mailbox/counting_writer.h"
+#include "daemon/mailbox/device_commands.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
-#include "daemon/mailbox/seal_writer.h"
 #include "daemon/mailbox/snapshot_reader.h"
-#include "daemon/metrics/collection_metrics.h"
-#include "daemon/metrics/serving_metrics.h"
+#include "daemon/metrics/area_metrics.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/snapshot/topology.h"
 #include "daemon/transport/bus_transport.h"
-#include "daemon/transport/capturing_transport.h"
 #include "daemon/transport/transport.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/uuid.h"
@@ -76,8 +70,6 @@
 
 namespace sideband::daemon {
 namespace {
-
-void Publish(const Topology& topology);
 
 void UseBusJobs(MailboxSession& session, const Clock& clock, const std::function<void()>& wake,
                 const std::function<void(const absl::Status&)>& done, bool is_readable, absl::Duration due) {
@@ -101,7 +93,8 @@ void UseCollectorThread(size_t device, std::unique_ptr<Transport> transport, Sto
   //@ daemon/collector/collector_thread.h
 }
 
-void UseConfidentiality(const SealerSet& sealers, const TakenSnapshot& taken) {
+void UseConfidentiality(const SealerSet& sealers, TakenSnapshot taken,
+                        const std::shared_ptr<const DeviceSnapshot>& before, uint32_t seconds, bool is_first_of_boot) {
   //@ daemon/collector/confidentiality.h
 }
 
@@ -119,11 +112,6 @@ void UseDeviceCollector(MailboxSession& session, Store& store, SealerSet& sealer
 
 void UseFakeContext(const Uuid& vm, MailboxSession& session) {
   //@ daemon/collector/fake_context.h
-}
-
-void UseRedact(const Topology& topology, mailbox::Snapshot raw, const std::shared_ptr<const DeviceSnapshot>& before,
-               uint32_t seconds, bool is_first_of_boot) {
-  //@ daemon/collector/redact.h
 }
 
 void WaitUntil(absl::Duration steady_time);
@@ -149,16 +137,6 @@ void UseSettingsFile(const std::string& text, ErrorList& errors) {
   //@ daemon/counting/settings_file.h
 }
 
-void Answer(const absl::Status& status);
-
-absl::Status UseRotationFollower(MailboxSession& session, AuditSink& audit, const DeviceInfo& info,
-                                 const Topology& topology, uint64_t boot_id, const mailbox::RotationRequest& request,
-                                 const mailbox::Catalog& catalog, RotationSink& sink, size_t device,
-                                 const DeviceSnapshot& snapshot) {
-  //@ daemon/counting/rotation_follower.h
-  return absl::OkStatus();
-}
-
 absl::StatusOr<uint32_t> Commit(const ConfigChange& change);
 
 absl::Status UseCountingBook(SettingsFiles& settings_files, const DeviceSettings& file, MailboxSession& session,
@@ -168,12 +146,12 @@ absl::Status UseCountingBook(SettingsFiles& settings_files, const DeviceSettings
   return absl::OkStatus();
 }
 
-absl::Status UseCountingFollower(MailboxSession& session, SnapshotReader& reader, CountingBook* book, AuditSink& audit,
-                                 CollectionMetrics& metrics, const std::shared_ptr<const Topology>& topology,
-                                 uint64_t boot_id, uint32_t revision, const DeviceInfo& info) {
+absl::Status UseFollowers(MailboxSession& session, SnapshotReader& reader, CountingBook* book, AuditSink& audit,
+                          CollectionMetrics& metrics, const std::shared_ptr<const Topology>& topology, uint64_t boot_id,
+                          uint32_t revision, const DeviceInfo& info) {
   absl::StatusOr<TakenSnapshot> taken;
   std::optional<CommittedConfig> committed;
-  //@ daemon/counting/counting_follower.h
+  //@ daemon/counting/followers.h
   return absl::OkStatus();
 }
 
@@ -214,17 +192,12 @@ absl::Status UseSnapshotReader(MailboxSession& session, const Clock& clock, absl
   return absl::OkStatus();
 }
 
-absl::Status UseClockReader(MailboxSession& session, uint32_t next_trigger, size_t domains) {
-  //@ daemon/mailbox/clock_reader.h
-  return absl::OkStatus();
-}
-
 void Read(uint32_t closing_id);
 
-absl::Status UseCountingWriter(MailboxSession& session, const mailbox::Snapshot& snapshot,
+absl::Status UseDeviceCommands(MailboxSession& session, const mailbox::Snapshot& snapshot,
                                const std::vector<mailbox::ConfigWrite>& writes, const mailbox::EventSet& wanted,
-                               size_t events) {
-  //@ daemon/mailbox/counting_writer.h
+                               uint32_t next_trigger, size_t domains, ByteSpan request) {
+  //@ daemon/mailbox/device_commands.h
   return absl::OkStatus();
 }
 
@@ -232,42 +205,31 @@ void UsePausingClock(MailboxSession& session, const PeekQuery& query, const std:
   //@ daemon/base/pausing_clock.h
 }
 
-absl::Status UseSealWriter(MailboxSession& session, uint16_t vm, ByteSpan request) {
-  //@ daemon/mailbox/seal_writer.h
-  return absl::OkStatus();
-}
-
 void Close(absl::string_view reason = "");
 void Forward(absl::string_view bytes, size_t count);
 
 void UseFakeFrames(ByteLink& client) {
-  //@ daemon/gate/fake_frames.h
+  //@ daemon/listen/fake_frames.h
 }
 
 void UseFrameGuard(const FrameGuard::Limits& limits, const Clock& clock, const std::string& bytes, std::string& unsent,
                    absl::string_view answer_bytes) {
-  //@ daemon/gate/frame_guard.h
+  //@ daemon/listen/frame_guard.h
 }
 
 absl::Status UseGate(const Config& config, const Clock& clock, ListenerMetrics& metrics, ServiceHost& host,
                      const Gate::BreachFunction& on_breach, const grpc::ServerContextBase& call) {
-  //@ daemon/gate/gate.h
+  //@ daemon/listen/gate.h
   return absl::OkStatus();
 }
 
 void UseGateConnection(ConnectionTable::Id id, boost::asio::io_context& io, int fd,
                        const boost::asio::ip::address& address, GateConnectionContext context) {
-  //@ daemon/gate/gate_connection.h
+  //@ daemon/listen/gate_connection.h
 }
 
 absl::Status Write(const BlockWrite& write);
 absl::Status Read(const BlockRead& read);
-
-absl::Status UseCapturingTransport(std::unique_ptr<Transport> inner, const Clock& clock,
-                                   const CapturingTransport::OnEnd& on_end) {
-  //@ daemon/transport/capturing_transport.h
-  return absl::OkStatus();
-}
 
 absl::Status UseBusTransports(const smbus::Transfer& transfer) {
   //@ daemon/transport/bus_transport.h

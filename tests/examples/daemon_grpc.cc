@@ -22,7 +22,6 @@
 #include "daemon/board/board_reading.h"
 #include "daemon/board/board_store.h"
 #include "daemon/config/config.h"
-#include "daemon/exposition/device_frame.h"
 #include "daemon/exposition/exposition.h"
 #include "daemon/exposition/exposition_cache.h"
 #include "daemon/exposition/text_buffer.h"
@@ -35,24 +34,21 @@
 #include "daemon/grpc/service_host.h"
 #include "daemon/grpc/services.h"
 #include "daemon/grpc/stream_reactor.h"
-#include "daemon/grpc/stream_registry.h"
-#include "daemon/grpc/stream_step.h"
 #include "daemon/grpc/subscription.h"
-#include "daemon/http/http_message.h"
+#include "daemon/http/http_exchange.h"
 #include "daemon/identity/identity.h"
-#include "daemon/metrics/collection_metrics.h"
+#include "daemon/metrics/area_metrics.h"
 #include "daemon/metrics/expect_metric.h"
 #include "daemon/metrics/families.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/metrics/serving_metrics.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/sensor_queries.h"
 #include "daemon/view/view.h"
-#include "proto/audit/entry.h"
+#include "proto/audit/chain.h"
 #include "proto/base/status_macros.h"
-#include "proto/exposition/text.h"
+#include "proto/exposition/prometheus_text.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
 #include "sideband/v1/telemetry.pb.h"
@@ -70,7 +66,8 @@ void UseAdmission(const ServiceContext& context, grpc::CallbackServerContext& ca
   //@ daemon/grpc/admission.h
 }
 
-absl::Status UseCallsUnderWay(CallsUnderWay& under_way, const sideband::v1::GetSnapshotResponse& answer) {
+absl::Status UseCallLimits(CallsUnderWay& under_way, const sideband::v1::GetSnapshotResponse& answer, Reader& reader,
+                           const std::string& identity, const std::shared_ptr<Stream>& stream) {
   //@ daemon/grpc/call_limits.h
   return absl::OkStatus();
 }
@@ -104,16 +101,6 @@ absl::Status UseStreamReactor(Subscription source, StreamRegistry& registry, con
   return absl::OkStatus();
 }
 
-absl::Status UseStreamRegistry(Reader& reader, const std::string& identity, const std::shared_ptr<Stream>& stream) {
-  //@ daemon/grpc/stream_registry.h
-  return absl::OkStatus();
-}
-
-void UseStreamStep(Subscription& source) {
-  using Message = Subscription::Message;
-  //@ daemon/grpc/stream_step.h
-}
-
 absl::Status UseSubscription(const StreamSources& sources, const Credentials& credentials,
                              const sideband::v1::SubscribeRequest& request) {
   //@ daemon/grpc/subscription.h
@@ -122,13 +109,10 @@ absl::Status UseSubscription(const StreamSources& sources, const Credentials& cr
 
 void Finish(const absl::Status& status);
 
-void UseServingMetrics(AuditMetrics& audit, const std::vector<AuditEntry>& entries, ListenerMetrics& listeners,
-                       RequestMetrics& requests, const absl::Status& status) {
-  //@ daemon/metrics/serving_metrics.h
-}
-
-void UseCollectionMetrics(CollectionMetrics& metrics, absl::Duration took) {
-  //@ daemon/metrics/collection_metrics.h
+void UseAreaMetrics(AuditMetrics& audit, const std::vector<AuditEntry>& entries, ListenerMetrics& listeners,
+                    RequestMetrics& requests, const absl::Status& status, CollectionMetrics& metrics,
+                    absl::Duration took) {
+  //@ daemon/metrics/area_metrics.h
 }
 
 void UseExpectMetric(const std::unique_ptr<SelfMetrics>& metrics) {
@@ -153,10 +137,6 @@ void UseExposition(Reader& reader, const Caller& caller, const std::vector<Visib
 void UseExpositionCache(ExpositionCache& cache, const Caller& caller, const std::vector<VisibleDevice>& devices,
                         const std::string& own_metrics, HttpResponse& response) {
   //@ daemon/exposition/exposition_cache.h
-}
-
-void UseFrame(const VisibleDevice& device, const DeviceLabels& labels, const ScrapeFilter& filter) {
-  //@ daemon/exposition/device_frame.h
 }
 
 void UseTextBuffer(size_t family_bytes_max, const std::string& ages, const std::shared_ptr<const TextBuffer>& text) {

@@ -20,20 +20,17 @@
 #include "daemon/authz/absent_names.h"
 #include "daemon/authz/decision.h"
 #include "daemon/authz/policy.h"
-#include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
-#include "daemon/identity/compact_jws.h"
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/identity/identity.h"
 #include "daemon/identity/key_set.h"
 #include "daemon/identity/token_verifier.h"
-#include "daemon/metrics/serving_metrics.h"
+#include "daemon/metrics/area_metrics.h"
 #include "daemon/sealing/exchange_book.h"
-#include "daemon/sealing/guest_sealer.h"
 #include "daemon/sealing/seal_vms.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/view/exchange_queries.h"
-#include "proto/audit/entry.h"
+#include "proto/audit/chain.h"
 #include "proto/base/bytes.h"
 #include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
@@ -44,11 +41,6 @@
 namespace sideband::daemon {
 namespace {
 
-absl::Status UseCompactJws(absl::string_view token) {
-  //@ daemon/identity/compact_jws.h
-  return absl::OkStatus();
-}
-
 void UseFakeIssuer() {
   //@ daemon/identity/fake_issuer.h
 }
@@ -57,7 +49,7 @@ void UseIdentity(const SubjectNames& names, const Policy& policy) {
   //@ daemon/identity/identity.h
 }
 
-absl::Status UseKeySet(absl::string_view kid, absl::string_view token, const CompactJws& jws, ErrorList& errors) {
+absl::Status UseKeySet(absl::string_view token, ErrorList& errors) {
   //@ daemon/identity/key_set.h
   return absl::OkStatus();
 }
@@ -77,13 +69,9 @@ void UseDecision(const Policy& policy, const Principal& principal, const Uuid& u
   //@ daemon/authz/decision.h
 }
 
-void UsePolicy(const SubjectNames& names, ErrorList& errors) {
+void UsePolicy(const SubjectNames& names, const std::string& jwks_file, const std::shared_ptr<const KeySet>& keys,
+               ErrorList& errors) {
   //@ daemon/authz/policy.h
-}
-
-void UsePolicyHolder(const std::string& path, const std::string& jwks_file, const std::shared_ptr<const Policy>& policy,
-                     const std::shared_ptr<const KeySet>& keys, ErrorList& errors) {
-  //@ daemon/authz/policy_holder.h
 }
 
 void Write(const AuditEntry& entry);
@@ -119,10 +107,6 @@ absl::Status UseExchangeBook(exchange::SealingRules rules, const exchange::Sha38
                              const ExchangeBook::Subject& subject, const Bytes& content) {
   //@ daemon/sealing/exchange_book.h
   return absl::OkStatus();
-}
-
-void UseGuestSealer(GuestSealer& daemon_sealer, GuestSealer& seal_router, Reader& reader) {
-  //@ daemon/sealing/guest_sealer.h
 }
 
 }  // namespace

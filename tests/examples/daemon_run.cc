@@ -26,26 +26,25 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "daemon/authz/policy_holder.h"
+#include "daemon/authz/policy.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/replace_file.h"
 #include "daemon/base/retry_after.h"
 #include "daemon/base/socket_folder.h"
+#include "daemon/bmc/bmc_set.h"
 #include "daemon/board/board_store.h"
+#include "daemon/config/bmc_config.h"
 #include "daemon/config/config.h"
 #include "daemon/config/config_context.h"
 #include "daemon/config/device_config.h"
 #include "daemon/config/fake_certificates.h"
 #include "daemon/config/listener_config.h"
-#include "daemon/config/sections.h"
-#include "daemon/config/tls_files.h"
-#include "daemon/exposition/device_frame.h"
+#include "daemon/device_set.h"
+#include "daemon/exposition/exposition.h"
 #include "daemon/exposition/text_buffer.h"
-#include "daemon/gate/frame_guard.h"
 #include "daemon/grpc/grpc_server.h"
 #include "daemon/http/fake_http_client.h"
 #include "daemon/http/http_exchange.h"
-#include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/http_session.h"
 #include "daemon/http/queries.h"
@@ -54,30 +53,25 @@
 #include "daemon/identity/identity.h"
 #include "daemon/listen/acceptor.h"
 #include "daemon/listen/connection_table.h"
-#include "daemon/listen/descriptors.h"
-#include "daemon/listen/holder_throttle.h"
+#include "daemon/listen/frame_guard.h"
 #include "daemon/listen/listener_tls.h"
-#include "daemon/listen/tls_context.h"
+#include "daemon/listen/throttle.h"
 #include "daemon/listen/tls_peer.h"
-#include "daemon/listen/token_bucket.h"
 #include "daemon/listen/work_queue.h"
+#include "daemon/metrics/area_metrics.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/metrics/serving_metrics.h"
-#include "daemon/run/device_set.h"
-#include "daemon/run/process.h"
-#include "daemon/run/reload.h"
-#include "daemon/run/service.h"
-#include "daemon/run/startup.h"
+#include "daemon/reload.h"
+#include "daemon/service.h"
 #include "daemon/snapshot/store.h"
+#include "daemon/startup.h"
 #include "daemon/transport/bus_transport.h"
-#include "daemon/view/absent_name_notice.h"
 #include "daemon/view/reader.h"
 #include "proto/base/command_line.h"
 #include "proto/base/errors.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/yaml.h"
-#include "proto/exposition/text.h"
+#include "proto/exposition/prometheus_text.h"
 
 namespace sideband::daemon {
 namespace {
@@ -86,7 +80,7 @@ void Log(absl::string_view line);
 
 absl::Status UseStartup(const Config& config, const Clock& clock, const std::unique_ptr<SelfMetrics>& metrics, int argc,
                         char** argv, const std::unique_ptr<GrpcServer>& grpc, const std::unique_ptr<HttpServer>& http) {
-  //@ daemon/run/startup.h
+  //@ daemon/startup.h
   return absl::OkStatus();
 }
 
@@ -95,30 +89,22 @@ absl::Status UseDeviceSet(Store& store, BoardStore& boards, CountingBook& counti
                           decltype(DeviceSet::Parts::make_transport) make_transport,
                           decltype(DeviceSet::Parts::make_collector) make_collector, const Config& config,
                           I2cDev& i2c_dev) {
-  //@ daemon/run/device_set.h
+  //@ daemon/device_set.h
   return absl::OkStatus();
 }
 
-void UseProcess(const Config& config) {
-  //@ daemon/run/process.h
-}
-
-int UseReload(const std::string& config_file, Reader& reader, PolicyHolder& policy, DeviceSet& devices,
+int UseReload(const std::string& config_file, Reader& reader, PolicyHolder& policy, DeviceSet& devices, BmcSet& bmcs,
               CountingBook& counting, KeptHistory& history, TargetList& targets, AbsentNameNotice& notice,
               const std::unique_ptr<SelfMetrics>& metrics, const Config& config, Signals& signals,
               ReloadRequests::Done done, const ReloadOutcome& outcome) {
-  //@ daemon/run/reload.h
+  //@ daemon/reload.h
   return 0;
 }
 
 absl::Status UseService(HttpServer::Options& options, const Pulse::Post& post, const Clock& clock,
                         const std::unique_ptr<HttpServer>& http) {
-  //@ daemon/run/service.h
+  //@ daemon/service.h
   return absl::OkStatus();
-}
-
-void UseSections(const YamlMap& root, const ConfigContext& context, Config& config) {
-  //@ daemon/config/sections.h
 }
 
 void UseConfig() {
@@ -130,6 +116,10 @@ void UseConfigContext(const std::string& path, const std::filesystem::path& fold
   //@ daemon/config/config_context.h
 }
 
+void UseBmcConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
+  //@ daemon/config/bmc_config.h
+}
+
 void UseDeviceConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
   //@ daemon/config/device_config.h
 }
@@ -138,12 +128,8 @@ void UseFakeCertificates() {
   //@ daemon/config/fake_certificates.h
 }
 
-void UseListenerConfig(const YamlMap& root, bool has_tokens, const ConfigContext& context, Config& config) {
+absl::Status UseListenerConfig(const YamlMap& root, bool has_tokens, const ConfigContext& context, Config& config) {
   //@ daemon/config/listener_config.h
-}
-
-absl::Status UseTlsFiles(const ListenerConfig& config) {
-  //@ daemon/config/tls_files.h
   return absl::OkStatus();
 }
 
@@ -185,16 +171,14 @@ void Refuse(absl::string_view reason);
 void Serve(int fd);
 void Serve(int fd, uint32_t user);
 
-void UseConnectionTable(ConnectionTable& table, ConnectionTable::Id id) {
+void UseConnectionTable(ConnectionTable& table, ConnectionTable::Id id, const Config& config,
+                        HttpServer::Options& http) {
   //@ daemon/listen/connection_table.h
 }
 
-void UseDescriptors(const Config& config, HttpServer::Options& http) {
-  //@ daemon/listen/descriptors.h
-}
-
-void UseHolderThrottle(HolderThrottle& throttle, const ConnectionTable::Holder& holder, FrameGuard& guard) {
-  //@ daemon/listen/holder_throttle.h
+void UseThrottle(HolderThrottle& throttle, const ConnectionTable::Holder& holder, FrameGuard& guard,
+                 const Clock& clock) {
+  //@ daemon/listen/throttle.h
 }
 
 absl::Status UseListenerTls(const Config& config, ListenerMetrics& metrics) {
@@ -202,17 +186,8 @@ absl::Status UseListenerTls(const Config& config, ListenerMetrics& metrics) {
   return absl::OkStatus();
 }
 
-absl::Status UseTlsContext(const TlsFiles& files, const TlsServerConfig& config) {
-  //@ daemon/listen/tls_context.h
-  return absl::OkStatus();
-}
-
 void UseTlsPeer(const SSL* ssl, const ListenerTls& listener_tls, ConnectionLimits limits) {
   //@ daemon/listen/tls_peer.h
-}
-
-void UseTokenBucket(const Clock& clock) {
-  //@ daemon/listen/token_bucket.h
 }
 
 void Answer();
@@ -229,12 +204,8 @@ void UseFakeHttpClient(const std::unique_ptr<HttpServer>& server, const FakeCa& 
   //@ daemon/http/fake_http_client.h
 }
 
-void UseHttpExchange(const Credentials& credentials, const HttpHandler& handler, absl::string_view bytes) {
+void UseHttpExchange(const Credentials& credentials, absl::string_view bytes) {
   //@ daemon/http/http_exchange.h
-}
-
-void UseHttpMessage() {
-  //@ daemon/http/http_message.h
 }
 
 absl::Status UseHttpServer(const Config& config, const HttpHandler& handler,

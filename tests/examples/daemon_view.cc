@@ -16,7 +16,6 @@
 #include "daemon/authz/absent_names.h"
 #include "daemon/authz/decision.h"
 #include "daemon/authz/policy.h"
-#include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
 #include "daemon/board/board_store.h"
 #include "daemon/history/chunk.h"
@@ -26,14 +25,12 @@
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/snapshot/coverage.h"
-#include "daemon/snapshot/device_clock.h"
 #include "daemon/snapshot/device_info.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/fake_topology.h"
 #include "daemon/snapshot/live_reader.h"
 #include "daemon/snapshot/message.h"
 #include "daemon/snapshot/ratio.h"
-#include "daemon/snapshot/rotation.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/snapshot/topology.h"
 #include "daemon/snapshot/utilisation.h"
@@ -41,8 +38,6 @@
 #include "daemon/stream/resume_token.h"
 #include "daemon/stream/sample_stream.h"
 #include "daemon/stream/stream_content.h"
-#include "daemon/stream/stream_request.h"
-#include "daemon/view/absent_name_notice.h"
 #include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"
 #include "daemon/view/exchange_queries.h"
@@ -50,12 +45,10 @@
 #include "daemon/view/history_reader.h"
 #include "daemon/view/history_window.h"
 #include "daemon/view/mark_queries.h"
-#include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/replay.h"
 #include "daemon/view/rotation_queries.h"
 #include "daemon/view/row_filter.h"
-#include "daemon/view/sensor_history_reader.h"
 #include "daemon/view/sensor_queries.h"
 #include "daemon/view/snapshot_message.h"
 #include "daemon/view/state_items.h"
@@ -63,7 +56,7 @@
 #include "daemon/view/tenure.h"
 #include "daemon/view/view.h"
 #include "daemon/view/view_groups.h"
-#include "proto/audit/entry.h"
+#include "proto/audit/chain.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
@@ -75,17 +68,6 @@ namespace {
 
 void Show(const EventSet& events);
 void Show(const std::vector<VisibleDevice>& devices);
-
-void UseAbsentNameNotice(Reader& reader, const std::vector<NamedVm>& vms_with_keys,
-                         const std::vector<PlacedEvent>& events_of_ratios, const AbsentNameNotice::Report& warn,
-                         const AbsentNameNotice::Report& fail) {
-  //@ daemon/view/absent_name_notice.h
-}
-
-void UsePeekReader(Reader& reader, LiveReader& live, const Caller& caller, const sideband::v1::PeekRequest& request,
-                   const PeekReader::Done& finish) {
-  //@ daemon/view/peek_reader.h
-}
 
 absl::Status UseAdmin(Reader& reader, decltype(Admin::Parts::trigger) trigger, decltype(Admin::Parts::reload) reload,
                       const Caller& caller, const Credentials& peer, const sideband::v1::ReloadRequest& request,
@@ -114,7 +96,9 @@ void UseReplay(Reader& reader, const History* history, const VisibleDevice& devi
   //@ daemon/view/replay.h
 }
 
-absl::Status UseQueries(Reader& reader, const Caller& caller, const sideband::v1::ListDevicesRequest& request) {
+absl::Status UseTelemetryQueries(Reader& reader, LiveReader& live, const Caller& caller,
+                                 const sideband::v1::ListDevicesRequest& request,
+                                 const sideband::v1::PeekRequest& peek_request, const PeekReader::Done& finish) {
   //@ daemon/view/telemetry_queries.h
   return absl::OkStatus();
 }
@@ -162,8 +146,9 @@ absl::Status UseRotationQueries(Reader& reader, RotationSink* sink, const Caller
   return absl::OkStatus();
 }
 
-absl::Status UseSensorQueries(Reader& reader, const BoardStore& boards, const Caller& caller,
-                              const sideband::v1::GetSensorsRequest& request) {
+absl::Status UseSensorQueries(Reader& reader, const BoardStore& boards, SensorHistory& history, const Caller& caller,
+                              const sideband::v1::GetSensorsRequest& request,
+                              const sideband::v1::GetSensorHistoryRequest& history_request) {
   //@ daemon/view/sensor_queries.h
   return absl::OkStatus();
 }
@@ -178,12 +163,6 @@ absl::StatusOr<sideband::v1::GetHistoryResponse> UseHistoryWindow(const sideband
 void UseTenure(Reader& reader, const Caller& caller, const mailbox::VmInfo& vm, const Mark& mark) {
   const auto Show = [](const Mark&) {};
   //@ daemon/view/tenure.h
-}
-
-absl::Status UseSensorHistoryReader(const SensorQueries& sensors, SensorHistory& history, const Caller& caller,
-                                    const sideband::v1::GetSensorHistoryRequest& request) {
-  //@ daemon/view/sensor_history_reader.h
-  return absl::OkStatus();
 }
 
 void UseBoardEventCursor(const BoardStore& boards, size_t device) {
@@ -224,11 +203,6 @@ void UseStreamContent(StreamContent& content, const StreamSight& sight) {
   //@ daemon/stream/stream_content.h
 }
 
-absl::Status UseStreamRequest(const sideband::v1::SubscribeRequest& message) {
-  //@ daemon/stream/stream_request.h
-  return absl::OkStatus();
-}
-
 void Render(const DeviceSnapshot& snapshot);
 
 void Use(uint16_t vm);
@@ -236,19 +210,17 @@ void Show(double share);
 
 void Require(size_t device);
 
-void UseDeviceInfo(const DeviceInfo& info, size_t device) {
+void Show(const std::string& name, const ClockState& clock);
+void Show(uint64_t value, uint64_t lower);
+
+void UseDeviceInfo(const DeviceInfo& info, size_t device, const DeviceSnapshot& snapshot,
+                   const mailbox::Catalog& catalog) {
   //@ daemon/snapshot/device_info.h
 }
 
 void UseCoverage(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, size_t row, size_t event,
                  const mailbox::VmInfo& vm, double count, double reference_cycles) {
   //@ daemon/snapshot/coverage.h
-}
-
-void Show(uint64_t value, uint64_t lower);
-
-void UseRotation(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, size_t row, size_t event) {
-  //@ daemon/snapshot/rotation.h
 }
 
 void UseDeviceSnapshot(const mailbox::BlockHeader& block) {
@@ -274,12 +246,6 @@ void UseRatio(const DeviceInfo& device, const Topology& topology, std::span<cons
 
 void UseStore(Store& store, std::shared_ptr<const DeviceSnapshot> snapshot, Site& site) {
   //@ daemon/snapshot/store.h
-}
-
-void Show(const std::string& name, const ClockState& clock);
-
-void UseDeviceClock(const DeviceSnapshot& snapshot, const mailbox::Catalog& catalog) {
-  //@ daemon/snapshot/device_clock.h
 }
 
 absl::Status UseMessage(sideband::v1::ListScopesResponse& response, const VisibleDevice& device,

@@ -23,13 +23,14 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "proto/audit/chain.h"
-#include "proto/audit/entry.h"
 #include "proto/base/bytes.h"
+#include "proto/base/command_entry.h"
 #include "proto/base/command_line.h"
 #include "proto/base/errors.h"
+#include "proto/base/fake_unix_server.h"
 #include "proto/base/file.h"
+#include "proto/base/man_page.h"
 #include "proto/base/openssl.h"
-#include "proto/base/secret_memory.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
 #include "proto/base/text.h"
@@ -39,12 +40,8 @@
 #include "proto/base/version.h"
 #include "proto/base/wait_until.h"
 #include "proto/base/yaml.h"
-#include "proto/exposition/family_names.h"
-#include "proto/exposition/text.h"
+#include "proto/exposition/prometheus_text.h"
 #include "proto/mailbox/catalog.h"
-#include "proto/manual/command_entry.h"
-#include "proto/manual/completion.h"
-#include "proto/manual/man_page.h"
 #include "proto/registers/event_list.h"
 #include "proto/registers/guest_port.h"
 #include "proto/smbus/bus_frame.h"
@@ -76,6 +73,13 @@ int UseErrors(const YamlMap& map, Device& device) {
   //@ proto/base/errors.h
 }
 
+void SendGreeting(int fd);
+void SendRubbish(int fd);
+
+void UseFakeUnixServer() {
+  //@ proto/base/fake_unix_server.h
+}
+
 absl::Status UseFile(const std::string& path) {
   //@ proto/base/file.h
   return absl::OkStatus();
@@ -86,10 +90,6 @@ void Use(const X509& certificate);
 absl::Status UseOpenssl(absl::string_view pem, const CertificateChain& chain) {
   //@ proto/base/openssl.h
   return absl::OkStatus();
-}
-
-void UseSecretMemory() {
-  //@ proto/base/secret_memory.h
 }
 
 struct Log {
@@ -148,22 +148,15 @@ absl::Status UseYaml() {
 
 bool ReadMore(std::string& bytes);
 
-absl::Status UseChainVerifier(const std::string& head_noted_elsewhere, std::string bytes) {
+absl::Status UseChain(const AuditEntry& entry, std::string head, const std::string& head_noted_elsewhere,
+                      std::string bytes) {
   //@ proto/audit/chain.h
   return absl::OkStatus();
 }
 
-absl::Status UseAuditLine(const AuditEntry& entry, std::string head) {
-  //@ proto/audit/entry.h
-  return absl::OkStatus();
-}
-
-void UseFamilyNames(const mailbox::Catalog& catalog, size_t event, std::string& out) {
-  //@ proto/exposition/family_names.h
-}
-
-void UseText(std::string& labels, const mailbox::VmInfo& vm) {
-  //@ proto/exposition/text.h
+void UsePrometheusText(const mailbox::Catalog& catalog, const mailbox::VmInfo& vm, size_t event, std::string& labels,
+                       std::string& out) {
+  //@ proto/exposition/prometheus_text.h
 }
 
 absl::Status UseEventList() {
@@ -183,15 +176,11 @@ namespace sideband::manual {
 namespace {
 
 void UseCommandEntry(CLI::App& app) {
-  //@ proto/manual/command_entry.h
-}
-
-void UseCompletion(CLI::App& app) {
-  //@ proto/manual/completion.h
+  //@ proto/base/command_entry.h
 }
 
 int UseManPage(int argc, char** argv, CLI::App& app) {
-  //@ proto/manual/man_page.h
+  //@ proto/base/man_page.h
 }
 
 }  // namespace

@@ -7,53 +7,31 @@
 #include "absl/status/status.h"
 #include "absl/time/clock.h"
 #include "proto/attestation/evidence.h"
-#include "proto/attestation/snp_certificates.h"
-#include "proto/attestation/snp_report.h"
+#include "proto/attestation/snp_evidence.h"
 #include "proto/attestation/snp_verifier.h"
 #include "proto/attestation/test_verifier.h"
 #include "proto/attestation/throwaway_psp.h"
 #include "proto/base/bytes.h"
 #include "proto/base/openssl.h"
-#include "proto/base/secret_memory.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/uuid.h"
-#include "proto/envelope/counts.h"
 #include "proto/envelope/hpke.h"
 #include "proto/envelope/keys.h"
 #include "proto/envelope/open.h"
-#include "proto/envelope/primitives.h"
 #include "proto/envelope/record.h"
-#include "proto/envelope/seal.h"
 #include "proto/envelope/secret.h"
 #include "proto/envelope/secret_access.h"
 #include "proto/exchange/exchange_fixture.h"
 #include "proto/exchange/exchanger.h"
 #include "proto/exchange/guest_exchange.h"
-#include "proto/exchange/identity.h"
 #include "proto/exchange/messages.h"
-#include "proto/exchange/sealing_file.h"
 #include "proto/exchange/vm_records.h"
 
 namespace sideband::envelope {
 namespace {
 
-absl::Status UsePrimitives(ByteSpan salt, const Secret& key_material, ByteSpan info) {
-  //@ proto/envelope/primitives.h
-  return absl::OkStatus();
-}
-
-absl::Status UseKeys(const RecordHeader& header) {
+absl::Status UseKeys(const RecordHeader& header, const Bytes& content) {
   //@ proto/envelope/keys.h
-  return absl::OkStatus();
-}
-
-absl::Status UseRecord(const Bytes& bytes, const Uuid& vm) {
-  //@ proto/envelope/record.h
-  return absl::OkStatus();
-}
-
-absl::Status UseSeal(const SessionKeys& keys, const RecordHeader& header, const Bytes& content) {
-  //@ proto/envelope/seal.h
   return absl::OkStatus();
 }
 
@@ -64,8 +42,8 @@ bool UseSecret(Bytes bytes, const Secret& expected) {
 
 void Use(const CountsRow& row, std::span<const uint64_t> counts);
 
-absl::Status UseCounts(const Bytes& content) {
-  //@ proto/envelope/counts.h
+absl::Status UseRecord(const Bytes& bytes, const Uuid& vm, const Bytes& content) {
+  //@ proto/envelope/record.h
   return absl::OkStatus();
 }
 
@@ -76,8 +54,8 @@ absl::Status UseOpen(const SessionKeys& keys, ByteSpan record) {
 
 void Send(const PublicKey& enc);
 
-absl::Status UseHpke(const PublicKey& public_key_of_guest, const PublicKey& enc, const KeyPair& own,
-                     const Bytes& info) {
+absl::Status UseHpke(ByteSpan salt, const Secret& key_material, const PublicKey& public_key_of_guest,
+                     const PublicKey& enc, const KeyPair& own, const Bytes& info) {
   //@ proto/envelope/hpke.h
   return absl::OkStatus();
 }
@@ -94,13 +72,8 @@ void UseEvidence(const Verifier& verifier, ByteSpan evidence, const ReportData& 
   //@ proto/attestation/evidence.h
 }
 
-absl::Status UseSnpCertificates(ByteSpan table) {
-  //@ proto/attestation/snp_certificates.h
-  return absl::OkStatus();
-}
-
-absl::Status UseSnpReport(ByteSpan bytes) {
-  //@ proto/attestation/snp_report.h
+absl::Status UseSnpEvidence(ByteSpan bytes, ByteSpan table) {
+  //@ proto/attestation/snp_evidence.h
   return absl::OkStatus();
 }
 
@@ -137,14 +110,9 @@ Bytes Report(const ReportData& report_data);
 Bytes Send(const Bytes& bytes);
 
 absl::Status UseMessages(const Uuid& device, const Uuid& vm, const envelope::KeyPair& own,
-                         const envelope::GuestNonce& nonce, const Challenge& challenge) {
+                         const envelope::GuestNonce& nonce, const Challenge& challenge, const CertificateRoots& roots,
+                         const std::vector<ByteSpan>& certificates, const Bytes& statement) {
   //@ proto/exchange/messages.h
-  return absl::OkStatus();
-}
-
-absl::Status UseIdentity(const CertificateRoots& roots, const std::vector<ByteSpan>& certificates,
-                         const Bytes& statement) {
-  //@ proto/exchange/identity.h
   return absl::OkStatus();
 }
 
@@ -161,17 +129,13 @@ absl::Status UseVmRecords(const Uuid& device, uint64_t boot_id, const SealingRul
 
 absl::Status Check(const attestation::GuestClaims& claims, const attestation::GuestPolicy& policy);
 
-absl::Status UseSealingFile(const Uuid& vm, const attestation::GuestClaims& claims) {
-  //@ proto/exchange/sealing_file.h
-  return absl::OkStatus();
-}
-
 struct FakeClock {
   absl::Duration Now() const;
 };
 
-absl::Status UseExchanger(const SealingRules& rules, const Uuid& vm, const Bytes& request, const ExchangeTarget& target,
-                          VmKeys& keys, const FakeClock& clock, absl::Time utc, uint32_t generation) {
+absl::Status UseExchanger(const attestation::GuestClaims& claims, const Uuid& vm, const Bytes& request,
+                          const ExchangeTarget& target, VmKeys& keys, const FakeClock& clock, absl::Time utc,
+                          uint32_t generation) {
   //@ proto/exchange/exchanger.h
   return absl::OkStatus();
 }

@@ -17,7 +17,6 @@
 #include "proto/clocks/affine_strip.h"
 #include "proto/clocks/clock_limits.h"
 #include "proto/clocks/clock_strip.h"
-#include "proto/clocks/counts_within.h"
 #include "proto/clocks/mailbox_clocks.h"
 #include "proto/clocks/test_clock.h"
 #include "proto/mailbox/blocks.h"
@@ -26,7 +25,6 @@
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/clocks.h"
 #include "proto/mailbox/counting.h"
-#include "proto/mailbox/event_set.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/memory_links.h"
 #include "proto/mailbox/peek.h"
@@ -37,7 +35,6 @@
 #include "proto/mailbox/sections.h"
 #include "proto/mailbox/services.h"
 #include "proto/mailbox/snapshot.h"
-#include "proto/mailbox/snapshot_cost.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
 
@@ -77,13 +74,10 @@ absl::Status UseSections(ByteSpan events, ByteWriter& out, ByteSpan bytes) {
 
 void Use(const BlockHeader& block, std::span<const uint64_t> counters);
 
-absl::Status UseSnapshot(const Snapshot& snapshot, const Catalog& catalog, std::unique_ptr<Snapshot>& base) {
+absl::Status UseSnapshot(const Snapshot& snapshot, const Catalog& catalog, std::unique_ptr<Snapshot>& base,
+                         size_t blocks, size_t counters) {
   //@ proto/mailbox/snapshot.h
   return absl::OkStatus();
-}
-
-void UseSnapshotCost(size_t blocks, size_t counters) {
-  //@ proto/mailbox/snapshot_cost.h
 }
 
 absl::Status UseStream(uint64_t boot, ByteSpan payload) {
@@ -96,17 +90,12 @@ void UseWord(uint32_t status_register) {
 }
 
 void Send(const ConfigWrite& write);
-
-absl::Status UseCounting(const CountingConfig& actual, CountingConfig& config, const ConfigWrite& write,
-                         uint64_t boot_id) {
-  //@ proto/mailbox/counting.h
-  return absl::OkStatus();
-}
-
 void Count(size_t event);
 
-void UseEventSet(const Catalog& catalog, size_t event) {
-  //@ proto/mailbox/event_set.h
+absl::Status UseCounting(const CountingConfig& actual, CountingConfig& config, const ConfigWrite& write,
+                         uint64_t boot_id, const Catalog& catalog, size_t event) {
+  //@ proto/mailbox/counting.h
+  return absl::OkStatus();
 }
 
 void UseRotation(const Catalog& catalog, const Snapshot& snapshot, size_t block, size_t event,
@@ -145,13 +134,8 @@ void UseAffineStrip(const std::vector<StripBar>& bars) {
   //@ proto/clocks/affine_strip.h
 }
 
-absl::Status UseClockStrip(const ClockLimits& limits, const ClockPacket& packet) {
+absl::Status UseClockStrip(const ClockLimits& limits, const ClockPacket& packet, Instant start, Instant end) {
   //@ proto/clocks/clock_strip.h
-  return absl::OkStatus();
-}
-
-absl::Status UseCountsWithin(const ClockStrip& strip, Instant start, Instant end) {
-  //@ proto/clocks/counts_within.h
   return absl::OkStatus();
 }
 

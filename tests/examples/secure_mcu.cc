@@ -29,52 +29,38 @@
 #include "proto/smbus/transfer.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/chip_channels.h"
-#include "secure_mcu/chip/chip_parts.h"
+#include "secure_mcu/chip/chip_clocks.h"
 #include "secure_mcu/chip/chip_rotation.h"
 #include "secure_mcu/chip/chip_units.h"
-#include "secure_mcu/chip/clock_network.h"
 #include "secure_mcu/chip/clocked_chip.h"
-#include "secure_mcu/chip/domain_rules.h"
 #include "secure_mcu/chip/guest_access.h"
-#include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/live_counts.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
+#include "secure_mcu/chip/residents.h"
 #include "secure_mcu/chip/rotation_life.h"
-#include "secure_mcu/chip/rotation_periods.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
 #include "secure_mcu/chip/rotation_table.h"
 #include "secure_mcu/chip/rotation_turns.h"
-#include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/chip/selections.h"
-#include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/chip/turn_policy.h"
 #include "secure_mcu/chip_file/chip_file.h"
-#include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_file_sections.h"
-#include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/chip_file/event_table.h"
 #include "secure_mcu/chip_file/unit_plan.h"
 #include "secure_mcu/command_line.h"
 #include "secure_mcu/describe.h"
-#include "secure_mcu/description.h"
 #include "secure_mcu/device/event_plan.h"
 #include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/device/live_controls.h"
 #include "secure_mcu/device/live_device.h"
-#include "secure_mcu/device/program_device.h"
 #include "secure_mcu/device/replay.h"
-#include "secure_mcu/device/replay_rotation.h"
-#include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/device/trigger_line.h"
-#include "secure_mcu/device/viewed_device.h"
 #include "secure_mcu/device/wiring.h"
 #include "secure_mcu/firmware/async_requests.h"
-#include "secure_mcu/firmware/base_commands.h"
 #include "secure_mcu/firmware/board_state.h"
 #include "secure_mcu/firmware/board_unit.h"
-#include "secure_mcu/firmware/bundles.h"
 #include "secure_mcu/firmware/command_handler.h"
 #include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/copy_engine.h"
@@ -82,30 +68,23 @@
 #include "secure_mcu/firmware/extension_commands.h"
 #include "secure_mcu/firmware/fake_gpu.h"
 #include "secure_mcu/firmware/firmware.h"
-#include "secure_mcu/firmware/links.h"
 #include "secure_mcu/firmware/mailbox_target.h"
-#include "secure_mcu/firmware/memory_errors.h"
+#include "secure_mcu/firmware/memory_links.h"
 #include "secure_mcu/firmware/metric_sources.h"
 #include "secure_mcu/firmware/performance_monitor.h"
 #include "secure_mcu/firmware/scratch_memory.h"
-#include "secure_mcu/firmware/sensors.h"
 #include "secure_mcu/firmware/system_info.h"
-#include "secure_mcu/firmware/virtual_bus.h"
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/guest_view/layout.h"
 #include "secure_mcu/guest_view/reader.h"
 #include "secure_mcu/pipeline/clock_packets.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
-#include "secure_mcu/pipeline/domain_monitor.h"
 #include "secure_mcu/pipeline/event_estimate.h"
 #include "secure_mcu/pipeline/guest_gate.h"
 #include "secure_mcu/pipeline/hpc_client.h"
 #include "secure_mcu/pipeline/hpc_interconnect.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
-#include "secure_mcu/pipeline/own_clock.h"
-#include "secure_mcu/pipeline/packet_ring.h"
-#include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/rotation_order.h"
 #include "secure_mcu/pipeline/trigger_block.h"
@@ -126,7 +105,6 @@ namespace {
 
 constexpr uint64_t kWindowNs = 100'000'000;
 
-void Print(const SwitchStepEvent& event);
 void Print(const std::string& warning);
 void Retire(size_t tenant);
 void Send(ByteSpan stream);
@@ -160,12 +138,8 @@ void UseGuestAccess(GuestAccess& guests, BlockId vm, uint64_t cycle) {
 void Publish(std::span<const uint64_t> counters);
 
 void UseLiveCounts(Chip& chip, LiveCounts& live, BlockId context, std::span<const uint16_t> events,
-                   std::span<uint64_t> sums) {
+                   std::span<uint64_t> sums, const HpcReadPath::Latch& latch, uint64_t cycle) {
   //@ secure_mcu/chip/live_counts.h
-}
-
-void UseClockNetwork(const PipelineConfig& config, std::span<const ClockNetwork::Horizon> horizons) {
-  //@ secure_mcu/chip/clock_network.h
 }
 
 void UseClockedChip() {
@@ -174,22 +148,15 @@ void UseClockedChip() {
 
 DomainMonitor::Config MonitorConfig(const DomainRow& row);
 
-absl::Status UseDomainRules(const PipelineConfig& config, std::vector<DomainMonitor>& monitors) {
-  //@ secure_mcu/chip/domain_rules.h
+absl::Status UseChipClocks(const PipelineConfig& config, std::vector<DomainMonitor>& monitors,
+                           std::span<const ClockNetwork::Horizon> horizons) {
+  //@ secure_mcu/chip/chip_clocks.h
   return absl::OkStatus();
-}
-
-void UseHpcReadPath(const HpcReadPath::Latch& latch, uint64_t cycle) {
-  //@ secure_mcu/chip/hpc_read_path.h
 }
 
 void UsePlayer(const std::unique_ptr<Chip>& chip, const std::vector<sim::WireSource*>& sources,
                const std::vector<sim::Residency>& residencies, const std::vector<Tenant>& tenants) {
   //@ secure_mcu/chip/player.h
-}
-
-void UseRotationPeriods(const std::vector<IndicatorSample>& run) {
-  //@ secure_mcu/chip/rotation_periods.h
 }
 
 void UseRotationTable(const PipelineConfig& config, const TurnPlan& plan, size_t i) {
@@ -204,8 +171,9 @@ void UseRotationTurns(const PipelineConfig& config, const RotationSeed& seed, co
   //@ secure_mcu/chip/rotation_turns.h
 }
 
-void UseTurnPolicy(const mailbox::RotationSettings& settings, const RotationOrder& order, bool closes,
-                   const std::vector<double>& needs, const std::function<void(size_t, uint64_t)>& Count) {
+void UseTurnPolicy(const std::vector<IndicatorSample>& run, const mailbox::RotationSettings& settings,
+                   const RotationOrder& order, bool closes, const std::vector<double>& needs,
+                   const std::function<void(size_t, uint64_t)>& Count) {
   //@ secure_mcu/chip/turn_policy.h
 }
 
@@ -214,12 +182,6 @@ void UseRotationLife(const std::shared_ptr<const RotationTable>& table, const Ro
                      const std::vector<uint64_t>& open_counts, const std::function<void(size_t)>& Connect) {
   std::vector<uint64_t> counts = kCounts, add = kCounts;
   //@ secure_mcu/chip/rotation_life.h
-}
-
-absl::Status UseSelectableEvents(const PipelineConfig& config, const std::vector<mailbox::EventSet>& selections,
-                                 size_t event) {
-  //@ secure_mcu/chip/selectable_events.h
-  return absl::OkStatus();
 }
 
 absl::Status UseRotationRules(const PipelineConfig& config, const mailbox::RotationSettings& settings,
@@ -233,26 +195,17 @@ absl::Status UseRotationPlan(const PipelineConfig& config, size_t event) {
   return absl::OkStatus();
 }
 
-absl::Status UseSelections(const PipelineConfig& config, size_t c, CounterCollectionUnit& ccu, UnitLevelCounter& ulc,
-                           ReductionChannel& reduction, const Record& record,
+absl::Status UseSelections(const PipelineConfig& config, size_t event, size_t c, CounterCollectionUnit& ccu,
+                           UnitLevelCounter& ulc, ReductionChannel& reduction, const Record& record,
                            const std::vector<mailbox::EventSet>& sets) {
   //@ secure_mcu/chip/selections.h
   return absl::OkStatus();
-}
-
-void UseSwitchStep(const std::unique_ptr<Chip>& chip) {
-  //@ secure_mcu/chip/switch_step.h
 }
 
 // chip_file
 
 absl::Status UseChipFile() {
   //@ secure_mcu/chip_file/chip_file.h
-  return absl::OkStatus();
-}
-
-absl::Status UseChipFileFields(const YamlMap& root) {
-  //@ secure_mcu/chip_file/chip_file_fields.h
   return absl::OkStatus();
 }
 
@@ -294,17 +247,7 @@ absl::Status UseRotationControls(const std::unique_ptr<Chip>& chip, const std::v
   return absl::OkStatus();
 }
 
-void UseProgramDevice() {
-  //@ secure_mcu/device/program_device.h
-}
-
-absl::Status UseSliceProgram(const ProgramFileSpec& spec, const riscv::Program& words, Player& player,
-                             const std::unique_ptr<Chip>& chip) {
-  //@ secure_mcu/device/slice_program.h
-  return absl::OkStatus();
-}
-
-absl::Status UseWiring(const ChipFile& file) {
+absl::Status UseWiring(const ChipFile& file, Player& player, const std::unique_ptr<Chip>& chip) {
   //@ secure_mcu/device/wiring.h
   return absl::OkStatus();
 }
@@ -317,25 +260,10 @@ void UseGuestRegisters(LiveDevice& device, uint64_t thread) {
   //@ secure_mcu/device/guest_registers.h
 }
 
-void UseViewedDevice(LiveDevice& device, const std::unique_ptr<GuestViews>& views,
-                     const std::unique_ptr<DeviceSealer>& sealer, BoardUnit& board, const std::atomic<bool>& stop) {
-  //@ secure_mcu/device/viewed_device.h
-}
-
-void Count(uint64_t edges);
-
-void UseUnitClocks(const sim::WireSource& wires) {
-  //@ secure_mcu/chip/chip_parts.h
-}
-
 // firmware
 
-void UseMailboxTarget(CommandHandler& firmware, VirtualBus& bus) {
+void UseMailboxTarget(CommandHandler& firmware, const smbus::Transfer& transfer) {
   //@ secure_mcu/firmware/mailbox_target.h
-}
-
-void UseVirtualBus(BusTarget& mailbox, const smbus::Transfer& transfer) {
-  //@ secure_mcu/firmware/virtual_bus.h
 }
 
 void UseAsyncRequests(Device& device, Sensors& sensors, PerformanceMonitor& monitor, ScratchMemory& scratch,
@@ -345,27 +273,13 @@ void UseAsyncRequests(Device& device, Sensors& sensors, PerformanceMonitor& moni
 
 void LowerClock();
 
-void UseBoardSpec() {
-  //@ secure_mcu/firmware/board_spec.h
-}
-
-void UseBoardState(const BoardSpec& spec, const sim::BoardFault& fault, uint32_t now, uint32_t module_mw) {
+void UseBoardState(const sim::BoardFault& fault, uint32_t now, uint32_t module_mw) {
   const auto Show = [](const mailbox::DriverEvent&) {};
   //@ secure_mcu/firmware/board_state.h
 }
 
-void UseBundles(ScratchMemory& scratch, BaseCommands& base) {
-  //@ secure_mcu/firmware/bundles.h
-}
-
 void UseBoardUnit(Device& device, const PowerModel& power, const ChipFile& file) {
   //@ secure_mcu/firmware/board_unit.h
-}
-
-void UseBaseCommands(Device& device, BoardUnit& board, const IdentityItems& items,
-                     const mailbox::CommandWord& command) {
-  const auto Check = [](mailbox::Capability) {};
-  //@ secure_mcu/firmware/base_commands.h
 }
 
 mailbox::MailboxStatus UseComplement(const ComplementPolicy& policy, Device& device) {
@@ -405,11 +319,8 @@ Reply UseReply(uint8_t arg2) {
 }
 
 void UseScratchMemory() {
+  const auto Execute = [](const mailbox::CommandWord&, uint32_t) { return Reply{}; };
   //@ secure_mcu/firmware/scratch_memory.h
-}
-
-void UseSensors(Device& device, BoardUnit& board) {
-  //@ secure_mcu/firmware/sensors.h
 }
 
 void UseSnapshotCommands(Device& device) {
@@ -421,11 +332,7 @@ void UseSystemInfo(const Device& device, const BoardUnit& board) {
 }
 
 void UseLinkInfo(const BoardUnit& board, const LinkTraffic& traffic) {
-  //@ secure_mcu/firmware/links.h
-}
-
-void UseMemoryErrors(const BoardUnit& board) {
-  //@ secure_mcu/firmware/memory_errors.h
+  //@ secure_mcu/firmware/memory_links.h
 }
 
 // guest_view
@@ -451,10 +358,6 @@ void UseRotationOrder(const RotationSeed& seed) {
   //@ secure_mcu/pipeline/rotation_order.h
 }
 
-void UseOwnClock() {
-  //@ secure_mcu/pipeline/own_clock.h
-}
-
 void UseEventEstimate() {
   //@ secure_mcu/pipeline/event_estimate.h
 }
@@ -474,20 +377,13 @@ void UseGuestGate(const GuestControls& controls, HpcClient& client, const hpc::P
   //@ secure_mcu/pipeline/guest_gate.h
 }
 
-void UsePageTables() {
-  //@ secure_mcu/pipeline/page_tables.h
-}
-
 void SwapBanks(uint32_t trigger_id);
 
 void Send(const TriggerPackets& trigger);
 
-void UseDomainMonitor(std::shared_ptr<const sim::DomainClock> clock, PacketRing& ring, size_t row) {
-  //@ secure_mcu/pipeline/domain_monitor.h
-}
-
-void UsePacketRing(const Scheduler& scheduler, const ClockPacket& packet) {
-  //@ secure_mcu/pipeline/packet_ring.h
+void UseClockPackets(const std::shared_ptr<const sim::DomainClock>& clock, const Scheduler& scheduler,
+                     const ClockPacket& packet) {
+  //@ secure_mcu/pipeline/clock_packets.h
 }
 
 void UseTriggerBlock(uint64_t cycle, size_t row, DomainMonitor& monitor, const DomainMonitor::Trigger& sent) {
@@ -523,11 +419,6 @@ bool NextChunk();
 absl::Status UseReplay() {
   //@ secure_mcu/device/replay.h
   return absl::OkStatus();
-}
-
-void UseRotationResult(const std::unique_ptr<Chip>& chip, const std::vector<std::string>& names, BlockId block_id,
-                       ReplayResult& result, ReplayBlock& block) {
-  //@ secure_mcu/device/replay_rotation.h
 }
 
 // serve

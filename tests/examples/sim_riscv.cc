@@ -27,10 +27,7 @@
 #include "sim/bus/bus_files.h"
 #include "sim/bus/fault_plan.h"
 #include "sim/bus/faulty_bus.h"
-#include "sim/bus/folder_listing.h"
-#include "sim/bus/transfer_edits.h"
 #include "sim/bus/virtual_adapter.h"
-#include "sim/riscv/assembler.h"
 #include "sim/riscv/cache.h"
 #include "sim/riscv/core.h"
 #include "sim/riscv/core_loop.h"
@@ -38,18 +35,12 @@
 #include "sim/riscv/instruction.h"
 #include "sim/riscv/kernels/kernels.h"
 #include "sim/riscv/machine.h"
-#include "sim/riscv/memory.h"
 #include "sim/riscv/program.h"
-#include "sim/riscv/program_source.h"
 #include "sim/riscv/shape.h"
 #include "sim/riscv/test_core.h"
 
 namespace sideband::riscv {
 namespace {
-
-void UseAssembler() {
-  //@ sim/riscv/assembler.h
-}
 
 void UseCore(const Program& program, LinuxCalls& calls) {
   //@ sim/riscv/core.h
@@ -67,18 +58,14 @@ void UseKernels() {
   //@ sim/riscv/kernels/kernels.h
 }
 
-absl::Status UseProgram(Memory& memory) {
+absl::Status UseProgram() {
   //@ sim/riscv/program.h
   return absl::OkStatus();
 }
 
-absl::Status UseMachine(const std::vector<uint32_t>& words) {
+absl::Status UseMachine(const std::vector<uint32_t>& words, std::unique_ptr<Machine> another_machine, mcu::Chip* chip) {
   //@ sim/riscv/machine.h
   return absl::OkStatus();
-}
-
-void UseProgramSource(std::unique_ptr<Machine> machine, mcu::Chip* chip) {
-  //@ sim/riscv/program_source.h
 }
 
 absl::Status UseShape() {
@@ -94,10 +81,6 @@ void UseTestCore() {
   //@ sim/riscv/test_core.h
 }
 
-void UseMemory(std::span<const uint32_t> words) {
-  //@ sim/riscv/memory.h
-}
-
 }  // namespace
 
 //@ sim/riscv/core_loop.h
@@ -107,13 +90,9 @@ void UseMemory(std::span<const uint32_t> words) {
 namespace sideband::i2cdev {
 namespace {
 
-int UseBusFiles(int fd, unsigned long request, unsigned long argument) {
+int UseBusFiles(int fd, unsigned long request, unsigned long argument, DIR* dir, const dirent* entry) {
   //@ sim/bus/bus_files.h
   return -1;
-}
-
-void UseFolderListing(DIR* dir, const dirent* entry) {
-  //@ sim/bus/folder_listing.h
 }
 
 absl::StatusOr<smbus::TransferResult> CarryOut(const smbus::Transfer& transfer);
@@ -143,10 +122,6 @@ struct Device {
 
 void UseFaultyBus(smbus::Bus& targets, const FaultPlan& plan, Device& device, const smbus::Transfer& transfer) {
   //@ sim/bus/faulty_bus.h
-}
-
-void UseTransferEdits(const smbus::Transfer& transfer, ByteSpan block, smbus::TransferResult& result) {
-  //@ sim/bus/transfer_edits.h
 }
 
 }  // namespace

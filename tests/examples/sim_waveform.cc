@@ -13,7 +13,6 @@
 #include "sim/waveform/csv_rows.h"
 #include "sim/waveform/event_binding.h"
 #include "sim/waveform/looped_trace.h"
-#include "sim/waveform/probe.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/tag_filters.h"
@@ -24,26 +23,17 @@
 #include "sim/waveform/vcd_body.h"
 #include "sim/waveform/vcd_header.h"
 #include "sim/waveform/vcd_lexer.h"
-#include "sim/waveform/vcd_names.h"
-#include "sim/waveform/vcd_value.h"
 #include "sim/wires/clocked_source.h"
 #include "sim/wires/domain_clock.h"
 #include "sim/wires/packed_wires.h"
-#include "sim/wires/popcount.h"
 #include "sim/wires/wire_source.h"
 #include "sim/workload/bitwise_source.h"
 #include "sim/workload/pattern_table.h"
-#include "sim/workload/phase.h"
-#include "sim/workload/steady_workload.h"
 #include "sim/workload/synthetic_slice.h"
 #include "sim/workload/workload.h"
 
 namespace sideband::sim {
 namespace {
-
-void UseVcdNames(uint32_t slot) {
-  //@ sim/waveform/vcd_names.h
-}
 
 absl::Status Use(uint64_t cycle, absl::string_view slice);
 
@@ -53,7 +43,8 @@ absl::Status UseCsvRows(absl::string_view text, const std::string& path) {
 }
 
 absl::Status UseEventBinding(const SignalMap& map, const VcdHeader& header, size_t event,
-                             std::span<const uint64_t> count_of, uint64_t total) {
+                             std::span<const uint64_t> count_of, uint64_t total, std::span<const uint64_t> words,
+                             TraceWriter& writer) {
   //@ sim/waveform/event_binding.h
   return absl::OkStatus();
 }
@@ -79,10 +70,6 @@ absl::Status UseSignalMap(const std::string& path) {
 absl::Status UseTagFilters(const SignalMap& map, const std::vector<Residency>& schedule) {
   //@ sim/waveform/tag_filters.h
   return absl::OkStatus();
-}
-
-void UseProbe(std::span<const uint64_t> words, TraceWriter& writer) {
-  //@ sim/waveform/probe.h
 }
 
 absl::Status UseTraceFile(std::span<char> buffer) {
@@ -118,13 +105,8 @@ absl::Status UseVcdHeader(const std::unique_ptr<VcdLexer>& lexer) {
 
 void Use(absl::string_view token);
 
-absl::Status UseVcdLexer() {
+absl::Status UseVcdLexer(const char* text) {
   //@ sim/waveform/vcd_lexer.h
-  return absl::OkStatus();
-}
-
-absl::Status UseVcdValue(const VcdLexer& lexer, const char* text) {
-  //@ sim/waveform/vcd_value.h
   return absl::OkStatus();
 }
 
@@ -132,13 +114,9 @@ void UseClockedSource(const std::shared_ptr<WireSource>& slice, std::span<uint64
   //@ sim/wires/clocked_source.h
 }
 
-void UsePackedWires(uint32_t wire_count, WireId wire, std::span<const WireId> wires, std::span<uint64_t> sums) {
+void UsePackedWires(uint32_t wire_count, WireId wire, std::span<const WireId> wires, std::span<uint64_t> sums,
+                    const std::vector<uint64_t>& words, size_t stride, std::span<const WireId> rows) {
   //@ sim/wires/packed_wires.h
-}
-
-void UsePopcount(const std::vector<uint64_t>& words, size_t stride, std::span<const WireId> rows,
-                 std::span<uint64_t> sums) {
-  //@ sim/wires/popcount.h
 }
 
 void UseBitwiseSource(std::span<const WireId> ids, std::span<uint64_t> sums) {
@@ -149,16 +127,8 @@ void UsePatternTable(std::span<const Pattern> patterns, std::span<const WireId> 
   //@ sim/workload/pattern_table.h
 }
 
-absl::Status UsePhase() {
-  //@ sim/workload/phase.h
-  return absl::OkStatus();
-}
-
-void UseSteadyWorkload(Workload workload, std::span<const WireId> ids, std::span<uint64_t> sums) {
-  //@ sim/workload/steady_workload.h
-}
-
-absl::Status UseSyntheticSlice(Workload workload, std::span<const WireId> wires, std::span<uint64_t> sums) {
+absl::Status UseSyntheticSlice(Workload workload, Workload unit_workload, std::span<const WireId> wires,
+                               std::span<uint64_t> sums) {
   //@ sim/workload/synthetic_slice.h
   return absl::OkStatus();
 }

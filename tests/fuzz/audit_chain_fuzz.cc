@@ -6,7 +6,6 @@
 #include <string>
 
 #include "proto/audit/chain.h"
-#include "proto/audit/entry.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

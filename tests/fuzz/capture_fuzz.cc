@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "client/bus/trace_run.h"
+#include "client/bus/bus_command.h"
 #include "proto/smbus/bus_frame.h"
 #include "proto/smbus/capture_file.h"
 #include "tests/fuzz/fuzz_target.h"

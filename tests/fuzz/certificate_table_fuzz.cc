@@ -3,7 +3,7 @@
 // The certificates that come with an SEV-SNP report. They are within the table, and survive encoding.
 #include <algorithm>
 
-#include "proto/attestation/snp_certificates.h"
+#include "proto/attestation/snp_evidence.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

@@ -48,7 +48,7 @@ const mailbox::Snapshot& Base() {
   return *base;
 }
 
-// Of a snapshot without blocks: the list of none, and the section.
+// A snapshot without blocks: an empty list, and the section.
 Bytes SnapshotOf(ByteSpan section) {
   ByteWriter out;
   out.Raw(Bytes(mailbox::kSnapshotFixedBytes));

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "proto/clocks/clock_strip.h"
-#include "proto/clocks/counts_within.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {
@@ -125,7 +124,7 @@ class Bytewise {
     bytes_.insert(bytes_.end(), bytes, bytes + sizeof(T));
     return *this;
   }
-  // As Numbers::Any reads it.
+  // In the form that Numbers::Any reads.
   Bytewise& Any(int64_t value) { return Put<uint8_t>(0).Put(value); }
   Bytes Take() { return bytes_; }
 

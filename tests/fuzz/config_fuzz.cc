@@ -42,14 +42,33 @@ void CheckListener(const daemon::Config& config, const daemon::ListenerConfig& l
   FUZZ_CHECK(tls.client_auth == daemon::ClientAuth::kRequireAndVerify || config.tokens.has_value());
 }
 
+// A BMC is verified before it gets the login or the token, of which it has one, and no two devices share a name.
+void CheckBmc(const daemon::BmcConfig& bmc, std::set<std::string>& names) {
+  FUZZ_CHECK(!bmc.name.empty() && !bmc.host.empty() && bmc.port != 0);
+  FUZZ_CHECK(bmc.prefix.empty() || (bmc.prefix.front() == '/' && bmc.prefix.back() != '/'));
+  FUZZ_CHECK(bmc.ca_file.empty() == bmc.pin.has_value());
+  FUZZ_CHECK(bmc.password_file.empty() != bmc.session_token_file.empty());
+  FUZZ_CHECK(bmc.user.empty() == bmc.password_file.empty());
+  FUZZ_CHECK(bmc.interval >= absl::Seconds(5) && bmc.requests_per_minute >= 1 && bmc.requests_per_minute <= 120);
+  FUZZ_CHECK(bmc.device_pattern.empty() != bmc.devices.empty());
+  for (const daemon::BmcDevice& device : bmc.devices) FUZZ_CHECK(names.insert(device.name).second);
+  if (bmc.device_pattern.empty()) return;
+  for (const size_t index : {size_t{0}, daemon::kBmcDevicesMax - 1}) {
+    const std::string name = daemon::DiscoveredName(bmc, index);
+    FUZZ_CHECK(daemon::IsDiscoveredName(bmc, name) && names.insert(name).second);
+  }
+}
+
 void CheckConfig(const daemon::Config& config) {
-  FUZZ_CHECK(!config.devices.empty() && config.devices.size() <= daemon::kDevicesMax);
+  FUZZ_CHECK(!config.devices.empty() || !config.bmcs.empty());
+  FUZZ_CHECK(config.devices.size() <= daemon::kDevicesMax && config.bmcs.size() <= daemon::kBmcsMax);
   std::set<std::string> names;
   for (const daemon::DeviceConfig& device : config.devices) {
     FUZZ_CHECK(!device.name.empty() && names.insert(device.name).second);
     FUZZ_CHECK(device.interval >= absl::Milliseconds(10) && device.interval <= absl::Hours(1));
     FUZZ_CHECK(!device.bus.empty());
   }
+  for (const daemon::BmcConfig& bmc : config.bmcs) CheckBmc(bmc, names);
   CheckListener(config, config.grpc.listener);
   CheckListener(config, config.http.listener);
   std::set<Uuid> vms;
@@ -97,6 +116,25 @@ http:
   tls_server_config: {cert_file: f, key_file: f, client_ca_file: f, client_auth_type: VerifyClientCertIfGiven}
   unix_socket: s
 tokens: {jwks_file: f, audience: a}
+policy_file: f
+)"),
+          BytesOf(R"(bmcs:
+  - name: b
+    url: https://192.0.2.10:8443/hmc
+    ca_file: f
+    user: u
+    password_file: f
+    requests_per_minute: 60
+    interval: 10s
+    timeout: 20s
+    devices: {name: "n-gpu{index}"}
+  - name: c
+    url: "https://[2001:db8::10]"
+    pin_sha256: sha256//AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=
+    session_token_file: f
+    devices: [{name: gpu0, id: GPU_SXM_1}]
+grpc: {unix_socket: g}
+http: {unix_socket: s}
 policy_file: f
 )")};
 }

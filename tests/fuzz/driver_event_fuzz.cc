@@ -31,7 +31,7 @@ std::vector<Bytes> Seeds() {
   const DriverEvent plain{.xid = 63, .sequence = 1, .time_s = 1'700'000'000, .text = "Row remapping pending"};
   const DriverEvent high{.xid = 0x1FF, .later_lost = true, .sequence = 0xFFFF'FFFF, .text = std::string(100, 'x')};
   std::vector<Bytes> seeds = {plain.Encode(), high.Encode(), DriverEvent{}.Encode()};
-  // As a board sends it: within scratch memory, with what was there before. And one without a terminating zero.
+  // A board sends it within scratch memory, with older bytes behind it. And one without a terminating zero.
   seeds.push_back(seeds[0]);
   seeds.back().resize(1024, 0xA5);
   seeds.push_back(seeds[1]);

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "absl/time/clock.h"
-#include "proto/attestation/snp_report.h"
+#include "proto/attestation/snp_evidence.h"
 #include "proto/exchange/exchange_fixture.h"
 #include "proto/exchange/exchanger.h"
 #include "proto/exchange/guest_exchange.h"
@@ -22,7 +22,7 @@ using exchange::GuestExchange;
 
 enum : uint8_t { kXor, kInsert, kRemove, kCut, kKinds };
 constexpr int kChangesMax = 64;
-// What a report binds of a request: all before the length of the evidence.
+// A report binds these bytes of a request: all before the length of the evidence.
 constexpr size_t kBoundBytes = exchange::kRequestFixedBytes - 4;
 // The request up to the certificates, which are no part of what is signed.
 constexpr size_t kSignedEnd = exchange::kRequestFixedBytes + attestation::kSnpReportBytes;

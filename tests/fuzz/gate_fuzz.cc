@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "daemon/gate/frame_guard.h"
+#include "daemon/listen/frame_guard.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

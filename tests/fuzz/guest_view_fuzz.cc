@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "secure_mcu/guest_view/layout.h"
-#include "secure_mcu/guest_view/peek.h"
 #include "secure_mcu/guest_view/reader.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/given_files.h"

@@ -8,7 +8,7 @@
 #include <bit>
 
 #include "proto/registers/guest_port.h"
-#include "secure_mcu/chip/hpc_read_path.h"
+#include "secure_mcu/chip/live_counts.h"
 #include "secure_mcu/pipeline/guest_gate.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -10,15 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "sim/riscv/assembler.h"
 #include "sim/riscv/core.h"
 #include "sim/riscv/csr.h"
 #include "sim/riscv/kernels/kernels.h"
 #include "sim/riscv/machine.h"
-#include "sim/riscv/memory.h"
 #include "sim/riscv/program.h"
-#include "sim/riscv/program_source.h"
 #include "sim/riscv/shape.h"
+#include "sim/riscv/test_core.h"
 #include "sim/wires/wire_source.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -97,7 +95,7 @@ std::unique_ptr<riscv::Machine> MakeMachine(const Input& input, riscv::CsrPort& 
   return *std::move(machine);
 }
 
-// What is `ahead` of the other count is on its way: at most a line of each core.
+// The difference of the two counts is on its way: at most a line of each core.
 void CheckOnItsWay(uint64_t ahead, uint64_t behind, uint64_t cores) {
   FUZZ_CHECK(ahead >= behind);
   FUZZ_CHECK(ahead - behind <= cores);

@@ -35,7 +35,7 @@ void CheckTerms(const RotationTerms& terms) {
   FUZZ_CHECK(terms.profile == mailbox::RotationProfile::kFast || !terms.adapt);
 }
 
-// Of a device that has the weighted events.
+// The device has the weighted events.
 void CheckBothWays(const RotationFile& file) {
   mailbox::Catalog catalog;
   catalog.reference_clock_hz = kClockHz;

@@ -3,7 +3,7 @@
 // The content of a sealed record of suite 2. What was decoded is as large as it says, and survives encoding.
 #include <algorithm>
 
-#include "proto/envelope/counts.h"
+#include "proto/envelope/record.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "client/lib/opener.h"
-#include "proto/envelope/seal.h"
+#include "proto/envelope/keys.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

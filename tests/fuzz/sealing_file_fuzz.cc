@@ -7,7 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "proto/exchange/exchange_fixture.h"
-#include "proto/exchange/sealing_file.h"
+#include "proto/exchange/exchanger.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/given_files.h"
 

@@ -3,7 +3,7 @@
 // An attestation report of AMD SEV-SNP. What was parsed survives encoding.
 #include <algorithm>
 
-#include "proto/attestation/snp_report.h"
+#include "proto/attestation/snp_evidence.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

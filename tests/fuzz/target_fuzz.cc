@@ -10,7 +10,6 @@
 #include "secure_mcu/firmware/fake_device.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/mailbox_target.h"
-#include "secure_mcu/firmware/virtual_bus.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

@@ -3,7 +3,7 @@
 """Every metric of the daemon is documented, and its name is kept from the events of devices.
 
 A device chooses the names of its events: one that makes a family of the daemon's own name would make the operator's
-scrape invalid. Families of events begin with a level; proto/exposition/family_names.cc lists the others that do.
+scrape invalid. Families of events begin with a level; proto/exposition/prometheus_text.cc lists the others that do.
 """
 
 import os
@@ -24,7 +24,7 @@ _UNITS = {"Ratios": "ratio", "Bandwidths": "bytes_per_second"}
 
 
 def stem(name):
-    """What family_names.cc has of it; None for one that no event can have."""
+    """What prometheus_text.cc has of it; None for one that no event can have."""
     found = re.fullmatch(r"sideband_((?:device|vm|context|host)_\w+?)(?:_total)?", name)
     return found.group(1) if found else None
 
@@ -41,14 +41,14 @@ class MetricsTest(unittest.TestCase):
         sources = [os.path.join(folder, name) for folder in ("daemon/exposition", "daemon/metrics", "daemon/board")
                    for name in os.listdir(os.path.join(root, folder))
                    if name.endswith(".cc") and not name.endswith("_test.cc")]
-        sources.append("proto/exposition/family_names.h")
+        sources.append("proto/exposition/prometheus_text.h")
         cls.names = {name for path in sources for name in _NAME.findall(read(path))}
         words = dict(_WORD.findall(read(_WORDS)))
         cls.words = {(words[metric], _UNITS[table]) for table, rows in _METRIC_TABLE.findall(read(_BOARD_METRICS))
                      for metric in _METRIC.findall(rows)}
         cls.names |= {"sideband_%s_%s_%s" % (scope, word, unit) for scope in ("board", "partition")
                       for word, unit in cls.words}
-        table = re.search(r"kOwnStems\[\] = \{(.*?)\};", read("proto/exposition/family_names.cc"), re.DOTALL)
+        table = re.search(r"kOwnStems\[\] = \{(.*?)\};", read("proto/exposition/prometheus_text.cc"), re.DOTALL)
         cls.stems = re.findall(r'"([^"]+)"', table.group(1))
         cls.page = read("docs/metrics.md")
 

@@ -9,8 +9,8 @@ import sys
 import unittest
 
 _RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST_WORKSPACE", ""))
-_FOLDERS = ("client/python", "tests/conformance", "tests/debian", "tests/deploy", "tests/e2e", "tests/package",
-            "tests/simulation")
+_FOLDERS = ("client/python", "tests/bmc", "tests/conformance", "tests/debian", "tests/deploy", "tests/e2e",
+            "tests/package", "tests/simulation")
 # Beside an address of this machine; as the value of a name; in a call that binds every address.
 _PORT = re.compile(r"""(?:(?:127\.0\.0\.1|localhost|0\.0\.0\.0|\[::1?\])(?::|["'], ?)|"""
                    r"""\b(?:\w*_)?port(?:_\w+)?(?:: \w+)? *= *|"""

@@ -68,25 +68,24 @@ class Tree:
                 largest = max(largest, (len(methods), name))
         return largest
 
-    def paragraphs(self):
-        """The first lines of the paragraphs of comments in headers, without the licence."""
+    def without_subject(self, names):
+        """The percentage of paragraphs of comments in these files, without the licence, that have no subject."""
         firsts = []
-        for header in self.headers:
+        for name in names:
             before = ""
-            for line in self.texts[header].splitlines()[1:]:
+            for line in self.texts[name].splitlines()[1:]:
                 match = COMMENT.match(line)
                 text = match[1] if match else ""
                 if text and not before:
                     firsts.append(text)
                 before = text
-        return firsts
+        return round(100 * sum(1 for text in firsts if WITHOUT_SUBJECT.match(text)) / len(firsts), 1)
 
 
 def measure():
     """{what: number}"""
     tree = Tree()
     headers, units = tree.headers, [name for name in tree.sources if name.endswith(".cc")]
-    paragraphs = tree.paragraphs()
     targets = build_files.read_targets(ROOT).values()
     lines = sum(tree.lines(tree.sources))
     build_lines = sum(tree.lines([name for name in tree.texts if Path(name).name == "BUILD"]))
@@ -103,8 +102,9 @@ def measure():
         "lines of BUILD for 100 of sources": round(100 * build_lines / lines, 2),
         "test programs": sum(1 for target in targets if target.is_test and any(map(is_test, target.sources))),
         "methods of the largest class": tree.largest_class()[0],
-        "comments of headers without a subject, percent": round(
-            100 * sum(1 for text in paragraphs if WITHOUT_SUBJECT.match(text)) / len(paragraphs), 1),
+        "comments of headers without a subject, percent": tree.without_subject(headers),
+        "comments of .cc without a subject, percent": tree.without_subject(
+            [name for name in tree.texts if name.endswith(".cc")]),
     }
 
 

@@ -8,17 +8,18 @@ import unittest
 import shape
 
 MOST = {
-    "headers with one user in their own folder, percent": 10.4,
-    "folders with sources": 70,
-    "lines of BUILD for 100 of sources": 3.2,
-    "test programs": 79,
+    "headers with one user in their own folder, percent": 10.1,
+    "folders with sources": 68,
+    "lines of BUILD for 100 of sources": 3.1,
+    "test programs": 78,
     "methods of the largest class": 60,
     "comments of headers without a subject, percent": 0,
+    "comments of .cc without a subject, percent": 0,
 }
 LEAST = {
-    "lines of a header, median": 90,
-    "lines of a .cc, median": 163,
-    "lines of a source file, mean": 145,
+    "lines of a header, median": 111,
+    "lines of a .cc, median": 197,
+    "lines of a source file, mean": 172,
 }
 
 
@@ -32,7 +33,7 @@ class ShapeTest(unittest.TestCase):
 
     def test_one_user_is_found(self):
         users = shape.Tree().only_users()
-        self.assertEqual(users.get("daemon/collector/redact.h"), "daemon/collector/device_collector")
+        self.assertEqual(users.get("daemon/collector/published_rows.h"), "daemon/collector/device_collector")
         self.assertNotIn("daemon/collector/bus_jobs.h", users)
 
 

@@ -42,7 +42,7 @@ RULES_OF_TESTS = (
 # {(file, the code): reason}
 ALLOWED = {
     ("daemon/base/clock.cc", "absl::Now"): "the Clock itself",
-    ("client/lib/key_exchange.cc", "absl::Now"): "a certificate ends at a time of the wall clock",
+    ("client/lib/record_source.cc", "absl::Now"): "a certificate ends at a time of the wall clock",
     ("client/cli/command.h", "absl::Now"): "what `--since 5m` is counted from: the daemon's snapshots have calendar times",
     ("daemon/metrics/self_metrics.cc", "CLOCK_REALTIME"): "the start of the process, since 1970, read once",
     ("secure_mcu/command_line.cc", "absl::Now"): "a driver's messages have calendar times",

@@ -17,7 +17,6 @@
 #include "proto/smbus/transfer.h"
 #include "secure_mcu/firmware/command_handler.h"
 #include "secure_mcu/firmware/mailbox_target.h"
-#include "secure_mcu/firmware/virtual_bus.h"
 
 namespace sideband::tests {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a malicious device can put on the screens: the daemon's unmodified way from the session to the metrics and the
-// messages, for an operator and for a tenant of one VM.
+// A malicious device and the screens: the daemon's unmodified way from the session to the metrics and the messages, for
+// an operator and for a tenant of one VM.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "daemon/audit/fake_audit_sink.h"
-#include "daemon/authz/policy_holder.h"
+#include "daemon/authz/policy.h"
 #include "daemon/collector/device_collector.h"
 #include "daemon/collector/fake_context.h"
 #include "daemon/exposition/exposition.h"
@@ -26,7 +26,7 @@
 #include "daemon/view/reader.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
-#include "proto/exposition/text.h"
+#include "proto/exposition/prometheus_text.h"
 #include "proto/mailbox/extension.h"
 #include "tests/conformance/in_process_bus.h"
 #include "tests/simulation/hostile_device.h"

@@ -29,7 +29,6 @@
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/mailbox_target.h"
-#include "secure_mcu/firmware/virtual_bus.h"
 #include "sim/bus/faulty_bus.h"
 #include "tests/conformance/in_process_bus.h"
 #include "tests/simulation/reader.h"

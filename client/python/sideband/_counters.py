@@ -9,7 +9,7 @@ import typing
 
 from sideband import _values
 from sideband._errors import ProtocolError
-from sideband._names import ByEvent, full_name
+from sideband._names import ByEvent, did_you_mean, full_name
 from sideband._proto.sideband.v1 import telemetry_pb2 as pb
 
 # More than a device can have: 1 + 1024 VMs + 16384 contexts + slices, and their events. An answer beyond them is
@@ -276,8 +276,16 @@ class Snapshot:
         """The only row that `find` finds; KeyError if it is not there, or if a scope is on several slices."""
         found = self.find(vm, context)
         if len(found) != 1:
-            raise KeyError("%d rows of %s" % (len(found), Scope(self.device, vm, context)))
+            hint = "" if found else self._nearest(vm, context)
+            raise KeyError("%d rows of %s%s" % (len(found), Scope(self.device, vm, context), hint))
         return found[0]
+
+    def _nearest(self, vm, context):
+        """A suggestion for a row that is not there: a context of the VM, else a VM."""
+        scopes = [row.scope for row in self.rows]
+        contexts = {scope.context for scope in scopes if scope.context and vm in (scope.vm, scope.vm_uuid)}
+        vms = {scope.vm for scope in scopes if scope.vm}
+        return did_you_mean(context, contexts) if context and self.find(vm) else did_you_mean(vm, vms)
 
     @classmethod
     def of(cls, message):

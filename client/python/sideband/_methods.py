@@ -183,6 +183,8 @@ class Methods:
 
         patience: seconds to wait for the snapshot that brings what was counted.
         """
+        if not isinstance(begin, Mark) or not isinstance(end, Mark):
+            raise TypeError("a span is between two Marks, not their numbers: client.marks() returns them")
         scope, events = begin.scope, _names(events)
         request = pb.GetSpanRequest(device=scope.device, vm=scope.vm_uuid or scope.vm, from_mark=begin.mark_id,
                                     to_mark=end.mark_id, events=events)

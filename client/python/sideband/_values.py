@@ -12,6 +12,8 @@ import enum
 _NS = 1_000_000_000
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _MICROSECOND = datetime.timedelta(microseconds=1)
+# In 1973: an int from 1 up to this is a number of seconds, of milliseconds or of microseconds, and no time here.
+_TIME_MIN_NS = 10 ** 17
 
 
 class Word(str, enum.Enum):
@@ -66,9 +68,10 @@ def time_to_ns(time, now_ns):
         if time.tzinfo is None:
             raise ValueError("a time without a time zone: datetime.now(timezone.utc) has one")
         return (time - _EPOCH) // _MICROSECOND * 1000
-    if not isinstance(time, int):
-        raise TypeError("a time is a datetime.datetime, a datetime.timedelta before now, or nanoseconds since 1970, not %r"
-                        % (time,))
+    if not isinstance(time, int) or 0 < time < _TIME_MIN_NS:
+        kind = ValueError if isinstance(time, int) else TypeError
+        raise kind("a time is a datetime.datetime, a datetime.timedelta before now, or nanoseconds since 1970, not %r"
+                   % (time,))
     return time
 
 

@@ -17,7 +17,7 @@ namespace sideband::riscv {
 
 struct Kernel {
   absl::string_view name;
-  std::span<const uint32_t> words;  // at kProgramBase (sim/riscv/memory.h)
+  std::span<const uint32_t> words;  // at kProgramBase (sim/riscv/program.h)
 };
 
 // In the order of their names.

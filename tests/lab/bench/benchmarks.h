@@ -94,7 +94,7 @@ absl::StatusOr<Rows> MeasureProgramSpeed(const std::string& scratch);
 absl::StatusOr<Rows> MeasureReplayCore();
 
 // The cost of sealing: processor time of records and exchanges, and a device's bus.
-// Records: the speed of SealRecord relative to OpenSSL's EVP interface alone, which is initialised anew for each record
+// Records: the speed of SealRecord relative to OpenSSL's EVP interface alone, which is initialised for each record
 // of the same size; and contexts per second on one core, with 32 events, from blocks to records. An exchange: processor
 // time of the sealer, with evidence of SEV-SNP and its chain. The bus: the bytes of snapshots of the chip's device if
 // it seals, relative to those if it does not. Files of keys are written into `scratch`.

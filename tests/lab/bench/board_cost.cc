@@ -17,10 +17,9 @@
 #include "proto/smbus/transfer.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
-#include "secure_mcu/device/viewed_device.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/mailbox_target.h"
-#include "secure_mcu/firmware/virtual_bus.h"
+#include "secure_mcu/serve/served_device.h"
 #include "tests/lab/bench/benchmarks.h"
 
 namespace sideband::bench {
@@ -189,7 +188,7 @@ class GroupMeter {
 
 uint64_t Longest(uint64_t before, uint64_t value) { return std::max(before, value); }
 
-// What the collector's thread does until the next snapshot: commands of the board, as long as it is not due.
+// Does the work of the collector's thread until the next snapshot is due: commands of the board.
 absl::Status RunBoard(Site& site, absl::Duration due, SnapshotWait& wait) {
   while (site.Elapsed() < due) {
     const uint64_t start = site.bit_times();

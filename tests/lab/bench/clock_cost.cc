@@ -71,7 +71,7 @@ absl::StatusOr<double> PacketNs(const Packets& drawn) {
   return Nanoseconds(best, kPackets);
 }
 
-// Of numbers that are ready.
+// The samples are ready numbers.
 absl::StatusOr<double> LeastSquaresNs(const std::vector<experiments::Sample>& samples) {
   BestTime best;
   double slope = 0;
@@ -86,7 +86,7 @@ absl::StatusOr<double> LeastSquaresNs(const std::vector<experiments::Sample>& sa
   return Nanoseconds(best, kPackets);
 }
 
-// Of packets that are as hostile as the fit's: their bars are checked, and that they ascend.
+// The packets are as hostile as the fit's: checks their bars, and that they ascend.
 absl::Status AddChecked(const std::vector<ClockPacket>& packets, experiments::LeastSquares& fit) {
   const ClockPacket& first = packets.front();
   const ClockPacket none{};
@@ -115,7 +115,7 @@ absl::StatusOr<double> CheckedLeastSquaresNs(const std::vector<ClockPacket>& pac
   return Nanoseconds(best, kPackets);
 }
 
-// Of edges of the newest thousand packets.
+// The queried edges are those of the newest thousand packets.
 absl::StatusOr<double> QueryNs(const ClockStrip& strip) {
   std::mt19937_64 draws(2);
   std::vector<uint64_t> edges(kQueries);
@@ -192,7 +192,7 @@ absl::StatusOr<std::unique_ptr<ClockedRun>> Create(const std::string& text, cons
   return running;
 }
 
-// Of snapshots an interval apart, relative to the one before.
+// The size of a snapshot relative to the one before, an interval earlier.
 size_t SteadyBytes(ClockedRun& running) {
   const mailbox::Snapshot base = running.device->Latch();
   running.Advance(absl::Seconds(1));

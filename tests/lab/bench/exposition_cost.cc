@@ -12,7 +12,7 @@
 #include "daemon/exposition/exposition.h"
 #include "daemon/exposition/exposition_cache.h"
 #include "daemon/exposition/text_buffer.h"
-#include "proto/exposition/text.h"
+#include "proto/exposition/prometheus_text.h"
 #include "tests/lab/bench/benchmarks.h"
 #include "tests/lab/bench/measurement.h"
 #include "tests/lab/bench/metrics_world.h"

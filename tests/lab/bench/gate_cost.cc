@@ -81,7 +81,7 @@ absl::Status MeasureCycles(const mcu::ChipFile& file, GateCost& cost) {
   if (stats.exits == 0 || stats.switches < 2) return absl::InternalError("no exits, or no switches");
   cost.exits = stats.exits;
   cost.switches = stats.switches;
-  // As many entries as exits, but for the slices that are in one.
+  // There are as many entries as exits, but for the slices that are in one.
   cost.transition_cycles =
       2.0 * static_cast<double>(stats.gate_cycles) / static_cast<double>(stats.exits + stats.entries);
   cost.switch_cycles = costs.Median();

@@ -7,7 +7,7 @@
 // Prints "ready" when each client has had an answer. Then each line of stdin has an answer in one line. `calls`: each
 // client calls GetSnapshot again and again for so long; "CALLS MEDIAN-US P99-US". `streams`: each client subscribes;
 // "UPDATES BYTES" so far. Ends with stdin.
-// FOLDER has the server's certificates; clients take turns to be its tenants.
+// FOLDER has the server's certificates; clients are its tenants in turn.
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>

@@ -215,7 +215,7 @@ class SidebandServer {
   }
 
   uint16_t port() const { return server_->port(); }
-  // What the daemon does every second.
+  // The daemon does this every second.
   void Tick() {
     server_->CheckCertificates();
     server_->UpdateHealth();

@@ -45,7 +45,7 @@ double ElapsedUs(const Work& work) {
   return absl::ToDoubleMicroseconds(SteadyNow() - start);
 }
 
-// Of at least one value; of an even number the greater of the two in the middle.
+// At least one value; if their number is even, the greater of the two in the middle.
 double Median(std::vector<double> values) {
   std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
   return values[values.size() / 2];

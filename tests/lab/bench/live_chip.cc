@@ -118,13 +118,13 @@ void Advance(Live& live, const mcu::HostPlan& host) {
   live.chip->AdvanceTo(end);
 }
 
-// Of the cycles below `cycle`, those of the guest.
+// The number of cycles below `cycle` that are the guest's.
 uint64_t GuestCycles(const mcu::HostPlan& host, uint64_t cycle) {
   if (host.every == 0 || cycle < host.every) return cycle;
   return cycle - (cycle / host.every - 1) * host.time - std::min(host.time, cycle % host.every);
 }
 
-// Of the cycles below `cycle`, what a counter of the first slice counts.
+// The count of a counter of the first slice in the cycles below `cycle`.
 uint64_t Expected(uint32_t counter, const Gating& gating, const sim::Workload& guest, const sim::Workload& host,
                   uint64_t cycle) {
   const sim::WireId wire = WireOf(counter, gating);
@@ -163,7 +163,7 @@ absl::StatusOr<double> MeasureGating(const Gating& gating) {
   return best.seconds() / kTriggersPerRound;
 }
 
-// What gates cost, and exits at growing rates.
+// The cost of gates, and of exits at growing rates.
 absl::Status AddGated(const char* name, const std::vector<mcu::GateGroup>& groups, double ungated, LiveChip& live) {
   SIDEBAND_ASSIGN_OR_RETURN(const double without, MeasureGating({.groups = groups}));
   live.rows.push_back({absl::StrCat("live: ", name, ", without exits"), without / ungated, "x ungated",

@@ -20,7 +20,7 @@
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/block_peeker.h"
-#include "daemon/mailbox/counting_writer.h"
+#include "daemon/mailbox/device_commands.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/mailbox/snapshot_reader.h"
@@ -29,14 +29,11 @@
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/snapshot.h"
-#include "proto/mailbox/snapshot_cost.h"
 #include "proto/smbus/bus_name.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/mailbox_target.h"
-#include "secure_mcu/firmware/virtual_bus.h"
-#include "tests/lab/bench/counting_bus.h"
 
 namespace sideband::bench {
 namespace {
@@ -49,7 +46,7 @@ struct Context {
   double sum_increments = 0;
 };
 
-// Of contexts that have counted: a bit tells that another has not.
+// Only contexts that have counted: a bit tells that another has not.
 std::vector<Context> ContextsOf(const mailbox::Snapshot& before, const mailbox::Snapshot& now) {
   std::vector<Context> contexts;
   for (size_t i = 0; i < now.blocks.size(); ++i) {
@@ -82,7 +79,7 @@ class AdaptiveWidths {
   double total_ = 0;
 };
 
-// What is expected of counter `c`, given the context's earlier ones.
+// Predicts the increment of counter `c`, given the context's earlier ones.
 using Model = std::function<double(const Context& context, size_t c)>;
 
 double Nothing(const Context&, size_t) { return 0; }
@@ -230,7 +227,7 @@ uint64_t FullWindows(uint64_t bytes) {
   return (bytes + mailbox::kWindowBytes - 1) / mailbox::kWindowBytes * kWindowBitTimes;
 }
 
-// What the same snapshot and base cost in a version, on average.
+// The average cost of the same snapshot and base in a version.
 double CostOf(mailbox::Snapshot snapshot, const mailbox::Snapshot& base, mailbox::ExtensionVersion version) {
   snapshot.statistics.emplace();
   uint64_t bit_times = 0;

@@ -14,11 +14,35 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "daemon/transport/transport.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/snapshot.h"
+#include "proto/smbus/transfer.h"
 #include "tests/lab/bench/measurement.h"
 
 namespace sideband::bench {
+
+// A daemon transport to a bus in this process; it counts transactions and bit times. Not thread-safe.
+class CountingBus final : public daemon::Transport {
+ public:
+  // `bus` must outlive it.
+  explicit CountingBus(smbus::Bus& bus) : bus_(bus) {}
+
+  absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override {
+    smbus::TransferResult result = bus_.Execute(transfer);
+    bit_times_ += smbus::BitTimes(transfer, result);
+    ++transactions_;
+    return result;
+  }
+
+  uint64_t bit_times() const { return bit_times_; }
+  uint64_t transactions() const { return transactions_; }
+
+ private:
+  smbus::Bus& bus_;
+  uint64_t bit_times_ = 0;
+  uint64_t transactions_ = 0;
+};
 
 // A lower bound for the size of a snapshot's increments: the information of each increment that no sum of others
 // implies, under the best of several adaptive models.
@@ -63,7 +87,7 @@ struct PeekBudget {
   uint64_t snapshot = 0;       // a later snapshot of the device, one context in eight active, as a stream of version 1
   uint64_t predicted = 0;      // the same of version 2, which predicts these closed-form workloads exactly
   uint64_t plain = 0;          // 64 SMBPBI commands
-  bool is_as_computed = true;  // the daemon's own estimate is exact (proto/mailbox/snapshot_cost.h)
+  bool is_as_computed = true;  // the daemon's own estimate is exact (proto/mailbox/snapshot.h)
 };
 
 absl::StatusOr<PeekBudget> MeasurePeekBudget(const std::string& chip_file);

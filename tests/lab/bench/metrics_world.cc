@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "proto/mailbox/event_set.h"
+#include "proto/mailbox/counting.h"
 #include "proto/mailbox/rotation.h"
 
 namespace sideband::bench {
@@ -77,7 +77,7 @@ mailbox::Snapshot MakeData(const MetricsSize& size) {
   return data;
 }
 
-// As if each counter had counted a share of its own, between a tenth and nine tenths, of the capacity.
+// Each counter has a share of the capacity of its own, between a tenth and nine tenths.
 std::vector<double> MakeRates(const MetricsSize& size, size_t counters) {
   std::vector<double> rates(counters);
   for (size_t i = 0; i < counters; ++i) {

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "daemon/audit/audit_sink.h"
-#include "daemon/authz/policy_holder.h"
+#include "daemon/authz/policy.h"
 #include "daemon/base/clock.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/snapshot/topology.h"

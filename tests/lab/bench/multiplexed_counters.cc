@@ -13,13 +13,12 @@
 #include "secure_mcu/chip/chip.h"
 #include "sim/riscv/kernels/kernels.h"
 #include "sim/riscv/machine.h"
-#include "sim/riscv/program_source.h"
 #include "tests/lab/bench/benchmarks.h"
 
 namespace sideband::bench {
 namespace {
 
-// As many events as a machine can have: 8 cores with a kernel each, 16 slices of L2.
+// The most events that a machine can have: 8 cores with a kernel each, 16 slices of L2.
 constexpr riscv::MachineShape kShape{.cores = riscv::MachineShape::kCoresMax,
                                      .memory_bytes = uint64_t{2} << 20,
                                      .l2 = {.bytes = 256 << 10, .ways = 8},
@@ -30,7 +29,7 @@ constexpr uint64_t kMultiplexedTurns = 200;  // of a bracket
 constexpr uint64_t kRareBelow = 100;         // events of a bracket; an error of a few would tell nothing
 constexpr size_t kMultiplexedCounters = 2;
 constexpr size_t kSwitchAccesses = 2 * kMultiplexedCounters;  // each counter is read, and gets its next event
-// Of a request: hpcm, hpcc, and hpcc once before the values.
+// A request has hpcm, hpcc, and hpcc once before the values.
 constexpr size_t kRequestAccesses = 3;
 
 using Counts = std::vector<uint64_t>;  // by event
@@ -159,7 +158,7 @@ std::vector<size_t> Choose(const Bracket& bracket, size_t wanted) {
   return chosen;
 }
 
-// What perf and its like report: an event's count while it had a counter, scaled to the whole bracket.
+// The estimate of perf and its like: an event's count while it had a counter, scaled to the whole bracket.
 double Estimate(const Bracket& bracket, size_t group, size_t groups, size_t event) {
   uint64_t counted = 0, turns = 0;
   for (size_t turn = group; turn < bracket.turns.size(); turn += groups) {
@@ -169,7 +168,7 @@ double Estimate(const Bracket& bracket, size_t group, size_t groups, size_t even
   return static_cast<double>(counted) * static_cast<double>(kMultiplexedTurns) / static_cast<double>(turns);
 }
 
-// The relative errors of the events, ascending. Groups of two take turns.
+// The relative errors of the events, ascending. Groups of two are multiplexed.
 std::vector<double> Errors(const Bracket& bracket, const std::vector<size_t>& events) {
   const size_t groups = events.size() / kMultiplexedCounters;
   std::vector<double> errors;

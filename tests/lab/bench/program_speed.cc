@@ -28,9 +28,7 @@
 #include "sim/riscv/core.h"
 #include "sim/riscv/kernels/kernels.h"
 #include "sim/riscv/machine.h"
-#include "sim/riscv/memory.h"
 #include "sim/riscv/program.h"
-#include "sim/riscv/program_source.h"
 #include "sim/riscv/shape.h"
 #include "tests/lab/bench/benchmarks.h"
 #include "tests/lab/bench/measurement.h"
@@ -282,7 +280,7 @@ struct Traffic {
   uint64_t writes;
 };
 
-// Of a machine whose cores have halted.
+// The cores of the machine have halted.
 absl::StatusOr<Traffic> TrafficOf(const Kernel& kernel, const riscv::Machine& machine) {
   const uint64_t misses = machine.Sum(CoreEvent::kL1iReadMiss) + machine.Sum(CoreEvent::kL1dReadMiss) +
                           machine.Sum(CoreEvent::kL1dWriteMiss);

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "secure_mcu/chip/hpc_read_path.h"
+#include "secure_mcu/chip/live_counts.h"
 
 namespace sideband::bench {
 namespace {
@@ -119,7 +119,7 @@ class Reader {
   explicit Reader(const HpcRetryOptions& options)
       : bitmap_(~uint64_t{0} >> (kRetryEvents - options.counters)),
         counters_(options.counters),
-        // Of a switch in one cycle, so that a time of n cycles has none with the probability exp(−n · rate).
+        // A switch in one cycle has this probability, so that n cycles have none with the probability exp(−n · rate).
         switch_probability_(-std::expm1(-options.switches_per_cycle)),
         random_(options.seed),
         path_({.slices = 1, .events = kRetryEvents}, [](size_t, mcu::HpcManagerId, auto, auto) {}) {

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "secure_mcu/pipeline/hpc.h"
+#include "secure_mcu/pipeline/hpc_client.h"
 #include "tests/lab/bench/measurement.h"
 
 namespace sideband::bench {

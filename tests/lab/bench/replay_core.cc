@@ -23,7 +23,6 @@
 #include "secure_mcu/pipeline/unit_level_counter.h"
 #include "sim/waveform/trace_reader.h"
 #include "sim/wires/packed_wires.h"
-#include "sim/wires/popcount.h"
 #include "tests/lab/bench/benchmarks.h"
 #include "tests/lab/bench/measurement.h"
 

@@ -16,9 +16,8 @@
 #include "daemon/mailbox/snapshot_reader.h"
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
-#include "proto/envelope/counts.h"
 #include "proto/envelope/keys.h"
-#include "proto/envelope/seal.h"
+#include "proto/envelope/record.h"
 #include "proto/exchange/exchange_fixture.h"
 #include "proto/exchange/exchanger.h"
 #include "proto/exchange/guest_exchange.h"
@@ -26,13 +25,12 @@
 #include "proto/smbus/bus_name.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
-#include "secure_mcu/device/viewed_device.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/mailbox_target.h"
-#include "secure_mcu/firmware/virtual_bus.h"
 #include "secure_mcu/sealing/device_sealer.h"
+#include "secure_mcu/serve/served_device.h"
 #include "tests/lab/bench/benchmarks.h"
-#include "tests/lab/bench/counting_bus.h"
+#include "tests/lab/bench/mailbox_budget.h"
 #include "tests/lab/bench/measurement.h"
 
 namespace sideband::bench {
@@ -45,7 +43,7 @@ constexpr uint16_t kEvents = 32;
 
 envelope::Secret SomeSecret() { return envelope::Secret::Take(Bytes(envelope::kStaticKeyBytes, 7)); }
 
-// AES-256-GCM as EVP has it, with its context kept and initialised anew for each record.
+// AES-256-GCM as EVP has it, with its context kept and initialised for each record.
 class BareEvp {
  public:
   explicit BareEvp(size_t text_bytes) : context_(EVP_CIPHER_CTX_new()), text_(text_bytes) {}

@@ -16,7 +16,7 @@
 #include "proto/base/errors.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/rotation_plan.h"
-#include "sim/workload/steady_workload.h"
+#include "sim/workload/synthetic_slice.h"
 #include "sim/workload/workload.h"
 #include "tests/lab/experiments/plot_data.h"
 

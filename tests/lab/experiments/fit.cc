@@ -286,7 +286,7 @@ void PrintAccuracy() {
 
 // --- E7: other ways ---
 
-// Of edges between the newest two packets.
+// The errors of one way, at edges between the newest two packets.
 struct Score {
   double worst_error = 0, error_sum = 0, claim_sum = 0;
   uint64_t estimates = 0, outside = 0;
@@ -362,8 +362,8 @@ void PrintRivals() {
   }
 }
 
-// Of one segment, over its packets: the half-width at the newest packet, and the errors of both; and the half-width at
-// each packet once all are there.
+// Curves over the packets of one segment: the half-width at the newest packet, and the errors of both ways; and the
+// half-width at each packet once all are there.
 std::vector<bench::Curve> Narrowing() {
   const World world = DrawWorld({.hertz = 1'250'000'000, .packets = kPackets}, 7);
   ClockStrip strip = EmptyStrip(world);

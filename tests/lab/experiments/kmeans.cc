@@ -18,7 +18,7 @@
 #include "proto/base/errors.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/rotation_plan.h"
-#include "sim/workload/steady_workload.h"
+#include "sim/workload/synthetic_slice.h"
 #include "sim/workload/workload.h"
 #include "tests/lab/experiments/plot_data.h"
 #include "tests/lab/experiments/series_distance.h"
@@ -86,7 +86,7 @@ mailbox::RotationSettings TwoSet(double stable, double fluctuating) {
           .adapt = false};
 }
 
-// What a run says of an event, and its truth.
+// A run's estimate of an event, and its truth.
 struct Row {
   uint16_t event;
   double estimate, truth;

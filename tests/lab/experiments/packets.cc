@@ -15,8 +15,7 @@
 #include "absl/strings/str_format.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
-#include "secure_mcu/pipeline/domain_monitor.h"
-#include "secure_mcu/pipeline/packet_ring.h"
+#include "secure_mcu/pipeline/clock_packets.h"
 #include "sim/wires/domain_clock.h"
 
 namespace sideband {
@@ -53,7 +52,7 @@ class Association {
   uint64_t wrong_by_arrival() const { return wrong_by_arrival_; }
 
  private:
-  // What arrives before the next trigger; without numbers it would be of the newest reference packet.
+  // Takes what arrives before the next trigger; without numbers it would be of the newest reference packet.
   void Deliver(uint64_t cycle, uint32_t newest) {
     while (const auto packet = monitor_.TakeArrived(cycle)) {
       ring_.Add(0, *packet);

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "proto/clocks/clock_strip.h"
-#include "proto/clocks/counts_within.h"
 
 namespace sideband::clocks {
 namespace {

@@ -189,7 +189,7 @@ uint32_t EdgesHeldIn(const LawsCase& test, uint32_t domain, uint64_t cycle);
 
 std::ostream& operator<<(std::ostream& out, const LawsCase& test);
 
-// Generates cases that shrink to small ones (laws_gen.cc).
+// Generates cases that shrink to small ones.
 rc::Gen<LawsCase> AnyCase();
 
 }  // namespace sideband::mcu

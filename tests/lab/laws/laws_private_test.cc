@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kSlices = 2;
 constexpr uint32_t kFirstOpen = 2 * kPlacesOfVm;  // the first tenant of VM 3
 
-// VM 1 is private and has slice 0 for itself; VM 2 is private and takes turns with VM 3 on slice 1.
+// VM 1 is private and has slice 0 for itself; VM 2 is private and shares slice 1 with VM 3 by turns.
 LawsCase WithPrivateVms(LawsCase test) {
   test.slices = kSlices;
   while (test.collectors.size() <= kSlices) test.collectors.push_back(test.collectors[0]);
@@ -26,7 +26,7 @@ LawsCase WithPrivateVms(LawsCase test) {
   for (uint32_t i = 0; i < test.acts.size(); ++i) {
     CaseAct& act = test.acts[i];
     act.slice = (act.slice + i) % kSlices;
-    // Of a cycle of another clock that is held, the next resident has what no former one had.
+    // The counts of another clock's cycle that is held are the next resident's, if no former one had them.
     if (act.kind == CaseAct::kWithinCycle) act.kind = CaseAct::kLatch;
     if (act.kind != CaseAct::kSwitch || act.tenant >= kTenants) continue;
     act.tenant = act.slice == 0 ? act.tenant % kPlacesOfVm : kPlacesOfVm + act.tenant % (2 * kPlacesOfVm);

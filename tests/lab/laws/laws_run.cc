@@ -498,7 +498,7 @@ void LawsRun::Write(const CaseAct& act) {
 
 // --- Wrong bindings --------------------------------------------------------------------------------------------------
 
-// What was counted before is in the blocks, by a latch: the truth knows of cycles, not of commits.
+// A latch brings the earlier counts into the blocks: the truth knows of cycles, not of commits.
 void LawsRun::BindVm(uint32_t slice, std::optional<uint32_t> tenant) {
   // The truth has residents' commits alone.
   if (test_.host_blocks && !truth_.resident(slice)) return;
@@ -538,7 +538,7 @@ bool LawsRun::LosesData(uint32_t slice) const {
          });
 }
 
-// Of each of the slices there is one commit.
+// Each of the slices has one commit.
 template <typename Commits>
 void LawsRun::CountFaults(const std::vector<uint32_t>& slices, const Commits& commits) {
   uint64_t faults = chip_->stats().mmu_faults;

@@ -32,7 +32,7 @@ TEST(LawsTest, HoldOnAnyChipAndSchedule) {
   EXPECT_TRUE(rc::check("the laws hold", [] { Holds(*AnyCase()); }));
 }
 
-// Commits of a wrong binding go nowhere, are counted and flagged; every other count is exact, whoever else is there.
+// Commits of a wrong binding go nowhere, are counted and flagged; every other count is exact, beside any other VM.
 LawsCase Spoilt(LawsCase test) {
   test.faults = true;
   for (CaseAct& act : test.acts) {
@@ -46,7 +46,7 @@ TEST(LawsTest, HoldWithWrongBindings) {
   EXPECT_TRUE(rc::check("the laws hold", [] { Holds(*rc::gen::map(AnyCase(), Spoilt)); }));
 }
 
-// Whoever reads live counts, at whatever cycle, changes nothing that is counted, stated or delayed.
+// A reader of live counts, at whatever cycle, changes nothing that is counted, stated or delayed.
 TEST(LawsTest, ReadersLeaveNoTrace) {
   EXPECT_TRUE(rc::check("equal outcomes", [] {
     const LawsCase test = *AnyCase();

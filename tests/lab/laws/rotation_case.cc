@@ -124,7 +124,7 @@ void DrawSettings(RotationCase& test) {
   test.has_pass = *rc::gen::arbitrary<bool>();
 }
 
-// What else a chip can have beside a slice, a plan and contexts.
+// Draws the parts that a chip may have beside a slice, a plan and contexts.
 void DrawKinds(RotationCase& test) {
   test.slices = *rc::gen::element<uint32_t>(1, 1, 2, 3);
   test.has_gates = *rc::gen::arbitrary<bool>();

@@ -65,7 +65,7 @@ class RotationRun {
   const RotationTruth& truth() const { return *truth_; }
   const std::map<uint16_t, BlockId>& vms() const { return vms_; }
   const std::map<RotationScope, BlockId>& contexts() const { return contexts_; }
-  // Those of VM 1, with its contexts'.
+  // The blocks of VM 1 and of its contexts.
   std::vector<BlockId> BlocksOfVm1() const { return {vms_.at(1), contexts_.at({1, 0}), contexts_.at({1, 1})}; }
 
   // Latches at the cycle.
@@ -136,7 +136,7 @@ class RotationRun {
     }
   }
 
-  // What a latch would leave in each block.
+  // The counts that a latch would leave in each block.
   std::vector<std::vector<uint64_t>> LiveCounts() const {
     std::vector<uint16_t> events(EventsOf(test_));
     std::iota(events.begin(), events.end(), uint16_t{0});
@@ -309,7 +309,7 @@ TEST(RotationLawsTest, ExitsMakeNoTurnOlder) {
   ASSERT_TRUE(run.rotates());
   run.PlayTo(600);
   const mailbox::RotationPart part = run.chip().rotation().NumbersOf(run.contexts().at({1, 0})).parts.at(0);
-  // Of two groups only the second is open during the exit. Per set: all cycles, and those with each gate open.
+  // Only the second of the two groups is open during the exit. Per set: all cycles, and those with each gate open.
   EXPECT_EQ(part.enabled, (std::vector<uint64_t>{590, 120, 590}));
   EXPECT_EQ(std::vector<uint64_t>(part.running.begin(), part.running.begin() + 6),
             (std::vector<uint64_t>{570, 100, 570, 20, 20, 20}));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kFraction = 65536;
 
-// Two units: one whose events take turns, and one that counts the instructions.
+// Two units: one whose events are multiplexed, and one that counts the instructions.
 PipelineConfig ConfigOf(const ModelSpec& spec) {
   const auto events = static_cast<uint16_t>(spec.rates.size());
   PipelineConfig config{.slices = 1, .events = events + 1u};
@@ -54,7 +54,7 @@ constexpr uint64_t kSlots = 8192;
 struct Mix {
   std::string name;
   bool is_mixed = true;
-  // Of an event of a set.
+  // The rate of an event of a set.
   std::function<ModelRate(size_t set, uint64_t seed)> rate;
 };
 

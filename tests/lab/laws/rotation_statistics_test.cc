@@ -36,12 +36,12 @@ ModelSpec SpecOf(std::vector<uint64_t> residencies, bool adapt) {
   return spec;
 }
 
-// Of as many slots together, whole ones.
+// Residencies of as many whole slots each.
 std::vector<uint64_t> Whole(size_t residencies, uint64_t slots) {
   return std::vector<uint64_t>(residencies, slots * kSlot);
 }
 
-// Of any length up to that many slots.
+// Residencies of any length up to that many slots.
 std::vector<uint64_t> Cut(size_t residencies, uint64_t slots, uint64_t seed) {
   std::vector<uint64_t> lengths;
   for (size_t i = 0; i < residencies; ++i) lengths.push_back(1 + Scatter(seed, i) % (slots * kSlot));
@@ -63,14 +63,14 @@ class Tally {
     ++rows_;
     const double low = std::max(event.shown - kQuantile * event.deviation, static_cast<double>(event.counted));
     const double high = std::min(event.shown + kQuantile * event.deviation, event.upper);
-    // Shown are whole numbers.
+    // The shown numbers are whole ones.
     if (low - 1 <= truth && truth <= high + 1) ++hits_;
   }
 
   Statistics statistics() const {
     const double runs = static_cast<double>(runs_), mean = sum_ / runs;
     const double deviation = std::sqrt(std::max(squares_ / runs - mean * mean, 0.0));
-    // What is even has no error beyond rounding.
+    // An even rate has no error beyond rounding.
     return {.bias = std::abs(mean) < 1e-3 ? 0 : std::abs(mean) / deviation,
             .coverage = rows_ == 0 ? 1 : static_cast<double>(hits_) / static_cast<double>(rows_),
             .rows = rows_};

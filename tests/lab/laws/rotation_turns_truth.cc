@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "proto/mailbox/event_set.h"
+#include "proto/mailbox/counting.h"
 #include "secure_mcu/chip/turn_policy.h"
 
 namespace sideband::mcu {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "proto/mailbox/rotation.h"
-#include "secure_mcu/chip/rotation_periods.h"
 #include "secure_mcu/chip/rotation_plan.h"
+#include "secure_mcu/chip/turn_policy.h"
 #include "secure_mcu/pipeline/rotation_order.h"
 
 namespace sideband::mcu {

@@ -19,7 +19,7 @@ void SetPair(uint8_t& vector, size_t index, uint32_t value) {
   vector = static_cast<uint8_t>((vector & ~(3u << 2 * index)) | value << 2 * index);
 }
 
-// As hpc_reach.sv, for slice 0.
+// The same as hpc_reach.sv, for slice 0.
 uint64_t Reach(mcu::HpcManagerId manager, mcu::HpcPrivilege privilege) {
   const auto found = std::find(kManagerIds.begin(), kManagerIds.end(), manager);
   if (found == kManagerIds.end()) return 0;

@@ -14,7 +14,6 @@
 #include <optional>
 #include <vector>
 
-#include "secure_mcu/pipeline/hpc.h"
 #include "secure_mcu/pipeline/hpc_client.h"
 #include "secure_mcu/pipeline/hpc_interconnect.h"
 #include "tests/lab/rtl/Vcosimulation_top.h"

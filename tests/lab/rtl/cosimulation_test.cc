@@ -257,7 +257,7 @@ void Fairness::Step(const std::vector<ModelReadPath::Sent>& sent, const decltype
   ++cycle_;
 }
 
-// What runs have reached: one in which nothing happens would prove nothing.
+// The events that runs have reached: a run in which nothing happens would prove nothing.
 struct Reached {
   uint64_t values = 0, readerrors = 0, refusals = 0, faults = 0, grants = 0, aborted = 0, switches = 0;
 

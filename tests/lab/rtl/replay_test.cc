@@ -46,12 +46,12 @@ class SocReplay {
   explicit SocReplay(std::string folder) : folder_(std::move(folder)) {}
 
   std::string trace() const { return folder_ + "/trace.vcd"; }
-  // Of a slice in order.
+  // Residencies of a slice are added in order.
   void AddResidency(Residency residency) { residencies_.push_back(std::move(residency)); }
-  // In any order.
+  // Peeks are added in any order.
   void AddPeek(Peek peek) { peeks_.push_back(std::move(peek)); }
 
-  // What the program prints; null, and a message on standard error, if it fails.
+  // The output of the program; null, and a message on standard error, if it fails.
   nlohmann::json Execute() const;
 
  private:
@@ -311,7 +311,7 @@ TEST_F(ReplayTest, LiveCountsAreTheTallies) {
   CheckPeeks(replay_.Execute());
 }
 
-// What the programs read by CSRs, with its stamps, is what the pipeline has at these cycles.
+// The programs read by CSRs, with stamps, the counts that the pipeline has at these cycles.
 TEST_F(ReplayTest, LiveCountsAreWhatTheProgramsRead) {
   Run({"get", "get"});
   for (size_t core = 0; core < kCores; ++core) {

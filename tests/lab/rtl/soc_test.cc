@@ -92,7 +92,7 @@ TEST(SocTest, EventsOfASum) {
   EXPECT_EQ(counts[kInstructions], 7u + 256 * 5 + 2 + 256 * 5 + 3);
 }
 
-// What one core reads through the second level evicts what the other has there, and each count stays with its cause.
+// The reads of one core through the second level evict lines of the other, and each count stays with its cause.
 TEST(SocTest, CoresCountTheirOwnRequests) {
   SocBench alone, both;
   RunProgram(alone, "sum");

@@ -1,0 +1,489 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GPUs behind a BMC (tests/bmc) that the daemon reads by Redfish: the values on each surface, what the BMC sees of the
+daemon, and what happens when the BMC, its certificate, its sessions or the daemon end.
+"""
+
+import datetime
+import grp
+import os
+import pwd
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+import exposition
+import process_memory
+import programs
+import site_layout
+
+sys.path.append(programs.runfile("tests/bmc"))
+import mock_bmc  # noqa: E402 pylint: disable=wrong-import-position
+import mock_faults  # noqa: E402 pylint: disable=wrong-import-position
+import mock_machine  # noqa: E402 pylint: disable=wrong-import-position
+
+_NGINX = os.path.join(os.environ.get("SIDEBAND_NGINX") or "/usr/sbin", "nginx")
+PASSWORD = "correct-horse-battery-7"
+# The shortest interval of a BMC; a value is shown for three.
+INTERVAL_S = 5
+STALE_S = 3 * INTERVAL_S
+
+BMCS = """bmcs:
+  - name: node3
+    url: %s
+    %s
+    user: sideband
+    password_file: bmc.password
+    requests_per_minute: %d
+    devices: %s
+"""
+
+
+def number_of(text):
+    """A number, or the seconds of a duration."""
+    duration = re.fullmatch(r"P(?:(\d+)D)?T(?:(\d+)H)?(?:(\d+)M)?([\d.]+)S", str(text))
+    if not duration:
+        return float(text)
+    days, hours, minutes, seconds = (float(part or 0) for part in duration.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+
+
+class BmcSite(site_layout.Site):
+    """A site whose only devices are those of a BMC."""
+
+    def __init__(self, machine, requests_per_minute=120, **behaviour):
+        super().__init__()
+        self.requests_per_minute = requests_per_minute
+        self.url = None  # instead of the BMC's
+        os.mkdir(self.path("state"), 0o700)
+        self.bmc = mock_bmc.MockBmc(machine, self.folder, password=PASSWORD, **behaviour)
+
+    def start(self, devices='{name: "gpu{index}"}', trust="ca_file: %s"):
+        self.bmc.start()
+        self.configure(devices, trust)
+        self.start_daemon()
+
+    def configure(self, devices='{name: "gpu{index}"}', trust="ca_file: %s"):
+        self.set_password(PASSWORD)
+        trust = trust % self.bmc.ca_file if "%s" in trust else trust
+        section = BMCS % (self.url or self.bmc.url, trust, self.requests_per_minute, devices)
+        config = site_layout.CONFIG.format(interval="1s", **site_layout.VM_UUIDS).split("sealing:")[0]
+        rest = config[config.index("grpc:"):].replace("http:\n", "http:\n  redfish: true\n") + "state_dir: state\n"
+        site_layout.write(self.folder, "sidebandd.yaml", section + rest)
+
+    def set_password(self, password):
+        site_layout.write(self.folder, "bmc.password", password + "\n")
+        os.chmod(self.path("bmc.password"), 0o600)
+
+    def value(self, name, **labels):
+        return exposition.value(self.metrics("operator"), name, **labels)
+
+    def wait_for(self, expected, name, seconds=programs.PATIENCE_S, **labels):
+        programs.wait_until(lambda: self.value(name, **labels) == expected,
+                            lambda: "%s %s of %s\n%s" % (name, labels, expected, self.daemon.log()), seconds)
+
+    def close(self):
+        super().close()
+        if self.bmc.port:
+            self.bmc.stop()
+
+
+class BmcTestCase(unittest.TestCase):
+    def site_of(self, machine, **options):
+        site = BmcSite(machine, **options)
+        self.addCleanup(site.close)
+        return site
+
+    @staticmethod
+    def probe(site):
+        return programs.run("sidebandd", "--check", "--probe", "--config", "sidebandd.yaml", cwd=site.folder)
+
+
+class ValuesTest(BmcTestCase):
+    def test_an_hgx_machine_on_every_surface(self):
+        machine = mock_machine.HgxMachine(2)
+        machine.time_s = 1000  # all values stand still
+        site = self.site_of(machine)
+        site.start()
+        site.wait_for(1, "sideband_device_up", device="gpu1")
+        site.wait_for(1, "sideband_device_up", device="gpu2")
+        programs.wait_until(lambda: site.value("sideband_remapped_rows_total", device="gpu1", kind="corrected")
+                            is not None, "the values of the memory")
+        series, sent = site.metrics("operator"), site.bmc.values()
+        chassis = "/redfish/v1/Chassis/HGX_GPU_SXM_1/Sensors/HGX_GPU_SXM_1_"
+        system = "/redfish/v1/Systems/HGX_Baseboard_0/"
+        metrics = system + "Processors/GPU_SXM_1/ProcessorMetrics#/"
+        memory = system + "Memory/GPU_SXM_1_DRAM_0/MemoryMetrics#/"
+        for name, labels, uri, scale in (
+                ("temperature_celsius", {"sensor": "gpu"}, chassis + "TEMP_0", 1),
+                ("temperature_celsius", {"sensor": "memory"}, chassis + "DRAM_0_Temp_0", 1),
+                ("temperature_margin_celsius", {"sensor": "gpu"}, chassis + "TEMP_1", 1),
+                ("power_watts", {"sensor": "total"}, chassis + "Power_0", 1),
+                ("energy_joules_total", {"sensor": "total"}, chassis + "Energy_0", 1),
+                ("clock_hertz", {"clock": "graphics", "kind": "current"}, metrics + "OperatingSpeedMHz", 1e6),
+                ("clock_hertz", {"clock": "memory", "kind": "current"}, memory + "OperatingSpeedMHz", 1e6),
+                ("board_tensor_activity_ratio", {}, metrics + "Oem/Nvidia/TensorCoreActivityPercent", 0.01),
+                ("board_fp64_activity_ratio", {}, metrics + "Oem/Nvidia/FP64ActivityPercent", 0.01),
+                ("board_pcie_tx_bytes_per_second", {}, metrics + "Oem/Nvidia/PCIeRawTxBandwidthGbps", 1.25e8),
+                ("board_nvlink_data_rx_bytes_per_second", {}, metrics + "Oem/Nvidia/NVLinkDataRxBandwidthGbps", 1.25e8),
+                ("violation_seconds_total", {"kind": "power_limit"}, metrics + "PowerLimitThrottleDuration", 1),
+                ("pcie_link_errors_total", {"kind": "recovery"}, metrics + "PCIeErrors/L0ToRecoveryCount", 1),
+                ("ecc_errors_total", {"kind": "corrected", "memory": "dram"},
+                 memory + "LifeTime/CorrectableECCErrorCount", 1)):
+            with self.subTest(name, **labels):
+                expected = number_of(sent[uri]) * scale
+                found = exposition.value(series, "sideband_" + name, device="gpu1", **labels)
+                self.assertIsNotNone(found)
+                self.assertLessEqual(abs(found - expected), max(1e-6 * expected, 1e-3))
+        self.assertEqual([labels for name, labels in series if name == "sideband_vm_flags"], [])
+        shown = site.sideband("operator", "sensors", "--device", "gpu1", "--name", "power").stdout
+        self.assertRegex(shown, r"(?m)^gpu1 +power +sensor=total +\d+\.\d W$")
+        listed = site.sideband("operator", "devices").stdout
+        self.assertRegex(listed, r"(?m)^gpu1 ")
+        self.assertIn('"gpu2"', site.get("operator", "/page/status")[1])
+        self.assertEqual(site.get("operator", "/redfish/v1/Chassis/gpu1/Sensors/power_total")[0], 200)
+        for user in ("tenant-a", "tenant-b"):
+            self.assertNotIn("power", site.get(user, "/metrics")[1])
+            self.assertNotIn("gpu1 ", site.sideband(user, "sensors").stdout)
+
+    def test_a_ubb_machine(self):
+        site = self.site_of(mock_machine.UbbMachine(8))
+        site.start()
+        for device in ("gpu0", "gpu7"):
+            site.wait_for(1, "sideband_device_up", device=device)
+            programs.wait_until(lambda name=device: site.value("sideband_power_watts", device=name, sensor="total"),
+                                "its power")
+            programs.wait_until(lambda name=device: site.value("sideband_temperature_celsius", device=name,
+                                                               sensor="memory"), "the memory's temperature")
+        self.assertIsNone(site.value("sideband_energy_joules_total", device="gpu0", sensor="total"))
+
+    def test_listed_devices_have_their_names(self):
+        machine = mock_machine.HgxMachine(3)
+        site = self.site_of(machine)
+        site.start(devices="[{name: left, id: gpu_sxm_1}, {name: right, id: GPU_SXM_3}, {name: gone, id: GPU_SXM_9}]")
+        site.wait_for(1, "sideband_device_up", device="left")
+        site.wait_for(1, "sideband_device_up", device="right")
+        self.assertEqual(site.value("sideband_device_up", device="gone"), 0)
+        self.assertIsNone(site.value("sideband_device_up", device="gpu2"))
+        programs.wait_until(lambda: "bmc node3: no GPU has the id 'GPU_SXM_9' of device gone; the BMC has "
+                            "GPU_SXM_1, GPU_SXM_2, GPU_SXM_3\n" in site.daemon.log(), site.daemon.log)
+
+    def test_an_xid(self):
+        site = self.site_of(mock_machine.HgxMachine(1))
+        site.bmc.machine.log_xid("GPU_SXM_1", 31, "MMU fault, before the log is first read", site.bmc.clock)
+        site.start()
+        programs.wait_until(lambda: site.value("sideband_bmc_period_seconds", bmc="node3", kind="xid"), "the log")
+        site.bmc.machine.log_xid("GPU_SXM_1", 79, "GPU has fallen off the bus", site.bmc.clock)
+        site.wait_for(1, "sideband_driver_messages_total", 120, device="gpu1", xid="79")
+        self.assertIsNone(site.value("sideband_driver_messages_total", device="gpu1", xid="31"))
+        self.assertIn("bmc node3: GPU_SXM_1: xid 79: GPU has fallen off the bus", site.daemon.log())
+
+    def test_reports_without_members_are_replaced_by_resources(self):
+        site = self.site_of(mock_machine.HgxMachine(1))
+        site.bmc.inject("no_fragments", path="*/HGX_Processor*")
+        site.start()
+        programs.wait_until(lambda: site.value("sideband_board_sm_activity_ratio", device="gpu1") is not None,
+                            "an activity")
+        self.assertGreater(site.value("sideband_bmc_values_left_out_total", bmc="node3", reason="no_member"), 0)
+
+    @unittest.skipUnless(os.environ.get("SIDEBAND_SHARED_DATA"), "SIDEBAND_SHARED_DATA is not set: no captured answers")
+    def test_a_captured_gb300(self):
+        tree = os.path.join(os.environ["SIDEBAND_SHARED_DATA"], "redfish", "nvidia-gb300-supermicro")
+        site = self.site_of(mock_machine.CapturedTree(tree))
+        site.start()
+        site.wait_for(1, "sideband_device_up", device="gpu3")
+        site.wait_for(32.9375, "sideband_temperature_celsius", device="gpu0", sensor="gpu")
+
+
+class ManyWaysToFailTest(BmcTestCase):
+    def setUp(self):
+        self.site = self.site_of(mock_machine.HgxMachine(1))
+
+    def up(self, expected, seconds=programs.PATIENCE_S):
+        self.site.wait_for(expected, "sideband_device_up", seconds, device="gpu1")
+
+    def wait_for_line(self, text):
+        programs.wait_until(lambda: text in self.site.daemon.log(), lambda: text + "\n" + self.site.daemon.log())
+
+    def test_a_bmc_that_goes_and_comes_back(self):
+        self.site.start()
+        self.up(1)
+        self.site.bmc.stop()
+        self.up(0)
+        self.assertEqual(self.site.value("sideband_bmc_up", bmc="node3"), 0)
+        programs.wait_until(lambda: self.site.value("sideband_power_watts", device="gpu1", sensor="total") is None,
+                            "the end of its sensors")
+        self.site.bmc.start()
+        # A reload ends the pause.
+        self.site.daemon.signal(signal.SIGHUP)
+        self.up(1)
+
+    def test_a_bmc_that_repeats_itself_is_stale(self):
+        self.site.start()
+        self.up(1)
+        self.site.bmc.clock.freeze()
+        self.up(0)
+        programs.wait_until(lambda: self.site.value("sideband_power_watts", device="gpu1", sensor="total") is None,
+                            "the end of its sensors")
+        self.site.bmc.clock.thaw()
+        self.up(1)
+
+    def test_a_clock_of_2000_that_jumps(self):
+        self.site.bmc.clock.set(datetime.datetime(2000, 1, 1, tzinfo=datetime.timezone.utc))
+        self.site.start()
+        self.up(1)
+        self.site.bmc.clock.jump(-86400)
+        time.sleep(2 * INTERVAL_S)
+        self.up(1)
+        age = self.site.value("sideband_board_sample_age_seconds", device="gpu1", sensor_group="power")
+        self.assertLess(age, STALE_S)
+
+    def test_a_wrong_password_is_tried_once(self):
+        self.site.bmc.start()
+        self.site.configure()
+        self.site.set_password("wrong")
+        self.site.start_daemon()
+        self.wait_for_line("bmc node3: the BMC refuses the login: HTTP status 401")
+        time.sleep(INTERVAL_S)
+        self.assertEqual(len([request for request in self.site.bmc.requests if request.method == "POST"]), 1)
+        self.site.set_password(PASSWORD)
+        time.sleep(0.1)
+        self.assertEqual(self.site.value("sideband_bmc_up", bmc="node3"), 0)
+        for secret in ("wrong", PASSWORD):
+            self.assertNotIn(secret, self.site.daemon.log())
+
+    def test_certificates_that_are_not_trusted(self):
+        self.site.bmc.start()
+        self.site.configure(trust="ca_file: ca.pem")
+        self.site.start_daemon()
+        self.wait_for_line("certificate")
+        self.assertEqual((self.site.bmc.logins, self.site.bmc.requests), ([], []))
+        self.site.configure(trust="pin_sha256: " + "00" * 32)
+        self.site.daemon.signal(signal.SIGHUP)
+        self.wait_for_line("pin_sha256")
+        self.assertEqual(self.site.bmc.requests, [])
+        self.site.configure(trust="pin_sha256: " + mock_bmc.public_key_sha256(self.site.bmc.ca_file).hex())
+        self.site.daemon.signal(signal.SIGHUP)
+        self.up(1)
+
+    def test_a_certificate_that_is_swapped(self):
+        self.site.start()
+        self.up(1)
+        self.site.bmc.swap_certificate("other")
+        self.site.bmc.close_connections()
+        self.wait_for_line("certificate")
+        self.up(0)
+
+    def test_a_report_that_fails(self):
+        self.site.bmc.inject("failed", path="*/HGX_MemoryMetrics_0")
+        self.site.start()
+        self.up(1)
+        self.wait_for_line("HGX_MemoryMetrics_0: HTTP status 500")
+        self.assertEqual(self.site.value("sideband_bmc_up", bmc="node3"), 1)
+
+
+class ProbeTest(BmcTestCase):
+    def setUp(self):
+        self.site = self.site_of(mock_machine.HgxMachine(1))
+        self.site.bmc.start()
+        self.site.configure()
+
+    def test_what_a_bmc_has(self):
+        result = self.probe(self.site)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"(?m)^bmc node3: GPU_SXM_1, device gpu1 \(NVIDIA H100 mock\): .*power, energy.*driver_messages")
+        self.assertIn("bmc node3: environment every 5s\n", result.stdout)
+        self.assertEqual((len(self.site.bmc.logins), len(self.site.bmc.sessions), self.site.bmc.writes), (1, 0, []))
+
+    def test_listed_devices(self):
+        self.site.configure(devices="[{name: left, id: gpu_sxm_1}]")
+        self.assertIn("bmc node3: GPU_SXM_1, device left (NVIDIA H100 mock): ", self.probe(self.site).stdout)
+        self.site.configure(devices="[{name: left, id: GPU_SXM_1}, {name: right, id: GPU_SXM_9}]")
+        result = self.probe(self.site)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (
+            1, "", "sidebandd: bmc node3: no GPU has the id 'GPU_SXM_9' of device right; the BMC has GPU_SXM_1\n"))
+
+    def test_a_url_without_its_path(self):
+        self.site.bmc.prefix = "/hmc"
+        result = self.probe(self.site)
+        self.assertEqual((result.returncode, result.stderr), (
+            1, "sidebandd: bmc node3: there is no Redfish service at the url, which may need a path such as /hmc: HTTP "
+               "status 404\n"))
+
+    def test_a_wrong_password(self):
+        self.site.set_password("wrong")
+        result = self.probe(self.site)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertEqual(result.stderr, "sidebandd: bmc node3: the BMC refuses the login: HTTP status 401\n")
+
+    def test_no_bmc(self):
+        config = site_layout.CONFIG.format(interval="1s", **site_layout.VM_UUIDS)
+        site_layout.write(self.site.folder, "sidebandd.yaml", config)
+        result = self.probe(self.site)
+        self.assertEqual((result.returncode, result.stderr),
+                         (2, "sidebandd: --probe: the configuration has no BMC\n"))
+
+
+class OtherServerTest(BmcTestCase):
+    """Servers that are not ours, in front of the mock or instead of it."""
+
+    def setUp(self):
+        self.site = self.site_of(mock_machine.HgxMachine(1))
+        self.site.bmc.start()
+        self.certificate, self.key = mock_bmc.make_certificate(self.site.folder, "front")
+
+    def run_server(self, *command, **options):
+        # It ends with the test, and its processes with it.
+        server = subprocess.Popen(["/usr/bin/setpriv", "--pdeathsig", "TERM", "--", *command], cwd=self.site.folder, text=True,
+                                  stdin=subprocess.PIPE, **options)
+        self.addCleanup(server.stdin.close)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.terminate)
+        return server
+
+    def configure(self, port):
+        self.site.url = "https://127.0.0.1:%d" % port
+        self.site.configure(trust="ca_file: front.pem")
+
+    def start_nginx(self, directives):
+        listening = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listening.close)
+        port = listening.getsockname()[1]
+        # The socket is handed over, so that no other program can have its port.
+        site_layout.write(self.site.folder, "nginx.conf", """daemon off; worker_processes 1; user {user} {group}; pid nginx.pid;
+            events {{worker_connections 32;}}
+            http {{access_log off; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
+                   uwsgi_temp_path uwsgi; scgi_temp_path scgi; ssl_certificate front.pem; ssl_certificate_key front.key;
+                   server {{listen 127.0.0.1:{port} ssl; {directives}
+                            location / {{proxy_pass {url};}}}}}}
+            """.format(port=port, directives=directives, url=self.site.bmc.url,
+                       user=pwd.getpwuid(os.geteuid()).pw_name, group=grp.getgrgid(os.getegid()).gr_name))
+        descriptor = listening.fileno()
+        self.configure(port)
+        return self.run_server(_NGINX, "-p", self.site.folder, "-c", "nginx.conf", "-e", "nginx.log",
+                               env={"NGINX": "%d;" % descriptor}, pass_fds=(descriptor,))
+
+    @unittest.skipUnless(os.access(_NGINX, os.X_OK), "there is no nginx")
+    def test_nginx_with_each_tls_and_connections_of_two_requests(self):
+        for tls in ("TLSv1.2", "TLSv1.3"):
+            with self.subTest(tls):
+                nginx = self.start_nginx("ssl_protocols %s; keepalive_requests 2;" % tls)
+                result = self.probe(self.site)
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertRegex(result.stdout, r"(?m)^bmc node3: GPU_SXM_1, device gpu1 .*power, energy")
+                self.assertEqual((len(self.site.bmc.sessions), self.site.bmc.writes), (0, []))
+                nginx.terminate()
+        self.assertEqual(len(self.site.bmc.logins), 2)
+
+    @unittest.skipUnless(os.access(_NGINX, os.X_OK), "there is no nginx")
+    def test_nginx_while_the_bmc_is_away(self):
+        self.start_nginx("")
+        self.site.start_daemon()
+        self.site.wait_for(1, "sideband_device_up", device="gpu1")
+        self.site.bmc.stop()
+        self.site.wait_for(0, "sideband_device_up", device="gpu1")
+        self.assertGreater(self.site.value("sideband_bmc_requests_total", bmc="node3", code="502"), 0)
+        self.assertIn("HTTP status 502", self.site.daemon.log())
+        self.site.bmc.start()
+        self.site.wait_for(1, "sideband_device_up", 150, device="gpu1")  # after pauses of a minute and more
+
+    def test_servers_of_openssl_that_no_bmc_should_be(self):
+        for options, line in (
+                (("-tls1_1", "-cipher", "ALL:@SECLEVEL=0"), r"no TLS: tlsv1 alert protocol version \(SSL routines\)"),
+                (("-nocert",), r"no TLS: .*alert handshake failure \(SSL routines\)"),
+                (("-Verify", "1"), r"the connection failed: .*alert certificate required \(SSL routines\)"),
+                (("-rev",), "the answer is not HTTP: bad version")):
+            with self.subTest(options):
+                certificate = () if "-nocert" in options else ("-cert", self.certificate, "-key", self.key)
+                server = self.run_server("/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:0", *certificate,
+                                         *options, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                self.addCleanup(server.stdout.close)
+                port = next(int(found[1]) for found in (re.match(r"ACCEPT .*:(\d+)", text) for text in server.stdout)
+                            if found)
+                self.configure(port)
+                result = self.probe(self.site)
+                self.assertEqual((result.returncode, result.stdout), (1, ""))
+                self.assertRegex(result.stderr, r"\Asidebandd: bmc node3: %s\n\Z" % line)
+
+
+class HostileTest(BmcTestCase):
+    """A BMC for each fault of the mock, which its report of activities has: only what the fault concerns is missing."""
+
+    # The whole BMC is left alone for a minute.
+    _PAUSES = ("busy", "too_many", "silent", "drip")
+
+    def test_every_fault_beside_the_others(self):
+        site = self.site_of(mock_machine.HgxMachine(1))
+        site.start()
+        folder, section = site.folder, "bmcs:\n"
+        for kind in sorted(mock_faults.FAULTS):
+            bmc = mock_bmc.MockBmc(mock_machine.HgxMachine(1), folder, name=kind, password=PASSWORD)
+            bmc.inject(kind, path="*/HGX_ProcessorGPMMetrics_0")
+            bmc.start()
+            self.addCleanup(bmc.stop)
+            section += ("  - {name: \"%s\", url: \"%s\", ca_file: %s, user: sideband, password_file: bmc.password, "
+                        "requests_per_minute: 120, timeout: %s}\n" %
+                        (kind, bmc.url, bmc.ca_file, "2s" if kind in ("silent", "drip") else "30s"))
+        config = site.read("sidebandd.yaml").decode()
+        site_layout.write(folder, "sidebandd.yaml", section + config[config.index("grpc:"):])
+        site.daemon.signal(signal.SIGHUP)
+        for kind in sorted(mock_faults.FAULTS):
+            if kind not in self._PAUSES:
+                site.wait_for(1, "sideband_device_up", 120, device=kind + "-gpu1")
+        # Each is asked once more.
+        time.sleep(2 * INTERVAL_S)
+        for kind in sorted(mock_faults.FAULTS):
+            if kind not in self._PAUSES:
+                site.wait_for(1, "sideband_device_up", 120, device=kind + "-gpu1")
+        self.assertFalse(site.daemon.ended())
+        self.assertEqual([line for line in site.daemon.log().splitlines() if not line.isprintable()], [])
+        self.assertLess(site.value("process_resident_memory_bytes"), 200 << 20)
+
+
+class KindnessTest(BmcTestCase):
+    def test_what_the_bmc_sees(self):
+        site = self.site_of(mock_machine.HgxMachine(8), requests_per_minute=30)
+        site.start()
+        site.wait_for(1, "sideband_device_up", device="gpu8")
+        time.sleep(3 * INTERVAL_S)
+        bmc = site.bmc
+        self.assertLessEqual(mock_bmc.most_within([request.at for request in bmc.requests], 60), 30)
+        self.assertEqual((len(bmc.logins), len(bmc.connections), bmc.most_in_flight, bmc.writes), (1, 1, 1, []))
+        self.assertEqual(len(bmc.sessions), 1)
+        self.assertEqual(site.value("sideband_bmc_logins_total", bmc="node3"), 1)
+        self.assertGreater(site.value("sideband_bmc_requests_total", bmc="node3", code="200"), 8)
+        self.assertEqual(site.value("sideband_bmc_period_seconds", bmc="node3", kind="environment"), INTERVAL_S)
+        self.assertEqual(site.daemon.stop(), 0)
+        self.assertEqual(len(bmc.sessions), 0, "it has logged out")
+
+    def test_after_a_crash_it_does_not_log_in_at_once(self):
+        site = self.site_of(mock_machine.HgxMachine(1))
+        site.start()
+        site.wait_for(1, "sideband_bmc_up", bmc="node3")
+        site.daemon.kill()
+        site.start_daemon()
+        site.wait_for(1, "sideband_bmc_up", bmc="node3")
+        self.assertEqual(len(site.bmc.logins), 2)
+        self.assertGreaterEqual(site.bmc.logins[1] - site.bmc.logins[0], 9)
+        self.assertEqual(len(site.bmc.sessions), 2, "one that the crash has left")
+
+    def test_secrets_are_in_no_other_memory(self):
+        site = self.site_of(mock_machine.HgxMachine(1))
+        site.start()
+        site.wait_for(1, "sideband_device_up", device="gpu1")
+        token = next(iter(site.bmc.tokens_seen))
+        with process_memory.stopped(site.daemon):
+            found = process_memory.Memory(site.daemon.pid).find([PASSWORD, token], lambda text: [text.encode()])
+        self.assertEqual((found[PASSWORD]["dumped"], found[token]["dumped"]), ([], []))
+        self.assertEqual(found[PASSWORD]["hidden"], [], "it is wiped after the login")
+        self.assertGreater(len(found[token]["hidden"]), 0, "the search finds what is there")
+        for secret in (PASSWORD, token):
+            self.assertNotIn(secret, site.daemon.log())
+            self.assertNotIn(secret, site.get("operator", "/metrics")[1])
+
+
+if __name__ == "__main__":
+    programs.main()
