@@ -172,30 +172,35 @@ class Attack:
                 self._observations.append((int(update.reference_time_ns), found))
 
     def _intervals(self):
-        """(names, rows, [{what: gain of the hidden VM}]) of consecutive snapshots whose truth is known."""
+        """(names, rows, [{what: the hidden VM's rate}]) of consecutive snapshots whose truth is known.
+
+        Rates, since everybody has a clock: how long an interval was, which a busy machine varies, is no secret.
+        """
         known = [one for one in self._observations if one[0] in self._truths]
         names = sorted(set.intersection(*(set(found) for _, found in known)))
-        rows, gains = [], []
+        rows, rates = [], []
         for (was, before), (now, after) in zip(known, known[1:]):
-            # Of everything the level and the change, since it may be a total or not.
-            rows.append([after[name] - before[name] for name in names] + [after[name] for name in names])
-            gains.append({what: self._truths[now][what] - self._truths[was][what] for what in (*HIDDEN, LIFE)})
-        return names, rows, gains
+            seconds = (now - was) * 1e-9
+            # Everything's rate and level, since it may be a total or not.
+            rows.append([(after[name] - before[name]) / seconds for name in names] + [after[name] for name in names])
+            rates.append({what: (self._truths[now][what] - self._truths[was][what]) / seconds
+                          for what in (*HIDDEN, LIFE)})
+        return names, rows, rates
 
     def errors(self):
         """{what: (error relative to the prior's, what it was learnt from)} in the intervals after the training."""
-        names, rows, gains = self._intervals()
+        names, rows, rates = self._intervals()
         if len(rows) < SAMPLES * 0.8:
             raise AssertionError("only %d intervals\n%s" % (len(rows), self._truth.log()[-2000:]))
         split = int(len(rows) * TRAINING)
         # A context's count begins anew with its life.
-        if sum(gain[LIFE] < 0 for gain in gains[split:]) < 3:
+        if sum(rate[LIFE] < 0 for rate in rates[split:]) < 3:
             raise AssertionError("the hidden context hardly started and ended")
         kernels = {source: least_squares.kernel(rows, columns, split)
                    for source, columns in self._sources(names).items()}
         errors = {}
         for what in HIDDEN:
-            targets = [gain[what] for gain in gains]
+            targets = [rate[what] for rate in rates]
             learnt = {source: least_squares.learn(products, targets[:split]) for source, products in kernels.items()
                       if source.startswith(what) or source.startswith("all")}
             # The attacker takes what did best in training.
