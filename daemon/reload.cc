@@ -246,6 +246,7 @@ absl::Status Reloader::Take(StartupFiles files, ReloadOutcome& outcome) {
   SetLogLevel(wanted.log.level);
   // CheckNames() could not check the names.
   if (has_unknown_names) parts_.notice.LookAgain(NamesToLookFor(wanted));
+  for (const std::string& line : BmcChanges(in_force_.bmcs, wanted.bmcs)) spdlog::info("reload: {}", line);
   for (const std::string& line : lines) spdlog::info("reload: {}", line);
   outcome.needs_restart = RestartNeeds(in_force_, wanted);
   for (const std::string& name : outcome.needs_restart) {
@@ -307,6 +308,20 @@ std::vector<DeviceConfig> JoinDevices(std::vector<DeviceConfig> configured, cons
 
 DeviceSet::Common CommonOf(const Config& config) {
   return {config.ratios.ratios, config.peek.bus_share, config.exposition.estimates};
+}
+
+std::vector<std::string> BmcChanges(const std::vector<BmcConfig>& in_force, const std::vector<BmcConfig>& wanted) {
+  std::vector<std::string> lines;
+  for (const BmcConfig& bmc : in_force) {
+    const bool stays = std::ranges::find(wanted, bmc.name, &BmcConfig::name) != wanted.end();
+    if (!stays) lines.push_back(absl::StrCat("bmc ", bmc.name, ": removed"));
+  }
+  for (const BmcConfig& bmc : wanted) {
+    const auto before = std::ranges::find(in_force, bmc.name, &BmcConfig::name);
+    const bool is_new = before == in_force.end();
+    if (is_new || *before != bmc) lines.push_back(absl::StrCat("bmc ", bmc.name, is_new ? ": added, " : ": changed, ", bmc.url));
+  }
+  return lines;
 }
 
 std::vector<std::string> RestartNeeds(const Config& in_force, const Config& wanted) {

@@ -28,6 +28,7 @@
 #include "absl/synchronization/mutex.h"
 #include "daemon/authz/policy.h"
 #include "daemon/bmc/bmc_set.h"
+#include "daemon/config/bmc_config.h"
 #include "daemon/config/config.h"
 #include "daemon/config/device_config.h"
 #include "daemon/counting/counting_book.h"
@@ -124,6 +125,9 @@ DeviceSet::Common CommonOf(const Config& config);
 
 // The configured devices and those of BMCs, of which one with a name that is taken is left out.
 std::vector<DeviceConfig> JoinDevices(std::vector<DeviceConfig> configured, const std::vector<DeviceConfig>& of_bmcs);
+
+// A line for each BMC that is added, removed or changed, such as "bmc node3: added, https://192.0.2.10".
+std::vector<std::string> BmcChanges(const std::vector<BmcConfig>& in_force, const std::vector<BmcConfig>& wanted);
 
 // Returns the configuration keys of the settings that differ and that a running daemon cannot change.
 std::vector<std::string> RestartNeeds(const Config& in_force, const Config& wanted);

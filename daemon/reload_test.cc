@@ -107,6 +107,16 @@ TEST(RestartNeedsTest, TheRestIsTaken) {
   EXPECT_EQ(RestartNeeds(wanted, in_force), Names{});
 }
 
+TEST(BmcChangesTest, NamesEachBmcThatIsNotTheSame) {
+  const BmcConfig one{.name = "one", .url = "https://192.0.2.1"}, two{.name = "two", .url = "https://192.0.2.2"};
+  BmcConfig other = two;
+  other.interval = absl::Seconds(30);
+  EXPECT_EQ(BmcChanges({one}, {one, two}), Names{"bmc two: added, https://192.0.2.2"});
+  EXPECT_EQ(BmcChanges({one, two}, {two}), Names{"bmc one: removed"});
+  EXPECT_EQ(BmcChanges({one, two}, {other, one}), Names{"bmc two: changed, https://192.0.2.2"});
+  EXPECT_EQ(BmcChanges({one}, {one}), Names{});
+}
+
 // Without TLS: the listeners are Unix sockets.
 class StartupFilesTest : public testing::Test {
  protected:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -242,7 +243,7 @@ class SensorsCommand final : public Command {
   }
 
   // The daemon knows the names of metrics. Asks it for those that a short name stands for.
-  absl::Status AddMetrics(TelemetryClient& client, v1::SensorFilter& filter) const {
+  absl::Status AddMetrics(TelemetryClient& client, v1::SensorFilter& filter) {
     const auto is_metric = [](const std::string& name) { return absl::StartsWith(name, "sideband_"); };
     std::set<std::string> metrics;
     if (!std::ranges::all_of(names_, is_metric)) {
@@ -254,12 +255,16 @@ class SensorsCommand final : public Command {
         for (const v1::SensorDescription& sensor : device.sensors()) metrics.insert(sensor.name());
       }
     }
+    std::vector<std::string> short_names;
+    for (const std::string& metric : metrics) short_names.push_back(SensorShortName(metric));
     for (const std::string& name : names_) {
       const int before = filter.names_size();
       for (const std::string& metric : metrics) {
         if (SensorShortName(metric) == name) filter.add_names(metric);
       }
-      if (filter.names_size() == before) filter.add_names(name);
+      if (filter.names_size() != before) continue;
+      filter.add_names(name);
+      suggestions_[name] = DidYouMean(name, short_names);
     }
     return absl::OkStatus();
   }
@@ -268,7 +273,11 @@ class SensorsCommand final : public Command {
   absl::Status Explained(const absl::Status& status) const {
     if (!absl::IsNotFound(status)) return status;
     std::string what = device_.empty() ? "" : absl::StrCat("device '", device_, "'");
-    for (const std::string& name : names_) absl::StrAppend(&what, what.empty() ? "" : ", ", "sensor '", name, "'");
+    for (const std::string& name : names_) {
+      const auto suggestion = suggestions_.find(name);
+      absl::StrAppend(&what, what.empty() ? "" : ", ", "sensor '", name, "'",
+                      suggestion == suggestions_.end() ? "" : suggestion->second);
+    }
     return MarkRemote(absl::NotFoundError(
         absl::StrCat("no sensors that you may read: ", what, "; `sideband sensors --list` has all names")));
   }
@@ -311,6 +320,7 @@ class SensorsCommand final : public Command {
 
   std::string device_;
   std::vector<std::string> names_;
+  std::map<std::string, std::string> suggestions_;  // for names that the daemon does not list
   bool is_list_ = false;
   PastOptions past_;
   FormatOption format_;

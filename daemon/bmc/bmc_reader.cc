@@ -30,6 +30,7 @@ constexpr int kPagesMax = 16;
 constexpr size_t kSystemsMax = 4;
 constexpr size_t kLogEntriesMax = 4096;
 constexpr absl::Duration kSlow = absl::Seconds(30);
+constexpr absl::Duration kLinksPeriod = absl::Minutes(1);
 constexpr absl::Duration kInventory = absl::Hours(1);
 constexpr absl::Duration kLoginPause = absl::Minutes(1);
 // A value is shown for three of its periods. Boards measure slow values every 30 s.
@@ -57,6 +58,8 @@ constexpr ReportRow kReports[] = {
     {"ProcessorGPMMetrics_0", BmcVendor::kNvidia, BmcTopic::kActivity},
     {"ProcessorMetrics_0", BmcVendor::kNvidia, BmcTopic::kProcessor},
     {"MemoryMetrics_0", BmcVendor::kNvidia, BmcTopic::kMemory},
+    {"ProcessorPortMetrics_0", BmcVendor::kNvidia, BmcTopic::kLinks},
+    {"ProcessorPortGPMMetrics_0", BmcVendor::kNvidia, BmcTopic::kLinks},
     {"OAM_ProcessorMetrics_0", BmcVendor::kAmd, BmcTopic::kEnvironment},
     {"OAM_MemoryMetrics_0", BmcVendor::kAmd, BmcTopic::kEnvironment},
     {"PlatformSensorsMetrics_0", BmcVendor::kAmd, BmcTopic::kProcessor},
@@ -340,11 +343,10 @@ void BmcReader::TakeLogin(const BmcAnswer& answer, const BoardTime& now) {
   }
   if (answer.status.ok() && answer.code != 429 && answer.code != 503) {
     pause_.Fail(now.steady, {});
-    const bool is_missing = answer.code == 404;
-    return SetProblem(absl::StrCat(is_missing
-                                       ? "there is no Redfish service at the url, which may need a path such as /hmc"
-                                       : "the BMC refuses the login",
-                                   ": ", CodeText(answer.code)));
+    const std::string what =
+        answer.code == 404 ? "there is no Redfish service at the url, which may need a path such as /hmc"
+                           : absl::StrCat("the BMC refuses the login", options_.login.empty() ? "" : " ", options_.login);
+    return SetProblem(absl::StrCat(what, ": ", CodeText(answer.code)));
   }
   IsRefused(answer, now);
 }
@@ -435,6 +437,7 @@ void BmcReader::TakeReports(const BoardTime& now) {
                                 [&](const auto& member) { return absl::EqualsIgnoreCase(LastName(member), id); });
   };
   for (const ReportRow& row : kReports) {
+    if (row.topic == BmcTopic::kLinks && !options_.has_links) continue;
     auto report = find(absl::StrCat("HGX_", row.id));
     if (report == members_.end()) report = find(row.id);
     // A host has reports of that name of its own.
@@ -515,6 +518,9 @@ void BmcReader::AddResources(BmcTopic topic, const BoardTime& now) {
         AddTask(topic, absl::StrCat(gpu.processor.substr(0, folder), "/Memory/", name, "_DRAM_0/MemoryMetrics"), name,
                 now);
         break;
+      case BmcTopic::kLinks:
+        // Two requests for each of a GPU's 18 ports are too many.
+        break;
       case BmcTopic::kXid:
         if (vendor_ == BmcVendor::kNvidia) AddTask(topic, absl::StrCat(chassis, "/LogServices/XID"), name, now);
         break;
@@ -536,6 +542,7 @@ void BmcReader::FitTasks() {
     const size_t times = of == BmcTopic::kXid ? 2 : of == BmcTopic::kIdentity ? 0 : 1;
     kinds.push_back({.period = is_fast                     ? options_.interval
                                : of == BmcTopic::kIdentity ? kInventory
+                               : of == BmcTopic::kLinks    ? std::max(options_.interval, kLinksPeriod)
                                                            : slow,
                      .requests = times * CountTasks(of)});
   }
@@ -752,7 +759,9 @@ bool BmcReader::TakeValues(Task& task, const BmcValues& answer, const BoardTime&
     }
     return true;
   }
-  events_.log(absl::StrCat(task.target, " does not say what its values are; each GPU's resource is read instead"),
+  events_.log(absl::StrCat(task.target, " does not say what its values are; ",
+                           task.topic == BmcTopic::kLinks ? "links are not served"
+                                                          : "each GPU's resource is read instead"),
               /*is_warning=*/false);
   AddResources(task.topic, now);
   return false;

@@ -96,12 +96,15 @@ struct PacedKind {
 std::vector<absl::Duration> FitPeriods(const std::vector<PacedKind>& kinds, uint32_t per_minute);
 
 // Kinds of values that are read in one rhythm, in the order of their importance.
-enum class BmcTopic : uint8_t { kEnvironment, kActivity, kProcessor, kMemory, kXid, kIdentity };
-inline constexpr const char* kBmcTopics[] = {"environment", "activity", "processor", "memory", "xid", "identity"};
+enum class BmcTopic : uint8_t { kEnvironment, kActivity, kProcessor, kMemory, kLinks, kXid, kIdentity };
+inline constexpr const char* kBmcTopics[] = {"environment", "activity", "processor", "memory",
+                                             "links",       "xid",      "identity"};
 
 struct BmcReaderOptions {
   uint32_t requests_per_minute = 40;
   absl::Duration interval = absl::Seconds(5);
+  bool has_links = false;  // whether kLinks is read
+  std::string login;       // as an error names it: "of sideband (bmc.password)"; or empty
   // No login before (a steady time): one was made shortly before the daemon started.
   absl::Duration first_login = -absl::InfiniteDuration();
   // Everything is asked for once, at once, within 120 requests a minute; else what is read each hour takes only what

@@ -244,6 +244,39 @@ TEST_F(BmcReaderTest, FindsTheGpusAndReadsThem) {
   EXPECT_EQ(logins_, 1);
 }
 
+TEST_F(BmcReaderTest, LinksAreReadOnlyIfAskedFor) {
+  const std::string port = absl::StrCat(Gpu(1), "/Ports/NVLink_");
+  bmc_.resources[kReports] =
+      Collection({Report("HGX_PlatformEnvironmentMetrics_0"), Report("HGX_ProcessorPortMetrics_0")});
+  const auto set = [&](int bytes) {
+    SetReport("HGX_ProcessorPortMetrics_0",
+              {{port + "0/Metrics#/TXBytes", absl::StrCat(bytes), {}},
+               {port + "1/Metrics#/TXBytes", absl::StrCat(bytes / 2), {}},
+               {port + "1#/CurrentSpeedGbps", "400.0", {}},
+               {port + "1/Metrics#/Oem/Nvidia/UnintentionalLinkDownCount", "2", {}},
+               {port + "1/Metrics#/Oem/Nvidia/TXWait", "4294967295", {}}});
+  };
+  set(100);
+  RunFor(absl::Minutes(1));
+  EXPECT_TRUE(Reading("GPU_1")->nvlink.links.empty());
+  EXPECT_THAT(bmc_.asked, Not(Contains(Report("HGX_ProcessorPortMetrics_0"))));
+
+  reader_.reset();
+  options_.has_links = true;
+  RunFor(absl::Minutes(1));
+  set(140);
+  RunFor(absl::Minutes(1));
+  const auto reading = Reading("GPU_1");
+  const auto& links = reading->nvlink.links;
+  ASSERT_EQ(links.size(), 2u);
+  EXPECT_EQ(links[0].tx->value, 140u);
+  EXPECT_EQ(links[1].tx->value, 70u) << "a counter of its own";
+  EXPECT_EQ(links[1].bits_per_second, 400'000'000'000u);
+  EXPECT_EQ(links[1].downs->value, 2u);
+  EXPECT_EQ(links[0].downs, std::nullopt);
+  EXPECT_EQ(periods_.at(BmcTopic::kLinks), absl::Minutes(1));
+}
+
 TEST_F(BmcReaderTest, DoesNotReadTheHostsReports) {
   RunFor(absl::Minutes(2));
   EXPECT_THAT(bmc_.asked, Not(Contains(Report("PlatformEnvironmentMetrics_0"))));
@@ -706,10 +739,11 @@ TEST_F(BmcReaderTest, ASessionThatHasExpiredIsMadeAgainOnce) {
 
 TEST_F(BmcReaderTest, ARefusedLoginIsNotRepeatedSoon) {
   bmc_.accepts_login = false;
+  options_.login = "of u (pw)";
   RunFor(absl::Hours(1));
   // At once, and after pauses of 1, 2, 4, 8, 15 and 15 minutes.
   EXPECT_EQ(std::ranges::count(bmc_.asked, "LOGIN"), 7);
-  EXPECT_THAT(lines_, ElementsAre("the BMC refuses the login: HTTP status 401"));
+  EXPECT_THAT(lines_, ElementsAre("the BMC refuses the login of u (pw): HTTP status 401"));
   EXPECT_EQ(is_up_, false);
   bmc_.accepts_login = true;
   reader().Retry(now_);
@@ -882,7 +916,7 @@ class CapturedTreeTest : public ::testing::Test {
                      .left_out = [this](BmcOmission why, size_t values) { left_out_[why] += values; },
                      .period = [](BmcTopic, absl::Duration) {},
                      .up = [](bool) {}};
-    reader_.emplace(BmcReaderOptions{.requests_per_minute = 120}, std::move(events), [] { return 0.0; });
+    reader_.emplace(BmcReaderOptions{.requests_per_minute = 120, .has_links = true}, std::move(events), [] { return 0.0; });
     const absl::Duration end = now_ + absl::Seconds(12);
     while (now_ < end) {
       const auto request = reader_->Next(Now());
@@ -922,12 +956,21 @@ TEST_F(CapturedTreeTest, Gb300) {
   EXPECT_EQ(reading->identity.items.at(SysId::kMarketingName), "NVIDIA GB300");
   EXPECT_EQ(reading->power_limits.limits.at(PowerSource::kTotal).current, 1400) << "not the usage beside it";
   EXPECT_EQ(reading->memory.total_mib, std::nullopt) << "0 is unknown";
+  const auto other = Reading("GPU_1");
+  const auto& links = other->nvlink.links;
+  ASSERT_EQ(links.size(), 18u);
+  EXPECT_EQ(links[5].tx->value, 9'358'063'165'018u);
+  EXPECT_EQ(links[5].bits_per_second, 400'000'000'000u);
+  EXPECT_EQ(links[5].recoveries->value, 0u);
+  EXPECT_EQ(links[5].data_rx_rate, 0);
 }
 
 TEST_F(CapturedTreeTest, Gh200HasResourcesInsteadOfReports) {
   if (!Load("nvidia-gh200")) GTEST_SKIP() << "SIDEBAND_SHARED_DATA is not set: no captured answers";
   EXPECT_THAT(reader_->gpus(), ElementsAre("GPU_0", "GPU_1"));
   EXPECT_GT(left_out_[BmcOmission::kNoMember], 0u);
+  EXPECT_THAT(lines_, Contains(HasSubstr("HGX_ProcessorPortMetrics_0 does not say what its values are; links are not "
+                                         "served")));
   const auto reading = Reading("GPU_0");
   EXPECT_TRUE(reading->temperature.celsius.contains(TempSensor::kGpu0));
   EXPECT_EQ(reading->clocks.current_mhz.at(BoardClock::kGraphics), 345);

@@ -110,6 +110,12 @@ std::optional<BoardTime> NewestValue(const BoardReading& reading) {
   return newest;
 }
 
+// Who logs in, and the file of the secret.
+std::string LoginText(const BmcConfig& config) {
+  if (!config.session_token_file.empty()) return absl::StrCat("by ", config.session_token_file);
+  return absl::StrCat("of ", config.user, " (", config.password_file, ")");
+}
+
 BmcConnection::Options ConnectionOptions(const BmcConfig& config) {
   return {.host = config.host,
           .port = config.port,
@@ -137,6 +143,8 @@ struct BmcSet::Impl {
           connection_(std::in_place, set.io.get_executor(), ConnectionOptions(config)),
           reader_({.requests_per_minute = config.requests_per_minute,
                    .interval = config.interval,
+                   .has_links = config.has_links,
+                   .login = LoginText(config),
                    .first_login = FirstLogin(before)},
                   Events(), RandomShare) {
       // The devices stay, as far as they have their names.
@@ -469,7 +477,11 @@ class Prober {
       : config_(config),
         clock_(clock),
         connection_(io_.get_executor(), ConnectionOptions(config)),
-        reader_({.requests_per_minute = config.requests_per_minute, .interval = config.interval, .is_probe = true},
+        reader_({.requests_per_minute = config.requests_per_minute,
+                 .interval = config.interval,
+                 .has_links = config.has_links,
+                 .login = LoginText(config),
+                 .is_probe = true},
                 Events(), RandomShare) {}
 
   absl::StatusOr<std::string> Run() {

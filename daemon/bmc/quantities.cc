@@ -66,6 +66,17 @@ template <MetricId kMetric>
 void SetDecoder(const BmcSample& sample, BoardReading& reading) {
   reading.decoders.ratios[{kMetric, sample.index}] = sample.number;
 }
+template <auto kMember>
+void SetLink(const BmcSample& sample, BoardReading& reading) {
+  auto& links = reading.nvlink.links;
+  if (links.size() <= sample.index) links.resize(sample.index + 1);
+  using Value = typename std::remove_reference_t<decltype(links[0].*kMember)>::value_type;
+  if constexpr (std::is_same_v<Value, RunningCount>) {
+    links[sample.index].*kMember = sample.count;
+  } else {
+    links[sample.index].*kMember = static_cast<Value>(sample.number);
+  }
+}
 template <auto kLimit>
 void SetPowerLimit(const BmcSample& sample, BoardReading& reading) {
   reading.power_limits.limits[PowerSource::kTotal].*kLimit = sample.number;
@@ -113,6 +124,7 @@ constexpr BmcVendor kNvidia = BmcVendor::kNvidia, kAmd = BmcVendor::kAmd;
 
 constexpr double kPercent = 0.01;
 constexpr double kGbps = 1e9 / 8;
+constexpr double kGiga = 1e9;
 constexpr double kMilli = 1000;
 
 constexpr BmcQuantity Sensor(BmcVendor vendor, const char* member, BoardGroup group, double min, double max,
@@ -130,6 +142,14 @@ constexpr BmcQuantity Bandwidth(const char* member) {
 template <auto kGroup, auto kMember>
 constexpr BmcQuantity Counter(BmcVendor vendor, BmcResource resource, const char* member, BoardGroup group) {
   return {vendor, resource, member, group, K::kCount, 1, 0, kCountMax, SetMember<kGroup, kMember>};
+}
+template <auto kMember>
+constexpr BmcQuantity LinkCounter(const char* member) {
+  return {kNvidia, R::kPortMetrics, member, G::kNvlink, K::kCount, 1, 0, kCountMax, SetLink<kMember>};
+}
+template <auto kMember>
+constexpr BmcQuantity LinkRate(const char* member) {
+  return {kNvidia, R::kPortMetrics, member, G::kNvlink, K::kGauge, kGbps, 0, 1e6, SetLink<kMember>};
 }
 template <SpeedLimit kLimit>
 constexpr BmcQuantity SlowTime(const char* member) {
@@ -217,6 +237,25 @@ constexpr BmcQuantity kQuantities[] = {
                                                    G::kPcie),
     {kNvidia, R::kPcieDevice, "pcieinterface/lanesinuse", G::kPcie, K::kGauge, 1, 1, 32,
      SetMember<&B::pcie, &PcieReading::lanes>},
+
+    {kNvidia, R::kPort, "currentspeedgbps", G::kNvlink, K::kGauge, kGiga, 0, 1e5,
+     SetLink<&NvlinkStatus::bits_per_second>},
+    LinkCounter<&NvlinkStatus::tx>("txbytes"),
+    LinkCounter<&NvlinkStatus::rx>("rxbytes"),
+    LinkCounter<&NvlinkStatus::receive_errors>("rxerrors"),
+    LinkCounter<&NvlinkStatus::symbol_errors>("oem/nvidia/symbolerrors"),
+    // Without those that somebody wanted.
+    LinkCounter<&NvlinkStatus::downs>("oem/nvidia/unintentionallinkdowncount"),
+    // Blackwell has the first, Hopper the others.
+    LinkCounter<&NvlinkStatus::recoveries>("oem/nvidia/linkerrorrecoverycount"),
+    LinkCounter<&NvlinkStatus::recoveries>("oem/nvidia/nvlinkerrors/recoverycount"),
+    LinkCounter<&NvlinkStatus::replays>("oem/nvidia/nvlinkerrors/replaycount"),
+    LinkCounter<&NvlinkStatus::flit_crc>("oem/nvidia/nvlinkerrors/flitcrccount"),
+    LinkCounter<&NvlinkStatus::data_crc>("oem/nvidia/nvlinkerrors/datacrccount"),
+    LinkRate<&NvlinkStatus::raw_tx_rate>("oem/nvidia/nvlinkrawtxbandwidthgbps"),
+    LinkRate<&NvlinkStatus::raw_rx_rate>("oem/nvidia/nvlinkrawrxbandwidthgbps"),
+    LinkRate<&NvlinkStatus::data_tx_rate>("oem/nvidia/nvlinkdatatxbandwidthgbps"),
+    LinkRate<&NvlinkStatus::data_rx_rate>("oem/nvidia/nvlinkdatarxbandwidthgbps"),
 
     {kNvidia, R::kProcessorMetrics, "cachemetricstotal/lifetime/correctableeccerrorcount", G::kEcc, K::kCount, 1, 0,
      kCountMax, SetCount<&B::ecc, &EccReading::corrected, EccMemory::kSram>},
@@ -309,6 +348,17 @@ void SplitIndex(BmcPlace& place) {
   place.member.resize(slash);
 }
 
+// Takes the number out of the path of an NVLink: "ports/nvlink_3/metrics" becomes "ports/metrics".
+std::optional<uint8_t> TakePort(std::string& below) {
+  absl::string_view rest = below;
+  uint32_t number = 0;
+  if (!absl::ConsumePrefix(&rest, "ports/nvlink_")) return std::nullopt;
+  const absl::string_view digits = rest.substr(0, rest.find('/'));
+  if (!absl::SimpleAtoi(digits, &number) || number >= mailbox::kNvlinksMax) return std::nullopt;
+  below = absl::StrCat("ports", rest.substr(digits.size()));
+  return static_cast<uint8_t>(number);
+}
+
 // The GPU of a module: of "OAM_3", "GPU3".
 std::optional<std::string> GpuOfModule(absl::string_view chassis) {
   uint32_t number = 0;
@@ -343,6 +393,8 @@ constexpr ResourceName kResourceNames[] = {
     {"processors", "", R::kProcessor},
     {"processors", "processormetrics", R::kProcessorMetrics},
     {"processors", "environmentmetrics", R::kEnvironmentMetrics},
+    {"processors", "ports", R::kPort},
+    {"processors", "ports/metrics", R::kPortMetrics},
     {"memory", "", R::kMemory},
     {"memory", "memorymetrics", R::kMemoryMetrics},
 };
@@ -397,7 +449,8 @@ Located Locate(absl::string_view property) {
     const auto module = GpuOfModule(names[first + 1]);
     place.gpu = module ? *module : Spelled(uri, first + 3);
   } else if (names[first] == "systems") {
-    const std::string below = absl::StrJoin(names.begin() + static_cast<ptrdiff_t>(first + 4), names.end(), "/");
+    std::string below = absl::StrJoin(names.begin() + static_cast<ptrdiff_t>(first + 4), names.end(), "/");
+    if (const auto port = TakePort(below)) place.index = port;
     const auto row = std::ranges::find_if(kResourceNames, [&](const ResourceName& of) {
       return names[first + 2] == of.collection && below == of.resource;
     });

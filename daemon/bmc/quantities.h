@@ -30,6 +30,8 @@ enum class BmcResource : uint8_t {
   kMemory,              // Systems/…/Memory/<GPU>_DRAM_0, Systems/UBB/Memory/GPUn
   kMemoryMetrics,       // …/MemoryMetrics
   kPcieDevice,          // Chassis/HGX_<GPU>/PCIeDevices/<GPU>, Chassis/OAM_n/PCIeDevices/n
+  kPort,                // Systems/…/Processors/<GPU>/Ports/NVLink_n
+  kPortMetrics,         // …/Ports/NVLink_n/Metrics
 };
 
 // A member of a GPU's resource.
@@ -37,7 +39,7 @@ struct BmcPlace {
   std::string gpu;  // as the processor's resource is called: "GPU_0", "GPU_SXM_1", "GPU0"
   BmcResource resource;
   std::string member;  // of a sensor "temp_0", else the JSON pointer "oem/nvidia/smactivitypercent"; in lower case
-  // The number of an element of a list, such as the second of ThrottleReasons; `member` ends before it.
+  // The number of a port, or of an element of a list, such as the second of ThrottleReasons; `member` ends before it.
   std::optional<uint8_t> index;
 };
 

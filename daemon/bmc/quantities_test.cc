@@ -61,6 +61,19 @@ TEST(LocateTest, SplitsTheIndexOff) {
   EXPECT_EQ(located.place->index, 1);
 }
 
+TEST(LocateTest, FindsTheLink) {
+  const std::string port = "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/NVLink_17";
+  const Located speed = Locate(port + "#/CurrentSpeedGbps"), bytes = Locate(port + "/Metrics#/TXBytes");
+  ASSERT_TRUE(speed.place && bytes.place);
+  EXPECT_EQ(speed.place->gpu, "GPU_0");
+  EXPECT_EQ(speed.place->resource, BmcResource::kPort);
+  EXPECT_EQ(speed.place->index, 17);
+  EXPECT_EQ(bytes.place->resource, BmcResource::kPortMetrics);
+  EXPECT_EQ(bytes.place->member, "txbytes");
+  EXPECT_EQ(bytes.place->index, 17);
+  EXPECT_TRUE(Locate(port + "/Metrics").has_no_member);
+}
+
 TEST(LocateTest, SaysWhereTheMemberIsMissing) {
   const Located located = Locate("/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/ProcessorMetrics");
   EXPECT_FALSE(located.place.has_value());
@@ -74,7 +87,11 @@ TEST(LocateTest, KnowsNothingElse) {
         "/redfish/v1/Chassis/OAM_0/Sensors/GPU_TOTAL_POWER/Reading", "/redfish/v1/Chassis/OAM_x/Sensors/GPU_x_POWER",
         "/redfish/v1/Chassis/HGX_GPU_0/Sensors/HGX_GPU_1_TEMP_0",
         "/redfish/v1/Systems/HGX_Baseboard_0/Processors/CPU_0/ProcessorMetrics#/OperatingSpeedMHz",
-        "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/NVLink_0/Metrics#/RXBytes",
+        "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/PCIe_0/Metrics#/RXBytes",
+        "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/NVLink_32/Metrics#/RXBytes",
+        "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/NVLink_+3/Metrics#/RXBytes",
+        "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/NVLink_/Metrics#/RXBytes",
+        "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/NVLink_3/Other#/RXBytes",
         "/redfish/v1/Chassis/HGX_GPU_0/Sensors/HGX_GPU_0_TEMP_0#/Thresholds/UpperCritical/Reading"}) {
     const Located located = Locate(property);
     EXPECT_FALSE(located.place.has_value()) << property;

@@ -254,6 +254,9 @@ constexpr NvlinkErrorRow kNvlinkErrors[] = {
     {&NvlinkStatus::recoveries, "recovery"},
     {&NvlinkStatus::flit_crc, "flit_crc"},
     {&NvlinkStatus::data_crc, "data_crc"},
+    {&NvlinkStatus::downs, "down"},
+    {&NvlinkStatus::symbol_errors, "symbol"},
+    {&NvlinkStatus::receive_errors, "receive"},
 };
 
 void WritePcieGeneration(BoardSeries& out) { out.Gauge({}, out.reading().pcie.generation); }
@@ -288,18 +291,19 @@ struct Directions {
   std::optional<Value> NvlinkStatus::*tx;
   std::optional<Value> NvlinkStatus::*rx;
 };
+constexpr Directions<RunningCount> kBytes = {&NvlinkStatus::tx, &NvlinkStatus::rx};
 constexpr Directions<RunningCount> kDataBytes = {&NvlinkStatus::data_tx, &NvlinkStatus::data_rx};
 constexpr Directions<RunningCount> kRawBytes = {&NvlinkStatus::raw_tx, &NvlinkStatus::raw_rx};
 constexpr Directions<double> kDataRates = {&NvlinkStatus::data_tx_rate, &NvlinkStatus::data_rx_rate};
 constexpr Directions<double> kRawRates = {&NvlinkStatus::raw_tx_rate, &NvlinkStatus::raw_rx_rate};
 
-template <const Directions<RunningCount>& kBytes>
+template <const Directions<RunningCount>& kDirections>
 void WriteNvlinkBytes(BoardSeries& out) {
   const auto& links = out.reading().nvlink.links;
   for (size_t i = 0; i < links.size(); ++i) {
     const std::string link = absl::StrCat(i);
-    out.Count({{"link", link}, {"direction", "tx"}}, links[i].*kBytes.tx);
-    out.Count({{"link", link}, {"direction", "rx"}}, links[i].*kBytes.rx);
+    out.Count({{"link", link}, {"direction", "tx"}}, links[i].*kDirections.tx);
+    out.Count({{"link", link}, {"direction", "rx"}}, links[i].*kDirections.rx);
   }
 }
 
@@ -316,6 +320,8 @@ void WriteNvlinkRates(BoardSeries& out) {
 constexpr BoardFamilyRow kLinkFamilies[] = {
     {"sideband_nvlink_bandwidth_bits_per_second", MetricType::kGauge, BoardGroup::kNvlink,
      "Bandwidth of an NVLink, as it was set up.", WriteNvlinkBandwidth},
+    {"sideband_nvlink_bytes_total", MetricType::kCounter, BoardGroup::kNvlink,
+     "Bytes that an NVLink has carried, as a BMC counts them.", WriteNvlinkBytes<kBytes>},
     {"sideband_nvlink_data_bytes_per_second", MetricType::kGauge, BoardGroup::kNvlink,
      "Bytes of data that an NVLink carries, between the latest two captures of metrics.", WriteNvlinkRates<kDataRates>},
     {"sideband_nvlink_data_bytes_total", MetricType::kCounter, BoardGroup::kNvlink,

@@ -185,7 +185,7 @@ struct ClockLimitReading {
   std::optional<uint32_t> throttle_supported;  // bits of ThrottleReason
 };
 
-// What limited the speed, as Redfish names it.
+// The limit that slows a GPU, as Redfish names it.
 enum class SpeedLimit : uint8_t { kPower, kThermal, kHardware, kSoftware };
 struct ViolationReading {
   std::map<mailbox::Violation, RunningCount> counts;  // of an SMBPBI board, in a unit that is not public
@@ -229,6 +229,8 @@ struct NvlinkStatus {
   std::optional<RunningCount> data_tx, data_rx, raw_tx, raw_rx;
   // Bytes per second between the two latest captures of metrics, likewise.
   std::optional<double> data_tx_rate, data_rx_rate, raw_tx_rate, raw_rx_rate;
+  // Of a GPU behind a BMC, which does not say whether bytes are with the protocol.
+  std::optional<RunningCount> downs, symbol_errors, receive_errors, tx, rx;
 };
 struct NvlinkReading {
   std::vector<NvlinkStatus> links;  // by number; at most kNvlinksMax

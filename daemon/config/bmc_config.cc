@@ -5,8 +5,10 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -143,15 +145,24 @@ absl::StatusOr<std::string> User(const YamlMap& map) {
   return map.Find("user")->Error(absl::StrCat("user has more than ", kUserBytesMax, " bytes, or control characters"));
 }
 
+std::string SecretFile(const YamlMap& map, const std::string& key, const ConfigContext& context) {
+  const std::string path = context.ReadableFile(map, key, FileTrust::kSecret);
+  std::error_code error;
+  if (!path.empty() && std::filesystem::file_size(path, error) == 0 && !error) {
+    context.errors.Add(map.Find(key)->Error(absl::StrCat(path, ": is empty")));
+  }
+  return path;
+}
+
 void ReadLogin(const YamlMap& map, const ConfigContext& context, BmcConfig& bmc) {
   const auto password = map.Find("password_file"), token = map.Find("session_token_file"), user = map.Find("user");
   if (password && token) {
     context.errors.Add(token->Error("password_file and session_token_file exclude each other: leave one out"));
   } else if (password) {
     context.errors.Take(User(map), bmc.user);
-    bmc.password_file = context.ReadableFile(map, "password_file", FileTrust::kSecret);
+    bmc.password_file = SecretFile(map, "password_file", context);
   } else if (token) {
-    bmc.session_token_file = context.ReadableFile(map, "session_token_file", FileTrust::kSecret);
+    bmc.session_token_file = SecretFile(map, "session_token_file", context);
     if (user) context.errors.Add(user->Error("user has no effect with session_token_file: leave it out"));
   } else {
     context.errors.Add(map.node().Error("user and password_file are needed, or session_token_file"));
@@ -205,6 +216,7 @@ class BmcReader {
                 bmc.requests_per_minute);
     errors.Take(Interval(map, bmc.interval), bmc.interval);
     errors.Take(map.DurationOr("timeout", bmc.timeout, kBmcTimeoutMin, kBmcTimeoutMax), bmc.timeout);
+    errors.Take(map.BoolOr("links", bmc.has_links), bmc.has_links);
     ReadBmcDevices(map, bmc);
     CheckUnique(map, bmc);
     return bmc;
@@ -299,7 +311,7 @@ std::vector<BmcConfig> ReadBmcs(const YamlMap& root, const std::vector<DeviceCon
   std::vector<YamlNode> entries;
   for (const YamlNode& node : nodes) {
     const auto map = node.Map({"name", "url", "ca_file", "pin_sha256", "user", "password_file", "session_token_file",
-                               "requests_per_minute", "interval", "timeout", "devices"},
+                               "requests_per_minute", "interval", "timeout", "links", "devices"},
                               context.errors);
     if (!map) continue;
     bmcs.push_back(reader.Read(*map));

@@ -50,6 +50,7 @@ struct BmcConfig {
   uint32_t requests_per_minute = 40;           // 1 to 120
   absl::Duration interval = absl::Seconds(5);  // 5 s to 1 h: the shortest period of a kind of values
   absl::Duration timeout = absl::Seconds(15);  // of a request, 1 s to 2 min
+  bool has_links = false;                      // whether each NVLink is read, from two large reports
   // Names of discovered devices, with "{index}" once; "NAME-gpu{index}" without the key. Empty if `devices` lists them.
   std::string device_pattern;
   std::vector<BmcDevice> devices;

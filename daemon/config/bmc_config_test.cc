@@ -30,6 +30,7 @@ constexpr char kWhole[] = R"(bmcs:
     requests_per_minute: 60
     interval: 10s
     timeout: 20s
+    links: true
     devices: {name: "node3-gpu{index}"}
   - name: rack7-node4
     url: https://[2001:DB8::10]
@@ -54,6 +55,8 @@ class BmcConfigTest : public testing::Test {
       std::ofstream(folder_ + name) << "content is looked at elsewhere\n";
       chmod((folder_ + name).c_str(), 0600);
     }
+    std::ofstream(folder_ + "empty").close();
+    chmod((folder_ + "empty").c_str(), 0600);
   }
 
   // Beside the devices d0 and d1.
@@ -111,6 +114,7 @@ TEST_F(BmcConfigTest, ReadsEverything) {
                              .requests_per_minute = 60,
                              .interval = absl::Seconds(10),
                              .timeout = absl::Seconds(20),
+                             .has_links = true,
                              .device_pattern = "node3-gpu{index}"};
   const BmcConfig listed{
       .name = "rack7-node4",
@@ -142,7 +146,7 @@ TEST_F(BmcConfigTest, EveryMistakeHasItsLine) {
   };
   for (const Row& row : {
            Row{"name: rack7-node3", "name: rack 7", "c.yaml:2: BMC name 'rack 7' may hold letters, digits, _ . - only"},
-           Row{"rack7-node4", "rack7-node3", "c.yaml:11: BMC 'rack7-node3' is given twice"},
+           Row{"rack7-node4", "rack7-node3", "c.yaml:12: BMC 'rack7-node3' is given twice"},
            Row{"    url: https://192.0.2.10:8443/hmc/\n", "", "c.yaml:2: key 'url' is missing"},
            Row{"https://192", "http://192", "c.yaml:3: the password would go in the clear: use https://"},
            Row{"https://192", "HTTP://192", "c.yaml:3: the password would go in the clear: use https://"},
@@ -154,9 +158,9 @@ TEST_F(BmcConfigTest, EveryMistakeHasItsLine) {
                "c.yaml:2: ca_file or pin_sha256 is needed, to know the BMC before it gets a password"},
            Row{"ca_file: ca.pem", "ca_file: absent.pem", "c.yaml:4: absent.pem: No such file or directory"},
            Row{"    session_token_file", "    ca_file: ca.pem\n    session_token_file",
-               "c.yaml:13: ca_file and pin_sha256 exclude each other: leave one out"},
+               "c.yaml:14: ca_file and pin_sha256 exclude each other: leave one out"},
            Row{"1e1f", "1e",
-               "c.yaml:13: pin_sha256 is neither 64 hexadecimal digits nor base64 of 32 bytes: docs/bmc.md has its "
+               "c.yaml:14: pin_sha256 is neither 64 hexadecimal digits nor base64 of 32 bytes: docs/bmc.md has its "
                "command"},
            Row{"    user: sideband\n", "", "c.yaml:2: key 'user' is missing"},
            Row{"user: sideband", "user: \"side\\nband\"",
@@ -166,8 +170,10 @@ TEST_F(BmcConfigTest, EveryMistakeHasItsLine) {
            Row{"    password_file: pw\n", "    password_file: pw\n    session_token_file: token\n",
                "c.yaml:7: password_file and session_token_file exclude each other: leave one out"},
            Row{"    session_token_file: token\n", "    session_token_file: token\n    user: sideband\n",
-               "c.yaml:15: user has no effect with session_token_file: leave it out"},
+               "c.yaml:16: user has no effect with session_token_file: leave it out"},
            Row{"password_file: pw", "password_file: .", "c.yaml:6: .: is a directory"},
+           Row{"password_file: pw", "password_file: empty", "c.yaml:6: empty: is empty"},
+           Row{"session_token_file: token", "session_token_file: empty", "c.yaml:15: empty: is empty"},
            Row{"password_file: pw", "password: secret",
                "c.yaml:6: unknown key 'password' (did you mean 'password_file'?)\n"
                "c.yaml:2: user and password_file are needed, or session_token_file"},
@@ -184,22 +190,22 @@ TEST_F(BmcConfigTest, EveryMistakeHasItsLine) {
                "c.yaml:9: timeout is 121s, must be a duration from 1s to 2m, such as 250ms or 1s"},
            Row{"timeout:", "time_out:", "c.yaml:9: unknown key 'time_out' (did you mean 'timeout'?)"},
            Row{"node3-gpu{index}", "node3-gpu",
-               "c.yaml:10: device name 'node3-gpu' must have {index} once, as \"gpu{index}\" has"},
+               "c.yaml:11: device name 'node3-gpu' must have {index} once, as \"gpu{index}\" has"},
            Row{"node3-gpu{index}", "{index}-gpu{index}",
-               "c.yaml:10: device name '{index}-gpu{index}' must have {index} once, as \"gpu{index}\" has"},
+               "c.yaml:11: device name '{index}-gpu{index}' must have {index} once, as \"gpu{index}\" has"},
            Row{"node3-gpu{index}", "node 3 gpu{index}",
-               "c.yaml:10: device name 'node 3 gpu{index}' may hold {index}, letters, digits, _ . - only"},
-           Row{"{name: \"node3-gpu{index}\"}", "gpu", "c.yaml:10: expected a mapping (key: value)"},
-           Row{"{name: \"node3-gpu{index}\"}", "{}", "c.yaml:10: key 'name' is missing"},
+               "c.yaml:11: device name 'node 3 gpu{index}' may hold {index}, letters, digits, _ . - only"},
+           Row{"{name: \"node3-gpu{index}\"}", "gpu", "c.yaml:11: expected a mapping (key: value)"},
+           Row{"{name: \"node3-gpu{index}\"}", "{}", "c.yaml:11: key 'name' is missing"},
            Row{"{name: \"node3-gpu{index}\"}", "[]",
-               "c.yaml:10: devices is empty: leave it out to read all GPUs of the BMC"},
-           Row{"id: GPU_SXM_1", "id: GPU/1", "c.yaml:16: id 'GPU/1' may hold letters, digits, _ . - only"},
-           Row{", id: GPU_SXM_1", "", "c.yaml:16: key 'id' is missing"},
+               "c.yaml:11: devices is empty: leave it out to read all GPUs of the BMC"},
+           Row{"id: GPU_SXM_1", "id: GPU/1", "c.yaml:17: id 'GPU/1' may hold letters, digits, _ . - only"},
+           Row{", id: GPU_SXM_1", "", "c.yaml:17: key 'id' is missing"},
            Row{"id: GPU_SXM_1", "ids: GPU_SXM_1",
-               "c.yaml:16: unknown key 'ids' (did you mean 'id'?)\n"
-               "c.yaml:16: key 'id' is missing"},
+               "c.yaml:17: unknown key 'ids' (did you mean 'id'?)\n"
+               "c.yaml:17: key 'id' is missing"},
            Row{"id: GPU_SXM_1", "id: 6F1C0A52-3D0E-4A53-9A51-0D4C2A7E9B10",
-               "c.yaml:17: id '6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10' is given twice"},
+               "c.yaml:18: id '6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10' is given twice"},
        }) {
     EXPECT_EQ(Errors(row.from, row.to), row.error);
   }

@@ -102,7 +102,7 @@ void FillLinks(BoardReading& reading) {
                            .data_rx_rate = 2e9,
                            .raw_tx_rate = 3e9,
                            .raw_rx_rate = 4e9},
-                          {.is_up = false}};
+                          {.is_up = false, .downs = Count(9), .rx = Count(10)}};
   reading.decoders.ratios = {{{MetricId::kNvdecPerInstance, 0}, 0.5},
                              {{MetricId::kNvdecPerInstance, 6}, 1},
                              {{MetricId::kNvjpgPerInstance, 0}, 0}};
@@ -208,6 +208,9 @@ sideband_mig_enabled{device="gpu0"} 0
 # HELP sideband_nvlink_bandwidth_bits_per_second Bandwidth of an NVLink, as it was set up.
 # TYPE sideband_nvlink_bandwidth_bits_per_second gauge
 sideband_nvlink_bandwidth_bits_per_second{device="gpu0",link="0"} 106250000000
+# HELP sideband_nvlink_bytes_total Bytes that an NVLink has carried, as a BMC counts them.
+# TYPE sideband_nvlink_bytes_total counter
+sideband_nvlink_bytes_total{device="gpu0",link="1",direction="rx"} 10
 # HELP sideband_nvlink_data_bytes_per_second Bytes of data that an NVLink carries, between the latest two captures of metrics.
 # TYPE sideband_nvlink_data_bytes_per_second gauge
 sideband_nvlink_data_bytes_per_second{device="gpu0",link="0",direction="tx"} 1000000000
@@ -222,6 +225,7 @@ sideband_nvlink_errors_total{device="gpu0",link="0",kind="replay"} 1
 sideband_nvlink_errors_total{device="gpu0",link="0",kind="recovery"} 2
 sideband_nvlink_errors_total{device="gpu0",link="0",kind="flit_crc"} 3
 sideband_nvlink_errors_total{device="gpu0",link="0",kind="data_crc"} 4
+sideband_nvlink_errors_total{device="gpu0",link="1",kind="down"} 9
 # HELP sideband_nvlink_raw_bytes_per_second Bytes that an NVLink carries with its protocol, between the latest two captures of metrics.
 # TYPE sideband_nvlink_raw_bytes_per_second gauge
 sideband_nvlink_raw_bytes_per_second{device="gpu0",link="0",direction="tx"} 3000000000

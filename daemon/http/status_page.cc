@@ -200,7 +200,8 @@ json Nvlinks(const NvlinkReading& nvlink) {
     if (link.is_up == true) ++up;
     // A link that is lost is off, too; one that is disabled is meant to be.
     if (link.is_up == false && link.state != mailbox::NvlinkState::kDisabled) down.push_back(i);
-    errors.insert(errors.end(), {link.replays, link.recoveries, link.flit_crc, link.data_crc});
+    errors.insert(errors.end(), {link.replays, link.recoveries, link.flit_crc, link.data_crc, link.downs,
+                                 link.symbol_errors, link.receive_errors});
   }
   json object = {{"count", nvlink.links.size()}};
   if (known != 0) object["up"] = up;

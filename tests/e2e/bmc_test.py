@@ -38,6 +38,7 @@ BMCS = """bmcs:
     user: sideband
     password_file: bmc.password
     requests_per_minute: %d
+    links: %s
     devices: %s
 """
 
@@ -58,6 +59,7 @@ class BmcSite(site_layout.Site):
         super().__init__()
         self.requests_per_minute = requests_per_minute
         self.url = None  # instead of the BMC's
+        self.has_links = False
         os.mkdir(self.path("state"), 0o700)
         self.bmc = mock_bmc.MockBmc(machine, self.folder, password=PASSWORD, **behaviour)
 
@@ -69,7 +71,8 @@ class BmcSite(site_layout.Site):
     def configure(self, devices='{name: "gpu{index}"}', trust="ca_file: %s"):
         self.set_password(PASSWORD)
         trust = trust % self.bmc.ca_file if "%s" in trust else trust
-        section = BMCS % (self.url or self.bmc.url, trust, self.requests_per_minute, devices)
+        section = BMCS % (self.url or self.bmc.url, trust, self.requests_per_minute,
+                          str(self.has_links).lower(), devices)
         config = site_layout.CONFIG.format(interval="1s", **site_layout.VM_UUIDS).split("sealing:")[0]
         rest = config[config.index("grpc:"):].replace("http:\n", "http:\n  redfish: true\n") + "state_dir: state\n"
         site_layout.write(self.folder, "sidebandd.yaml", section + rest)
@@ -107,16 +110,20 @@ class ValuesTest(BmcTestCase):
         machine = mock_machine.HgxMachine(2)
         machine.time_s = 1000  # all values stand still
         site = self.site_of(machine)
+        site.has_links = True
         site.start()
         site.wait_for(1, "sideband_device_up", device="gpu1")
         site.wait_for(1, "sideband_device_up", device="gpu2")
         programs.wait_until(lambda: site.value("sideband_remapped_rows_total", device="gpu1", kind="corrected")
                             is not None, "the values of the memory")
+        programs.wait_until(lambda: site.value("sideband_nvlink_bytes_total", device="gpu1", link="17", direction="rx")
+                            is not None, "the links")
         series, sent = site.metrics("operator"), site.bmc.values()
         chassis = "/redfish/v1/Chassis/HGX_GPU_SXM_1/Sensors/HGX_GPU_SXM_1_"
         system = "/redfish/v1/Systems/HGX_Baseboard_0/"
         metrics = system + "Processors/GPU_SXM_1/ProcessorMetrics#/"
         memory = system + "Memory/GPU_SXM_1_DRAM_0/MemoryMetrics#/"
+        link = system + "Processors/GPU_SXM_1/Ports/NVLink_3"
         for name, labels, uri, scale in (
                 ("temperature_celsius", {"sensor": "gpu"}, chassis + "TEMP_0", 1),
                 ("temperature_celsius", {"sensor": "memory"}, chassis + "DRAM_0_Temp_0", 1),
@@ -131,6 +138,12 @@ class ValuesTest(BmcTestCase):
                 ("board_nvlink_data_rx_bytes_per_second", {}, metrics + "Oem/Nvidia/NVLinkDataRxBandwidthGbps", 1.25e8),
                 ("violation_seconds_total", {"kind": "power_limit"}, metrics + "PowerLimitThrottleDuration", 1),
                 ("pcie_link_errors_total", {"kind": "recovery"}, metrics + "PCIeErrors/L0ToRecoveryCount", 1),
+                ("nvlink_bandwidth_bits_per_second", {"link": "3"}, link + "#/CurrentSpeedGbps", 1e9),
+                ("nvlink_bytes_total", {"link": "3", "direction": "tx"}, link + "/Metrics#/TXBytes", 1),
+                ("nvlink_bytes_total", {"link": "3", "direction": "rx"}, link + "/Metrics#/RXBytes", 1),
+                ("nvlink_errors_total", {"link": "3", "kind": "symbol"}, link + "/Metrics#/Oem/Nvidia/SymbolErrors", 1),
+                ("nvlink_errors_total", {"link": "3", "kind": "replay"},
+                 link + "/Metrics#/Oem/Nvidia/NVLinkErrors/ReplayCount", 1),
                 ("ecc_errors_total", {"kind": "corrected", "memory": "dram"},
                  memory + "LifeTime/CorrectableECCErrorCount", 1)):
             with self.subTest(name, **labels):
@@ -246,7 +259,8 @@ class ManyWaysToFailTest(BmcTestCase):
         self.site.configure()
         self.site.set_password("wrong")
         self.site.start_daemon()
-        self.wait_for_line("bmc node3: the BMC refuses the login: HTTP status 401")
+        self.wait_for_line("bmc node3: the BMC refuses the login of sideband (%s): HTTP status 401"
+                           % self.site.path("bmc.password"))
         time.sleep(INTERVAL_S)
         self.assertEqual(len([request for request in self.site.bmc.requests if request.method == "POST"]), 1)
         self.site.set_password(PASSWORD)
@@ -317,7 +331,8 @@ class ProbeTest(BmcTestCase):
         self.site.set_password("wrong")
         result = self.probe(self.site)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertEqual(result.stderr, "sidebandd: bmc node3: the BMC refuses the login: HTTP status 401\n")
+        self.assertRegex(result.stderr, r"^sidebandd: bmc node3: the BMC refuses the login of sideband "
+                                        r"\((.*/)?bmc\.password\): HTTP status 401\n$")
 
     def test_no_bmc(self):
         config = site_layout.CONFIG.format(interval="1s", **site_layout.VM_UUIDS)

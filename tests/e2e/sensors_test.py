@@ -205,6 +205,11 @@ class SensorsTest(unittest.TestCase):
                 self.assertEqual(refusal(*past, "--name", other), absent.replace("sideband_no_such", other))
             self.assertIn("no sensors that you may read: device 'gpu9'", refusal(*past, "--device", "gpu9"))
 
+    def test_a_misspelt_name_has_a_suggestion(self):
+        result = self.site.sideband("operator", "sensors", "--name", "temprature")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("sensor 'temprature' (did you mean 'temperature'?)", result.stderr)
+
     def test_board_events_are_the_operators(self):
         result = self.site.sideband("operator", "board", "events", "--device", "gpu0")
         self.assertEqual((result.returncode, result.stderr), (0, ""), result)
