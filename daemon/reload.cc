@@ -319,7 +319,8 @@ std::vector<std::string> BmcChanges(const std::vector<BmcConfig>& in_force, cons
   for (const BmcConfig& bmc : wanted) {
     const auto before = std::ranges::find(in_force, bmc.name, &BmcConfig::name);
     const bool is_new = before == in_force.end();
-    if (is_new || *before != bmc) lines.push_back(absl::StrCat("bmc ", bmc.name, is_new ? ": added, " : ": changed, ", bmc.url));
+    if (is_new || *before != bmc)
+      lines.push_back(absl::StrCat("bmc ", bmc.name, is_new ? ": added, " : ": changed, ", bmc.url));
   }
   return lines;
 }

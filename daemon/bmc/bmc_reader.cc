@@ -344,8 +344,9 @@ void BmcReader::TakeLogin(const BmcAnswer& answer, const BoardTime& now) {
   if (answer.status.ok() && answer.code != 429 && answer.code != 503) {
     pause_.Fail(now.steady, {});
     const std::string what =
-        answer.code == 404 ? "there is no Redfish service at the url, which may need a path such as /hmc"
-                           : absl::StrCat("the BMC refuses the login", options_.login.empty() ? "" : " ", options_.login);
+        answer.code == 404
+            ? "there is no Redfish service at the url, which may need a path such as /hmc"
+            : absl::StrCat("the BMC refuses the login", options_.login.empty() ? "" : " ", options_.login);
     return SetProblem(absl::StrCat(what, ": ", CodeText(answer.code)));
   }
   IsRefused(answer, now);
@@ -759,10 +760,10 @@ bool BmcReader::TakeValues(Task& task, const BmcValues& answer, const BoardTime&
     }
     return true;
   }
-  events_.log(absl::StrCat(task.target, " does not say what its values are; ",
-                           task.topic == BmcTopic::kLinks ? "links are not served"
-                                                          : "each GPU's resource is read instead"),
-              /*is_warning=*/false);
+  events_.log(
+      absl::StrCat(task.target, " does not say what its values are; ",
+                   task.topic == BmcTopic::kLinks ? "links are not served" : "each GPU's resource is read instead"),
+      /*is_warning=*/false);
   AddResources(task.topic, now);
   return false;
 }

@@ -249,12 +249,11 @@ TEST_F(BmcReaderTest, LinksAreReadOnlyIfAskedFor) {
   bmc_.resources[kReports] =
       Collection({Report("HGX_PlatformEnvironmentMetrics_0"), Report("HGX_ProcessorPortMetrics_0")});
   const auto set = [&](int bytes) {
-    SetReport("HGX_ProcessorPortMetrics_0",
-              {{port + "0/Metrics#/TXBytes", absl::StrCat(bytes), {}},
-               {port + "1/Metrics#/TXBytes", absl::StrCat(bytes / 2), {}},
-               {port + "1#/CurrentSpeedGbps", "400.0", {}},
-               {port + "1/Metrics#/Oem/Nvidia/UnintentionalLinkDownCount", "2", {}},
-               {port + "1/Metrics#/Oem/Nvidia/TXWait", "4294967295", {}}});
+    SetReport("HGX_ProcessorPortMetrics_0", {{port + "0/Metrics#/TXBytes", absl::StrCat(bytes), {}},
+                                             {port + "1/Metrics#/TXBytes", absl::StrCat(bytes / 2), {}},
+                                             {port + "1#/CurrentSpeedGbps", "400.0", {}},
+                                             {port + "1/Metrics#/Oem/Nvidia/UnintentionalLinkDownCount", "2", {}},
+                                             {port + "1/Metrics#/Oem/Nvidia/TXWait", "4294967295", {}}});
   };
   set(100);
   RunFor(absl::Minutes(1));
@@ -916,7 +915,8 @@ class CapturedTreeTest : public ::testing::Test {
                      .left_out = [this](BmcOmission why, size_t values) { left_out_[why] += values; },
                      .period = [](BmcTopic, absl::Duration) {},
                      .up = [](bool) {}};
-    reader_.emplace(BmcReaderOptions{.requests_per_minute = 120, .has_links = true}, std::move(events), [] { return 0.0; });
+    reader_.emplace(BmcReaderOptions{.requests_per_minute = 120, .has_links = true}, std::move(events),
+                    [] { return 0.0; });
     const absl::Duration end = now_ + absl::Seconds(12);
     while (now_ < end) {
       const auto request = reader_->Next(Now());

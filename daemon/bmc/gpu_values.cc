@@ -36,9 +36,8 @@ void GpuValues::Take(const BmcQuantity& row, std::optional<uint8_t> index, const
            .measured = {.steady = measured, .wall = now.wall - (now.steady - measured)}};
   entry.sample.index = index.value_or(0);
   if (!IsCount(row.kind)) return;
-  const CounterKey key{.group = row.group,
-                       .item = static_cast<uint16_t>(&row - BmcQuantities().data()),
-                       .unit = index.value_or(0)};
+  const CounterKey key{
+      .group = row.group, .item = static_cast<uint16_t>(&row - BmcQuantities().data()), .unit = index.value_or(0)};
   entry.sample.count = counts_.Add(key, parsed.counter, /*bits=*/64, now.wall);
 }
 

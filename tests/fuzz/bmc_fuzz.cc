@@ -130,7 +130,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       .left_out = [](daemon::BmcOmission, size_t) {},
       .period = [](daemon::BmcTopic, absl::Duration) {},
       .up = [](bool) {}};
-  daemon::BmcReader reader({}, std::move(events), [] { return 0.5; });
+  daemon::BmcReader reader({.has_links = true}, std::move(events), [] { return 0.5; });
   BoardTime now{.steady = absl::Hours(1), .wall = absl::FromUnixSeconds(1'800'000'000)};
   for (size_t asked = 0; asked < kRequests; ++asked) {
     while (reader.NextTime(now.steady) > now.steady) {
