@@ -291,7 +291,7 @@ struct Directions {
   std::optional<Value> NvlinkStatus::*tx;
   std::optional<Value> NvlinkStatus::*rx;
 };
-constexpr Directions<RunningCount> kBytes = {&NvlinkStatus::tx, &NvlinkStatus::rx};
+constexpr Directions<RunningCount> kPortBytes = {&NvlinkStatus::tx, &NvlinkStatus::rx};
 constexpr Directions<RunningCount> kDataBytes = {&NvlinkStatus::data_tx, &NvlinkStatus::data_rx};
 constexpr Directions<RunningCount> kRawBytes = {&NvlinkStatus::raw_tx, &NvlinkStatus::raw_rx};
 constexpr Directions<double> kDataRates = {&NvlinkStatus::data_tx_rate, &NvlinkStatus::data_rx_rate};
@@ -321,7 +321,7 @@ constexpr BoardFamilyRow kLinkFamilies[] = {
     {"sideband_nvlink_bandwidth_bits_per_second", MetricType::kGauge, BoardGroup::kNvlink,
      "Bandwidth of an NVLink, as it was set up.", WriteNvlinkBandwidth},
     {"sideband_nvlink_bytes_total", MetricType::kCounter, BoardGroup::kNvlink,
-     "Bytes that an NVLink has carried, as a BMC counts them.", WriteNvlinkBytes<kBytes>},
+     "Bytes that an NVLink has carried, as a BMC counts them.", WriteNvlinkBytes<kPortBytes>},
     {"sideband_nvlink_data_bytes_per_second", MetricType::kGauge, BoardGroup::kNvlink,
      "Bytes of data that an NVLink carries, between the latest two captures of metrics.", WriteNvlinkRates<kDataRates>},
     {"sideband_nvlink_data_bytes_total", MetricType::kCounter, BoardGroup::kNvlink,
