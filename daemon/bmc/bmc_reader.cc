@@ -68,6 +68,9 @@ constexpr ReportRow kReports[] = {
 // Sensors of a chassis, which are read where there is no report of the environment.
 constexpr const char* kSensors[] = {"TEMP_0", "TEMP_1", "Power_0", "Energy_0"};
 
+// What such a topic is answered concerns no other.
+bool IsExtra(BmcTopic topic) { return topic == BmcTopic::kLinks || topic == BmcTopic::kXid; }
+
 std::string LastName(absl::string_view path) {
   path = absl::StripSuffix(path, "/");
   return std::string(path.substr(path.rfind('/') + 1));
@@ -243,6 +246,10 @@ void BmcReader::SetProblem(const std::string& problem) {
               /*is_warning=*/false);
 }
 
+std::string BmcReader::OfLogin(absl::string_view what) const {
+  return absl::StrCat(what, options_.login.empty() ? "" : " ", options_.login);
+}
+
 // A session that has ended is made again: the BMC ends old ones, and loses them when it restarts. Otherwise it is the
 // one resource that is refused.
 bool BmcReader::IsSessionRefused(absl::Duration now) {
@@ -254,7 +261,7 @@ bool BmcReader::IsSessionRefused(absl::Duration now) {
   if (is_new && asked_task_ != nullptr && !is_second) return false;
   if (is_new && asked_task_ == nullptr) {
     pause_.Fail(now, {});
-    SetProblem("the BMC refuses the session: HTTP status 401");
+    SetProblem(absl::StrCat(OfLogin("the BMC refuses the session"), ": HTTP status 401"));
   }
   // Tasks that were refused for the session's sake are asked again with the next one.
   for (const auto& task : tasks_) {
@@ -270,8 +277,8 @@ bool BmcReader::IsSessionRefused(absl::Duration now) {
 bool BmcReader::IsRefused(const BmcAnswer& answer, const BoardTime& now) {
   const std::string cause = asked_task_ == nullptr ? "" : absl::StrCat(asked_task_->target, ": ");
   // A task that fails again, while others are answered, is the cause itself.
-  const bool is_log = asked_task_ != nullptr && asked_task_->topic == BmcTopic::kXid;
-  const bool is_tasks_own = is_log || (asked_task_ != nullptr && asked_task_->failures > 0 && failures_ == 0);
+  const bool is_extra = asked_task_ != nullptr && IsExtra(asked_task_->topic);
+  const bool is_tasks_own = is_extra || (asked_task_ != nullptr && asked_task_->failures > 0 && failures_ == 0);
   // One bad answer does not concern the others.
   if (asked_task_ != nullptr && absl::IsDataLoss(answer.status)) return false;
   if (!answer.status.ok()) {
@@ -343,10 +350,9 @@ void BmcReader::TakeLogin(const BmcAnswer& answer, const BoardTime& now) {
   }
   if (answer.status.ok() && answer.code != 429 && answer.code != 503) {
     pause_.Fail(now.steady, {});
-    const std::string what =
-        answer.code == 404
-            ? "there is no Redfish service at the url, which may need a path such as /hmc"
-            : absl::StrCat("the BMC refuses the login", options_.login.empty() ? "" : " ", options_.login);
+    const std::string what = answer.code == 404
+                                 ? "there is no Redfish service at the url, which may need a path such as /hmc"
+                                 : OfLogin("the BMC refuses the login");
     return SetProblem(absl::StrCat(what, ": ", CodeText(answer.code)));
   }
   IsRefused(answer, now);
@@ -457,6 +463,10 @@ void BmcReader::TakeReports(const BoardTime& now) {
     }
     AddResources(BmcTopic::kXid, now);
     AddResources(BmcTopic::kIdentity, now);
+    const bool lacks_links = options_.has_links && CountTasks(BmcTopic::kLinks) == 0;
+    if (lacks_links && !std::exchange(has_told_links_, true)) {
+      events_.log("the BMC has no report of links", /*is_warning=*/true);
+    }
   }
   for (const auto& task : tasks_) {
     const auto old = std::ranges::find_if(before, [&](const auto& of) { return of->target == task->target; });
@@ -533,6 +543,16 @@ void BmcReader::AddResources(BmcTopic topic, const BoardTime& now) {
   }
 }
 
+// Whether there are logs, and reports of links that say what they are, is known once one was read.
+bool BmcReader::IsRead(BmcTopic topic) const {
+  if (topic == BmcTopic::kXid) {
+    return std::ranges::any_of(gpus_, [](const auto& gpu) { return gpu.second.log.is_read; });
+  }
+  return std::ranges::any_of(tasks_, [&](const auto& task) {
+    return task->topic == topic && (topic != BmcTopic::kLinks || task->had_values);
+  });
+}
+
 void BmcReader::FitTasks() {
   std::vector<PacedKind> kinds;
   for (size_t topic = 0; topic < std::size(kBmcTopics); ++topic) {
@@ -549,11 +569,8 @@ void BmcReader::FitTasks() {
   }
   const std::vector<absl::Duration> fitted = FitPeriods(kinds, options_.requests_per_minute);
   for (size_t topic = 0; topic < fitted.size(); ++topic) {
-    // Whether there are logs is known once one was read.
-    const bool is_read = CountTasks(static_cast<BmcTopic>(topic)) > 0 &&
-                         (static_cast<BmcTopic>(topic) != BmcTopic::kXid ||
-                          std::ranges::any_of(gpus_, [](const auto& gpu) { return gpu.second.log.is_read; }));
-    if (is_read) events_.period(static_cast<BmcTopic>(topic), fitted[topic]);
+    const auto of = static_cast<BmcTopic>(topic);
+    if (IsRead(of)) events_.period(of, fitted[topic]);
   }
   periods_ = fitted;
 }
@@ -597,14 +614,14 @@ BmcReader::KnownGpu* BmcReader::FindGpu(const std::string& name, bool may_add) {
 }
 
 void BmcReader::PostponeTask(Task& task, const std::string& error, absl::Duration now) {
-  const bool is_log = task.topic == BmcTopic::kXid;
-  if (!is_log) ++failures_;
+  const bool is_extra = IsExtra(task.topic);
+  if (!is_extra) ++failures_;
   ++task.failures;
   task.entries.clear();
   if (!std::exchange(task.is_told, true)) events_.log(absl::StrCat(task.target, ": ", error), /*is_warning=*/true);
   const absl::Duration pause = std::min(kTaskPause * (1 << std::min(task.failures - 1, 4)), kTaskPauseMax);
   task.due = now + std::max(pause, PeriodOf(task.topic));
-  if (!is_log && failures_ >= tasks_.size() - CountTasks(BmcTopic::kXid)) {
+  if (!is_extra && failures_ >= tasks_.size() - CountTasks(BmcTopic::kXid) - CountTasks(BmcTopic::kLinks)) {
     SetProblem(absl::StrCat("nothing is answered; the last error: ", error));
   }
 }
@@ -747,8 +764,8 @@ bool BmcReader::TakeValues(Task& task, const BmcValues& answer, const BoardTime&
   }
   if (!task.gpu.empty() || harvest.served > 0) {
     if (std::exchange(task.is_told, false)) events_.log(absl::StrCat(task.target, ": is there again"), false);
-    task.had_values = true;
     task.empty_answers = 0;
+    if (!std::exchange(task.had_values, true) && task.topic == BmcTopic::kLinks) FitTasks();
     return true;
   }
   if (harvest.nameless == 0) {
@@ -794,7 +811,8 @@ void BmcReader::FindValue(const Task& task, const BmcValue& value, Harvest& harv
 void BmcReader::TakeFound(Task& task, std::optional<absl::Time> newest, const BoardTime& now, Harvest& harvest) {
   std::set<std::pair<KnownGpu*, const BmcQuantity*>> lists;
   for (const Found& found : harvest.found) {
-    if (found.index && lists.emplace(found.gpu, found.row).second) found.gpu->second.values.DropList(*found.row);
+    const bool is_list = found.index && IsList(*found.row);
+    if (is_list && lists.emplace(found.gpu, found.row).second) found.gpu->second.values.DropList(*found.row);
     if (found.parsed.omission) {
       harvest.LeaveOut(*found.parsed.omission);
     } else if (found.time && (!newest || *found.time > *newest)) {

@@ -233,6 +233,8 @@ class BmcReader {
   // Whether the answer is an error of the BMC as a whole; then the pause has begun.
   bool IsRefused(const BmcAnswer& answer, const BoardTime& now);
   bool IsSessionRefused(absl::Duration now);
+  // `what`, and who has logged in.
+  std::string OfLogin(absl::string_view what) const;
 
   std::string StepTarget() const;
   absl::Duration LoginTime() const;
@@ -244,6 +246,8 @@ class BmcReader {
   absl::Duration PeriodOf(BmcTopic topic) const { return periods_.at(static_cast<size_t>(topic)); }
   absl::Duration KeepOf(BmcTopic topic) const;
   size_t CountTasks(BmcTopic topic) const;
+  // Whether a topic has answers that say what its period is.
+  bool IsRead(BmcTopic topic) const;
   // When a task is to be asked; logs wait for each other.
   absl::Duration DueOf(const Task& task) const;
   Task* FirstTask(absl::Duration now) const;
@@ -275,7 +279,8 @@ class BmcReader {
   Task* asked_task_ = nullptr;
 
   std::vector<std::unique_ptr<Task>> tasks_;
-  size_t failures_ = 0;                  // of tasks but logs, in a row
+  size_t failures_ = 0;                  // of tasks but extras, in a row
+  bool has_told_links_ = false;          // that there are none
   std::vector<absl::Duration> periods_;  // by topic
   absl::Duration next_log_;              // no request to a log before
   std::map<std::string, Gpu> gpus_;      // by name, at most kGpusMax

@@ -274,6 +274,32 @@ TEST_F(BmcReaderTest, LinksAreReadOnlyIfAskedFor) {
   EXPECT_EQ(links[1].downs->value, 2u);
   EXPECT_EQ(links[0].downs, std::nullopt);
   EXPECT_EQ(periods_.at(BmcTopic::kLinks), absl::Minutes(1));
+
+  // A link that an answer lacks stays for three periods.
+  SetReport("HGX_ProcessorPortMetrics_0", {{port + "0/Metrics#/TXBytes", "150", {}}});
+  RunFor(absl::Minutes(1));
+  const auto later = Reading("GPU_1");
+  ASSERT_EQ(later->nvlink.links.size(), 2u);
+  EXPECT_EQ(later->nvlink.links[0].tx->value, 150u);
+  EXPECT_EQ(later->nvlink.links[1].tx->value, 70u);
+}
+
+TEST_F(BmcReaderTest, LinksThatTimeOutEndNothingElse) {
+  options_.has_links = true;
+  bmc_.resources[kReports] =
+      Collection({Report("HGX_PlatformEnvironmentMetrics_0"), Report("HGX_ProcessorPortMetrics_0")});
+  bmc_.broken_paths[Report("HGX_ProcessorPortMetrics_0")] = absl::DeadlineExceededError("the BMC is too slow");
+  RunFor(absl::Minutes(3));
+  EXPECT_EQ(is_up_, true);
+  EXPECT_EQ(Reading("GPU_1")->temperature.celsius.at(TempSensor::kGpu0), 41);
+  EXPECT_FALSE(periods_.contains(BmcTopic::kLinks));
+  EXPECT_THAT(lines_, Contains(HasSubstr("HGX_ProcessorPortMetrics_0: the BMC is too slow")));
+}
+
+TEST_F(BmcReaderTest, SaysThatThereIsNoReportOfLinks) {
+  options_.has_links = true;
+  RunFor(absl::Hours(3));
+  EXPECT_EQ(std::ranges::count(lines_, "the BMC has no report of links"), 1);
 }
 
 TEST_F(BmcReaderTest, DoesNotReadTheHostsReports) {

@@ -34,6 +34,8 @@ using mailbox::ThrottleReason;
 constexpr double kUnset32 = 4294967295.0;
 // A counter of more has no plausible unit.
 constexpr double kCountMax = 9e15;
+// An NVLink carries 9e15 bytes within two days.
+constexpr double kBytesMax = 9e18;
 // A century; some firmware takes nanoseconds for milliseconds.
 constexpr double kSecondsMax = 3.2e9;
 
@@ -66,15 +68,18 @@ template <MetricId kMetric>
 void SetDecoder(const BmcSample& sample, BoardReading& reading) {
   reading.decoders.ratios[{kMetric, sample.index}] = sample.number;
 }
+// Of two rows with one member, the first has it.
 template <auto kMember>
 void SetLink(const BmcSample& sample, BoardReading& reading) {
   auto& links = reading.nvlink.links;
   if (links.size() <= sample.index) links.resize(sample.index + 1);
-  using Value = typename std::remove_reference_t<decltype(links[0].*kMember)>::value_type;
+  auto& member = links[sample.index].*kMember;
+  if (member) return;
+  using Value = typename std::remove_reference_t<decltype(member)>::value_type;
   if constexpr (std::is_same_v<Value, RunningCount>) {
-    links[sample.index].*kMember = sample.count;
+    member = sample.count;
   } else {
-    links[sample.index].*kMember = static_cast<Value>(sample.number);
+    member = static_cast<Value>(sample.number);
   }
 }
 template <auto kLimit>
@@ -144,8 +149,8 @@ constexpr BmcQuantity Counter(BmcVendor vendor, BmcResource resource, const char
   return {vendor, resource, member, group, K::kCount, 1, 0, kCountMax, SetMember<kGroup, kMember>};
 }
 template <auto kMember>
-constexpr BmcQuantity LinkCounter(const char* member) {
-  return {kNvidia, R::kPortMetrics, member, G::kNvlink, K::kCount, 1, 0, kCountMax, SetLink<kMember>};
+constexpr BmcQuantity LinkCounter(const char* member, double max = kCountMax) {
+  return {kNvidia, R::kPortMetrics, member, G::kNvlink, K::kCount, 1, 0, max, SetLink<kMember>};
 }
 template <auto kMember>
 constexpr BmcQuantity LinkRate(const char* member) {
@@ -240,8 +245,8 @@ constexpr BmcQuantity kQuantities[] = {
 
     {kNvidia, R::kPort, "currentspeedgbps", G::kNvlink, K::kGauge, kGiga, 0, 1e5,
      SetLink<&NvlinkStatus::bits_per_second>},
-    LinkCounter<&NvlinkStatus::tx>("txbytes"),
-    LinkCounter<&NvlinkStatus::rx>("rxbytes"),
+    LinkCounter<&NvlinkStatus::tx>("txbytes", kBytesMax),
+    LinkCounter<&NvlinkStatus::rx>("rxbytes", kBytesMax),
     LinkCounter<&NvlinkStatus::receive_errors>("rxerrors"),
     LinkCounter<&NvlinkStatus::symbol_errors>("oem/nvidia/symbolerrors"),
     // Without those that somebody wanted.
@@ -348,13 +353,18 @@ void SplitIndex(BmcPlace& place) {
   place.member.resize(slash);
 }
 
+bool IsPort(BmcResource resource) { return resource == R::kPort || resource == R::kPortMetrics; }
+
 // Takes the number out of the path of an NVLink: "ports/nvlink_3/metrics" becomes "ports/metrics".
 std::optional<uint8_t> TakePort(std::string& below) {
   absl::string_view rest = below;
   uint32_t number = 0;
   if (!absl::ConsumePrefix(&rest, "ports/nvlink_")) return std::nullopt;
   const absl::string_view digits = rest.substr(0, rest.find('/'));
-  if (!absl::SimpleAtoi(digits, &number) || number >= mailbox::kNvlinksMax) return std::nullopt;
+  // Compared as a text: SimpleAtoi takes signs, blanks and leading zeros.
+  if (!absl::SimpleAtoi(digits, &number) || number >= mailbox::kNvlinksMax || absl::StrCat(number) != digits) {
+    return std::nullopt;
+  }
   below = absl::StrCat("ports", rest.substr(digits.size()));
   return static_cast<uint8_t>(number);
 }
@@ -450,11 +460,15 @@ Located Locate(absl::string_view property) {
     place.gpu = module ? *module : Spelled(uri, first + 3);
   } else if (names[first] == "systems") {
     std::string below = absl::StrJoin(names.begin() + static_cast<ptrdiff_t>(first + 4), names.end(), "/");
-    if (const auto port = TakePort(below)) place.index = port;
+    const auto port = TakePort(below);
     const auto row = std::ranges::find_if(kResourceNames, [&](const ResourceName& of) {
       return names[first + 2] == of.collection && below == of.resource;
     });
     if (row == std::end(kResourceNames)) return {};
+    if (IsPort(row->kind)) {
+      if (!port || place.index) return {};
+      place.index = port;
+    }
     place.resource = row->kind;
     place.gpu = Spelled(uri, first + 3);
     if (names[first + 2] == "memory" && absl::EndsWithIgnoreCase(place.gpu, "_dram_0")) {
@@ -470,9 +484,12 @@ bool IsSameGpu(absl::string_view a, absl::string_view b) { return absl::EqualsIg
 
 std::span<const BmcQuantity> BmcQuantities() { return kQuantities; }
 
+bool IsList(const BmcQuantity& row) { return row.kind == K::kThrottle || row.group == G::kDecoders; }
+
 const BmcQuantity* FindQuantity(BmcVendor vendor, const BmcPlace& place) {
   const auto row = std::ranges::find_if(kQuantities, [&](const BmcQuantity& of) {
-    return of.vendor == vendor && of.resource == place.resource && of.member == place.member;
+    return of.vendor == vendor && of.resource == place.resource && of.member == place.member &&
+           (!place.index || IsList(of) || IsPort(of.resource));
   });
   return row == std::end(kQuantities) ? nullptr : &*row;
 }

@@ -86,6 +86,9 @@ struct BmcQuantity {
 };
 std::span<const BmcQuantity> BmcQuantities();
 
+// Whether the values of a row are elements of a list, which an answer has whole.
+bool IsList(const BmcQuantity& row);
+
 // nullptr if it is not published.
 const BmcQuantity* FindQuantity(BmcVendor vendor, const BmcPlace& place);
 

@@ -82,16 +82,27 @@ TEST(LocateTest, SaysWhereTheMemberIsMissing) {
 
 TEST(LocateTest, KnowsNothingElse) {
   for (const char* const property :
-       {"", "/", "#", "##", "/redfish/v1", "/redfish/v1/Chassis/HGX_GPU_0/Sensors", "/redfish/v1/Chassis/HGX_GPU_0",
+       {"",
+        "/",
+        "#",
+        "##",
+        "/redfish/v1",
+        "/redfish/v1/Chassis/HGX_GPU_0/Sensors",
+        "/redfish/v1/Chassis/HGX_GPU_0",
         "/redfish/v1/Chassis/HGX_Chassis_0/Sensors/HGX_Chassis_0_TotalGPU_Power_0",
-        "/redfish/v1/Chassis/OAM_0/Sensors/GPU_TOTAL_POWER/Reading", "/redfish/v1/Chassis/OAM_x/Sensors/GPU_x_POWER",
+        "/redfish/v1/Chassis/OAM_0/Sensors/GPU_TOTAL_POWER/Reading",
+        "/redfish/v1/Chassis/OAM_x/Sensors/GPU_x_POWER",
         "/redfish/v1/Chassis/HGX_GPU_0/Sensors/HGX_GPU_1_TEMP_0",
         "/redfish/v1/Systems/HGX_Baseboard_0/Processors/CPU_0/ProcessorMetrics#/OperatingSpeedMHz",
         "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/PCIe_0/Metrics#/RXBytes",
         "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/NVLink_32/Metrics#/RXBytes",
         "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/NVLink_+3/Metrics#/RXBytes",
         "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/NVLink_/Metrics#/RXBytes",
+        "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/NVLink_03/Metrics#/RXBytes",
+        "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/NVLink_3/Metrics#/RXBytes/7",
         "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/NVLink_3/Other#/RXBytes",
+        "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports#/CurrentSpeedGbps/255",
+        "/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0/Ports/Metrics#/TXBytes",
         "/redfish/v1/Chassis/HGX_GPU_0/Sensors/HGX_GPU_0_TEMP_0#/Thresholds/UpperCritical/Reading"}) {
     const Located located = Locate(property);
     EXPECT_FALSE(located.place.has_value()) << property;
@@ -115,6 +126,19 @@ TEST(BmcQuantityTest, EachPlaceHasOneRow) {
     EXPECT_LE(row.min, row.max) << row.member;
     EXPECT_NE(row.set, nullptr) << row.member;
   }
+}
+
+TEST(BmcQuantityTest, OnlyListsAndPortsHaveAnIndex) {
+  const std::string metrics = "/redfish/v1/Systems/S/Processors/GPU_0/ProcessorMetrics#/";
+  EXPECT_EQ(FindQuantity(BmcVendor::kNvidia, *Locate(metrics + "PCIeErrors/ReplayCount/3").place), nullptr);
+  EXPECT_NE(FindQuantity(BmcVendor::kNvidia, *Locate(metrics + "Oem/Nvidia/ThrottleReasons/3").place), nullptr);
+}
+
+TEST(BmcQuantityTest, ALinkMayHaveCarriedMuch) {
+  const BmcQuantity& row =
+      Row(BmcVendor::kNvidia, "/redfish/v1/Systems/S/Processors/GPU_0/Ports/NVLink_1/Metrics#/TXBytes");
+  EXPECT_EQ(ParseSample(row, "9000000000000002").counter, 9'000'000'000'000'002u);
+  EXPECT_TRUE(ParseSample(row, "18446744073709551615").omission.has_value());
 }
 
 TEST(BmcQuantityTest, TheMarginIsNoTemperature) {

@@ -182,6 +182,7 @@ HGX = {
         (PORT + "/Metrics", "/Networking/RXFrames", rate(3e7)),
         (PORT + "/Metrics", "/Networking/TXFrames", rate(3.1e7)),
         (PORT + "/Metrics", "/Oem/Nvidia/LinkDownedCount", every(3600)),
+        (PORT + "/Metrics", "/Oem/Nvidia/UnintentionalLinkDownCount", every(7200, start=2)),
         (PORT + "/Metrics", "/Oem/Nvidia/LinkErrorRecoveryCount", every(500)),
         (PORT + "/Metrics", "/Oem/Nvidia/SymbolErrors", every(150)),
         (PORT + "/Metrics", "/Oem/Nvidia/MalformedPackets", constant(0)),

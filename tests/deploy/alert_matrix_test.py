@@ -164,6 +164,7 @@ ROWS = [
     Row("SidebandNvlinkDown", 3, 0, 2, {'sideband_nvlink_up{link="0"}': Gauge(1, 0)}, holds=1),
     Row("SidebandNvlinkErrors", 1, 0, 0, {'sideband_nvlink_errors_total{kind="recovery",link="0"}': Event(2)},
         lasts=59),
+    Row("SidebandNvlinkErrors", 1, 0, 0, {'sideband_nvlink_errors_total{kind="down",link="0"}': Event(2)}, lasts=59),
     Row("SidebandNvlinkErrors", 7, 3, 11, {'sideband_nvlink_errors_total{kind="replay",link="0"}': Count(1, 120)}),
     Row("SidebandPcieErrors", 1, 0, 0, {'sideband_pcie_link_errors_total{kind="fatal"}': Event(0)}, lasts=59),
     Row("SidebandPcieReplays", 18, 9, 6, {"sideband_pcie_link_replays_total": Count(0, 30)}),

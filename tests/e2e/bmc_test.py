@@ -142,6 +142,8 @@ class ValuesTest(BmcTestCase):
                 ("nvlink_bytes_total", {"link": "3", "direction": "tx"}, link + "/Metrics#/TXBytes", 1),
                 ("nvlink_bytes_total", {"link": "3", "direction": "rx"}, link + "/Metrics#/RXBytes", 1),
                 ("nvlink_errors_total", {"link": "3", "kind": "symbol"}, link + "/Metrics#/Oem/Nvidia/SymbolErrors", 1),
+                ("nvlink_errors_total", {"link": "3", "kind": "down"},
+                 link + "/Metrics#/Oem/Nvidia/UnintentionalLinkDownCount", 1),
                 ("nvlink_errors_total", {"link": "3", "kind": "replay"},
                  link + "/Metrics#/Oem/Nvidia/NVLinkErrors/ReplayCount", 1),
                 ("ecc_errors_total", {"kind": "corrected", "memory": "dram"},

@@ -19,6 +19,7 @@
 #include "daemon/bmc/bmc_reader.h"
 #include "daemon/bmc/bmc_values.h"
 #include "daemon/board/sensor_families.h"
+#include "proto/mailbox/memory_links.h"
 #include "proto/mailbox/services.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -47,7 +48,9 @@ const std::map<std::string, std::string>& GoodAnswers() {
        R"({"Members": [{"@odata.id": "/redfish/v1/TelemetryService/MetricReports/HGX_PlatformEnvironmentMetrics_0"}]})"},
       {"/redfish/v1/TelemetryService/MetricReports/HGX_PlatformEnvironmentMetrics_0",
        R"({"MetricValues": [{"MetricProperty": "/redfish/v1/Chassis/HGX_GPU_0/Sensors/HGX_GPU_0_TEMP_0",
-           "MetricValue": "32.5", "Timestamp": "2026-06-29T08:05:27.513+00:00"}]})"},
+           "MetricValue": "32.5", "Timestamp": "2026-06-29T08:05:27.513+00:00"},
+           {"MetricProperty": "/redfish/v1/Systems/S/Processors/GPU_0/Ports/NVLink_3/Metrics#/TXBytes",
+           "MetricValue": "5"}]})"},
       {"/redfish/v1/Chassis/HGX_GPU_0/LogServices/XID", R"({"Entries": {"@odata.id": "/redfish/v1/Entries"}})"},
       {kEntries, R"({"Members": [{"Id": "1", "MessageArgs": ["GPU_0", "[0][1][0] XID 79 lost"]}]})"}};
   return answers;
@@ -92,6 +95,7 @@ void CheckLog(const std::string& body) {
 
 void CheckReading(const daemon::BoardReading& reading, const BoardTime& now) {
   for (const auto& [group, time] : reading.samples) FUZZ_CHECK(time.steady <= now.steady);
+  FUZZ_CHECK(reading.nvlink.links.size() <= mailbox::kNvlinksMax);
   const daemon::BoardPart whole = daemon::BoardPart::Whole();
   const daemon::BoardSight sight{.reading = reading, .part = whole, .now = now.steady};
   CheckedSeries series(sight);
