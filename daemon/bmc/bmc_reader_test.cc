@@ -245,6 +245,7 @@ TEST_F(BmcReaderTest, FindsTheGpusAndReadsThem) {
 }
 
 TEST_F(BmcReaderTest, LinksAreReadOnlyIfAskedFor) {
+  options_.requests_per_minute = 120;
   const std::string port = absl::StrCat(Gpu(1), "/Ports/NVLink_");
   bmc_.resources[kReports] =
       Collection({Report("HGX_PlatformEnvironmentMetrics_0"), Report("HGX_ProcessorPortMetrics_0")});

@@ -285,7 +285,7 @@ TEST_F(BmcConfigTest, FilesOfSecretsAreClosedToOthers) {
   };
   for (const Row& row :
        {Row{"pw", 0604, "c.yaml:6: pw: a password or token that other users may access: run chmod o= on it"},
-        Row{"token", 0601, "c.yaml:14: token: a password or token that other users may access: run chmod o= on it"},
+        Row{"token", 0601, "c.yaml:15: token: a password or token that other users may access: run chmod o= on it"},
         Row{"ca.pem", 0602, "c.yaml:4: ca.pem: everybody may write it (chmod o-w it)"}}) {
     chmod((folder_ + row.file).c_str(), row.mode);
     EXPECT_EQ(Errors(kWhole), row.error);
@@ -349,7 +349,7 @@ TEST_F(BmcConfigTest, NumbersOfBmcsAndDevicesAreBounded) {
   };
   const std::string pattern = "    devices: {name: \"node3-gpu{index}\"}\n";
   EXPECT_EQ(Errors(pattern, devices(256)), "");
-  EXPECT_EQ(Errors(pattern, devices(257)), "c.yaml:11: more than 256 devices");
+  EXPECT_EQ(Errors(pattern, devices(257)), "c.yaml:12: more than 256 devices");
 }
 
 TEST_F(BmcConfigTest, DiscoveredNamesAreRecognised) {
