@@ -261,8 +261,7 @@ class ManyWaysToFailTest(BmcTestCase):
         self.site.configure()
         self.site.set_password("wrong")
         self.site.start_daemon()
-        self.wait_for_line("bmc node3: the BMC refuses the login of sideband (%s): HTTP status 401"
-                           % self.site.path("bmc.password"))
+        self.wait_for_line("bmc node3: the BMC refuses the login of sideband (bmc.password): HTTP status 401")
         time.sleep(INTERVAL_S)
         self.assertEqual(len([request for request in self.site.bmc.requests if request.method == "POST"]), 1)
         self.site.set_password(PASSWORD)
