@@ -161,7 +161,8 @@ def check(tree):
     units = Units(tree, tree.path.with_suffix(".passed"))
     labels, failed, done, reported = units.new(), 0, 0, time.monotonic()
     print("   %d of %d units have passed before" % (len(units.sources) - len(labels), len(units.sources)), flush=True)
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    # Tests run beside it.
+    with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() // 2)) as pool:
         for findings in pool.map(units.compile, labels):
             done, failed = done + 1, failed + bool(findings)
             if findings:
