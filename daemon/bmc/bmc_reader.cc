@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -10,6 +11,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "proto/base/status_macros.h"
 
@@ -28,9 +31,8 @@ double PerMinute(const PacedKind& kind, absl::Duration period) {
 constexpr size_t kGpusMax = 256;
 constexpr int kPagesMax = 16;
 constexpr size_t kSystemsMax = 4;
-constexpr size_t kLogEntriesMax = 4096;
 constexpr absl::Duration kSlow = absl::Seconds(30);
-constexpr absl::Duration kLinksPeriod = absl::Minutes(1);
+constexpr absl::Duration kRarePeriod = absl::Minutes(1);
 constexpr absl::Duration kInventory = absl::Hours(1);
 constexpr absl::Duration kLoginPause = absl::Minutes(1);
 // A value is shown for three of its periods. Boards measure slow values every 30 s.
@@ -58,6 +60,7 @@ constexpr ReportRow kReports[] = {
     {"ProcessorGPMMetrics_0", BmcVendor::kNvidia, BmcTopic::kActivity},
     {"ProcessorMetrics_0", BmcVendor::kNvidia, BmcTopic::kProcessor},
     {"MemoryMetrics_0", BmcVendor::kNvidia, BmcTopic::kMemory},
+    {"HealthMetrics_0", BmcVendor::kNvidia, BmcTopic::kHealth},
     {"ProcessorPortMetrics_0", BmcVendor::kNvidia, BmcTopic::kLinks},
     {"ProcessorPortGPMMetrics_0", BmcVendor::kNvidia, BmcTopic::kLinks},
     {"OAM_ProcessorMetrics_0", BmcVendor::kAmd, BmcTopic::kEnvironment},
@@ -66,10 +69,12 @@ constexpr ReportRow kReports[] = {
 };
 
 // Sensors of a chassis, which are read where there is no report of the environment.
-constexpr const char* kSensors[] = {"TEMP_0", "TEMP_1", "Power_0", "Energy_0"};
+constexpr const char* kSensors[] = {"TEMP_0", "TEMP_1", "Power_0", "Energy_0", "DRAM_0_Temp_0", "DRAM_0_Power_0"};
 
-// What such a topic is answered concerns no other.
-bool IsExtra(BmcTopic topic) { return topic == BmcTopic::kLinks || topic == BmcTopic::kXid; }
+// Whether the others do not depend on what is answered to a topic.
+bool IsExtra(BmcTopic topic) {
+  return topic == BmcTopic::kHealth || topic == BmcTopic::kLinks || topic == BmcTopic::kXid;
+}
 
 std::string LastName(absl::string_view path) {
   path = absl::StripSuffix(path, "/");
@@ -77,15 +82,6 @@ std::string LastName(absl::string_view path) {
 }
 
 bool HasPrefix(absl::string_view name) { return absl::StartsWithIgnoreCase(name, "HGX_"); }
-
-// A link of an answer, if it is a path; else `fallback`.
-std::string PathOr(const std::optional<std::string>& link, absl::string_view fallback) {
-  constexpr size_t kPathMax = 1024;
-  const bool is_path = link && absl::StartsWith(*link, "/") && !absl::StartsWith(*link, "//") &&
-                       link->size() <= kPathMax &&
-                       std::ranges::all_of(*link, [](char c) { return absl::ascii_isgraph(c); });
-  return is_path ? *link : std::string(fallback);
-}
 
 // The name becomes a part of lines and labels.
 bool IsPlainName(absl::string_view name) {
@@ -103,6 +99,12 @@ std::string CodeLabel(int code) {
   return std::ranges::count(kCodes, code) > 0 ? absl::StrCat(code) : "other";
 }
 
+// A text of the BMC, for a line.
+std::string Shown(const std::string& text) {
+  constexpr size_t kTextMax = 80;
+  return absl::CEscape(text.substr(0, kTextMax));
+}
+
 // Groups whose values stay as they are for hours.
 bool IsOfIdentity(BoardGroup group) {
   constexpr BoardGroup kGroups[] = {BoardGroup::kIdentity, BoardGroup::kClockLimits, BoardGroup::kFlags,
@@ -115,9 +117,9 @@ bool IsSuccess(int code) { return code >= 200 && code < 300; }
 }  // namespace
 
 absl::Duration RequestBudget::NextTime(absl::Duration now) {
-  while (!spent_.empty() && spent_.front() + absl::Minutes(1) <= now) spent_.pop_front();
-  if (spent_.size() < per_minute_) return now;
-  return spent_[spent_.size() - per_minute_] + absl::Minutes(1);
+  while (!spent_->empty() && spent_->front() + absl::Minutes(1) <= now) spent_->pop_front();
+  if (spent_->size() < per_minute_) return now;
+  return (*spent_)[spent_->size() - per_minute_] + absl::Minutes(1);
 }
 
 void BackOff::Fail(absl::Duration now, std::optional<absl::Duration> asked) {
@@ -155,7 +157,8 @@ std::vector<absl::Duration> FitPeriods(const std::vector<PacedKind>& kinds, uint
 BmcReader::BmcReader(const BmcReaderOptions& options, BmcEvents events, std::function<double()> random)
     : options_(options),
       events_(std::move(events)),
-      budget_(options.is_probe ? kProbeRequests : options.requests_per_minute),
+      budget_(options.is_probe ? kProbeRequests : options.requests_per_minute,
+              options.before ? *options.before : RequestBudget(0)),
       pause_(std::move(random)),
       last_login_(-absl::InfiniteDuration()) {
   FitTasks();
@@ -199,6 +202,10 @@ std::string BmcReader::StepTarget() const {
   switch (step_) {
     case Step::kSystems:
       return systems_;
+    case Step::kTray:
+      return tray_;
+    case Step::kManager:
+      return manager_;
     case Step::kProcessors:
       return processors_.back();
     case Step::kReports:
@@ -241,8 +248,8 @@ void BmcReader::SetProblem(const std::string& problem) {
   problem_ = problem;
   events_.up(problem.empty());
   if (!problem.empty()) return events_.log(problem, /*is_warning=*/true);
-  events_.log(absl::StrCat(gpus_.size(), gpus_.size() == 1 ? " GPU" : " GPUs", ", the fastest values every ",
-                           absl::FormatDuration(period())),
+  events_.log(absl::StrCat(machine_, machine_.empty() ? "" : ": ", gpus_.size(), gpus_.size() == 1 ? " GPU" : " GPUs",
+                           ", the fastest values every ", absl::FormatDuration(period())),
               /*is_warning=*/false);
 }
 
@@ -278,7 +285,8 @@ bool BmcReader::IsRefused(const BmcAnswer& answer, const BoardTime& now) {
   const std::string cause = asked_task_ == nullptr ? "" : absl::StrCat(asked_task_->target, ": ");
   // A task that fails again, while others are answered, is the cause itself.
   const bool is_extra = asked_task_ != nullptr && IsExtra(asked_task_->topic);
-  const bool is_tasks_own = is_extra || (asked_task_ != nullptr && asked_task_->failures > 0 && failures_ == 0);
+  const bool is_tasks_own =
+      is_extra || (asked_task_ != nullptr && (options_.is_probe || (asked_task_->failures > 0 && failures_ == 0)));
   // One bad answer does not concern the others.
   if (asked_task_ != nullptr && absl::IsDataLoss(answer.status)) return false;
   if (!answer.status.ok()) {
@@ -336,7 +344,9 @@ void BmcReader::Take(const BmcAnswer& answer, const BoardTime& now) {
   }
   // A link that is missing, or makes no sense, is the usual one; a collection is empty then.
   auto resource = IsSuccess(answer.code) ? ParseResource(request.target, answer.body) : BmcValues{};
-  is_inventory_whole_ &= IsSuccess(answer.code) && resource.ok();
+  // Nothing depends on what the machine is called.
+  const bool is_needed = step_ != Step::kTray && step_ != Step::kManager;
+  is_inventory_whole_ &= !is_needed || (IsSuccess(answer.code) && resource.ok());
   TakeStep(resource.ok() ? *resource : BmcValues{}, now);
 }
 
@@ -380,6 +390,13 @@ absl::Duration BmcReader::RetryTime() {
 
 void BmcReader::TakeStep(const BmcValues& resource, const BoardTime& now) {
   if (step_ == Step::kRoot) return TakeRoot(resource);
+  if (step_ == Step::kTray) return TakeTray(resource);
+  if (step_ == Step::kManager) {
+    const std::string firmware = Shown(FindText(resource, "/FirmwareVersion").value_or(""));
+    if (!firmware.empty()) absl::StrAppend(&machine_, machine_.empty() ? "" : ", ", "firmware ", firmware);
+    step_ = Step::kProcessors;
+    return;
+  }
   for (std::string& member : MembersOf(resource)) {
     if (members_.size() < kMembersMax) members_.push_back(std::move(member));
   }
@@ -402,7 +419,7 @@ void BmcReader::TakeRoot(const BmcValues& root) {
   systems_ = PathOr(FindText(root, "/Systems/@odata.id"), "/redfish/v1/Systems");
   const std::string telemetry = PathOr(FindText(root, "/TelemetryService/@odata.id"), "/redfish/v1/TelemetryService");
   reports_ = absl::StrCat(absl::StripSuffix(telemetry, "/"), "/MetricReports");
-  product_ = FindText(root, "/Product").value_or("");
+  product_ = Shown(FindText(root, "/Product").value_or(""));
   step_ = Step::kSystems;
   is_inventory_whole_ = true;
 }
@@ -410,16 +427,29 @@ void BmcReader::TakeRoot(const BmcValues& root) {
 // A tray of GPUs is a system of its own, beside the host's.
 void BmcReader::TakeSystems() {
   std::vector<std::string> trays, others;
+  tray_.clear();
   for (const std::string& member : members_) {
     const std::string name = LastName(member), path = PathOr(member, "");
     if (path.empty()) continue;
     const bool is_ubb = absl::EqualsIgnoreCase(name, "UBB");
+    has_prefix_ |= HasPrefix(name);
     if (HasPrefix(name) || is_ubb) vendor_ = is_ubb ? BmcVendor::kAmd : BmcVendor::kNvidia;
     auto& list = HasPrefix(name) || is_ubb ? trays : others;
+    if (&list == &trays && trays.empty()) tray_ = path;
     if (list.size() < kSystemsMax) list.push_back(absl::StrCat(absl::StripSuffix(path, "/"), "/Processors"));
   }
   processors_ = trays.empty() ? others : trays;
-  step_ = processors_.empty() ? Step::kReports : Step::kProcessors;
+  // A board that is asked directly is the only system.
+  if (members_.size() == 1 && trays.empty()) tray_ = PathOr(members_.front(), "");
+  step_ = !tray_.empty() ? Step::kTray : processors_.empty() ? Step::kReports : Step::kProcessors;
+}
+
+void BmcReader::TakeTray(const BmcValues& tray) {
+  const auto text = [&](const char* pointer) { return Shown(FindText(tray, pointer).value_or("")); };
+  const std::string model = text("/Model").empty() ? product_ : text("/Model");
+  machine_ = absl::StrJoin(absl::StrSplit(absl::StrCat(text("/Manufacturer"), " ", model), ' ', absl::SkipEmpty()), " ");
+  manager_ = PathOr(FindText(tray, "/Links/ManagedBy/0/@odata.id"), "");
+  step_ = manager_.empty() ? Step::kProcessors : Step::kManager;
 }
 
 void BmcReader::TakeProcessors() {
@@ -428,7 +458,7 @@ void BmcReader::TakeProcessors() {
     if (path.empty() || !absl::StartsWithIgnoreCase(name, "gpu")) continue;
     KnownGpu* const gpu = FindGpu(name, /*may_add=*/true);
     // Two trays may have GPUs of the same names: the first one is read.
-    if (gpu != nullptr && gpu->second.processor.empty()) gpu->second.processor = path;
+    if (gpu != nullptr && gpu->second.processor.empty()) gpu->second.processor = std::string(absl::StripSuffix(path, "/"));
   }
   processors_.pop_back();
   if (processors_.empty()) step_ = Step::kReports;
@@ -439,21 +469,23 @@ void BmcReader::TakeReports(const BoardTime& now) {
   const auto before = std::exchange(tasks_, {});
   asked_task_ = nullptr;
   failures_ = 0;
-  const auto find = [&](const std::string& id) {
-    return std::ranges::find_if(members_,
-                                [&](const auto& member) { return absl::EqualsIgnoreCase(LastName(member), id); });
+  // Beside reports with the prefix, those without are the host's. A board that is asked directly has none with it.
+  has_prefix_ |= std::ranges::any_of(members_, [](const auto& member) { return HasPrefix(LastName(member)); });
+  const auto find = [&](const ReportRow& row) {
+    const bool is_prefixed = has_prefix_ && row.vendor == BmcVendor::kNvidia;
+    const std::string id = absl::StrCat(is_prefixed ? "HGX_" : "", row.id);
+    const auto report = std::ranges::find_if(
+        members_, [&](const auto& member) { return absl::EqualsIgnoreCase(LastName(member), id); });
+    return report == members_.end() ? "" : PathOr(*report, "");
   };
   for (const ReportRow& row : kReports) {
-    if (row.topic == BmcTopic::kLinks && !options_.has_links) continue;
-    auto report = find(absl::StrCat("HGX_", row.id));
-    if (report == members_.end()) report = find(row.id);
-    // A host has reports of that name of its own.
-    if (report == members_.end() || (vendor_ && vendor_ != row.vendor)) continue;
-    const std::string path = PathOr(*report, "");
-    const bool tells_vendor =
-        HasPrefix(LastName(path)) || row.topic != BmcTopic::kEnvironment || row.vendor == BmcVendor::kAmd;
-    if (path.empty() || (!vendor_ && !tells_vendor)) continue;
-    vendor_ = row.vendor;
+    // Hosts without GPUs have such a report, too.
+    const bool tells_vendor = has_prefix_ || row.topic != BmcTopic::kEnvironment || row.vendor == BmcVendor::kAmd;
+    if (!vendor_ && tells_vendor && !find(row).empty()) vendor_ = row.vendor;
+  }
+  for (const ReportRow& row : kReports) {
+    const std::string path = find(row);
+    if (path.empty() || vendor_ != row.vendor || (row.topic == BmcTopic::kLinks && !options_.has_links)) continue;
     AddTask(row.topic, path, /*gpu=*/"", now);
   }
   if (vendor_) {
@@ -478,8 +510,7 @@ void BmcReader::TakeReports(const BoardTime& now) {
     task->had_values = (*old)->had_values;
     if (task->topic != BmcTopic::kIdentity) task->due = (*old)->due;
   }
-  // A head may be wrong without a sign of it.
-  for (auto& [name, gpu] : gpus_) gpu.log.latest.clear();
+  for (auto& [name, gpu] : gpus_) gpu.log.DoubtHead();
   FitTasks();
   SpreadIdentities(now.steady);
   const bool is_whole = is_inventory_whole_ && !tasks_.empty();
@@ -488,7 +519,7 @@ void BmcReader::TakeReports(const BoardTime& now) {
   if (tasks_.empty()) {
     SetProblem(
         absl::StrCat("the BMC has no telemetry of GPUs that is served",
-                     product_.empty() ? "" : absl::StrCat(" (it is '", absl::CEscape(product_.substr(0, 80)), "')"),
+                     product_.empty() ? "" : absl::StrCat(" (it is '", product_, "')"),
                      "; docs/bmc.md lists what is"));
   }
 }
@@ -506,12 +537,13 @@ void BmcReader::AddResources(BmcTopic topic, const BoardTime& now) {
   for (const auto& [name, gpu] : gpus_) {
     if (gpu.processor.empty() || (gpu.is_absent && topic != BmcTopic::kIdentity)) continue;
     const size_t folder = gpu.processor.rfind("/Processors/");
-    const std::string chassis = absl::StrCat("/redfish/v1/Chassis/HGX_", name);
+    const char* const prefix = has_prefix_ ? "HGX_" : "";
+    const std::string chassis = absl::StrCat("/redfish/v1/Chassis/", prefix, name);
     switch (topic) {
       case BmcTopic::kEnvironment:
         for (const char* const sensor : kSensors) {
           if (vendor_ != BmcVendor::kNvidia) break;
-          AddTask(topic, absl::StrCat(chassis, "/Sensors/HGX_", name, "_", sensor), name, now);
+          AddTask(topic, absl::StrCat(chassis, "/Sensors/", prefix, name, "_", sensor), name, now);
         }
         break;
       case BmcTopic::kActivity:
@@ -529,6 +561,8 @@ void BmcReader::AddResources(BmcTopic topic, const BoardTime& now) {
         AddTask(topic, absl::StrCat(gpu.processor.substr(0, folder), "/Memory/", name, "_DRAM_0/MemoryMetrics"), name,
                 now);
         break;
+      case BmcTopic::kHealth:
+        // The processor of kIdentity says it, too.
       case BmcTopic::kLinks:
         // Two requests for each of a GPU's 18 ports are too many.
         break;
@@ -546,28 +580,33 @@ void BmcReader::AddResources(BmcTopic topic, const BoardTime& now) {
 // Whether there are logs, and reports of links that say what they are, is known once one was read.
 bool BmcReader::IsRead(BmcTopic topic) const {
   if (topic == BmcTopic::kXid) {
-    return std::ranges::any_of(gpus_, [](const auto& gpu) { return gpu.second.log.is_read; });
+    return std::ranges::any_of(gpus_, [](const auto& gpu) { return gpu.second.log.is_read(); });
   }
   return std::ranges::any_of(tasks_, [&](const auto& task) {
     return task->topic == topic && (topic != BmcTopic::kLinks || task->had_values);
   });
 }
 
-void BmcReader::FitTasks() {
+std::vector<PacedKind> BmcReader::Kinds() const {
   std::vector<PacedKind> kinds;
   for (size_t topic = 0; topic < std::size(kBmcTopics); ++topic) {
     const auto of = static_cast<BmcTopic>(topic);
     const bool is_fast = of == BmcTopic::kEnvironment || of == BmcTopic::kActivity;
+    const bool is_rare = of == BmcTopic::kHealth || of == BmcTopic::kLinks;
     const absl::Duration slow = std::max(options_.interval, kSlow);
     // A log may need its head and its entries. Identities take what is left.
     const size_t times = of == BmcTopic::kXid ? 2 : of == BmcTopic::kIdentity ? 0 : 1;
     kinds.push_back({.period = is_fast                     ? options_.interval
                                : of == BmcTopic::kIdentity ? kInventory
-                               : of == BmcTopic::kLinks    ? std::max(options_.interval, kLinksPeriod)
+                               : is_rare                   ? std::max(options_.interval, kRarePeriod)
                                                            : slow,
                      .requests = times * CountTasks(of)});
   }
-  const std::vector<absl::Duration> fitted = FitPeriods(kinds, options_.requests_per_minute);
+  return kinds;
+}
+
+void BmcReader::FitTasks() {
+  const std::vector<absl::Duration> fitted = FitPeriods(Kinds(), options_.requests_per_minute);
   for (size_t topic = 0; topic < fitted.size(); ++topic) {
     const auto of = static_cast<BmcTopic>(topic);
     if (IsRead(of)) events_.period(of, fitted[topic]);
@@ -621,7 +660,8 @@ void BmcReader::PostponeTask(Task& task, const std::string& error, absl::Duratio
   if (!std::exchange(task.is_told, true)) events_.log(absl::StrCat(task.target, ": ", error), /*is_warning=*/true);
   const absl::Duration pause = std::min(kTaskPause * (1 << std::min(task.failures - 1, 4)), kTaskPauseMax);
   task.due = now + std::max(pause, PeriodOf(task.topic));
-  if (!is_extra && failures_ >= tasks_.size() - CountTasks(BmcTopic::kXid) - CountTasks(BmcTopic::kLinks)) {
+  const auto others = std::ranges::count_if(tasks_, [](const auto& other) { return !IsExtra(other->topic); });
+  if (!is_extra && failures_ >= static_cast<size_t>(others)) {
     SetProblem(absl::StrCat("nothing is answered; the last error: ", error));
   }
 }
@@ -631,7 +671,7 @@ absl::StatusOr<bool> BmcReader::ReadTask(Task& task, const BmcAnswer& answer, co
   if (task.topic == BmcTopic::kXid && answer.code == 404) {
     const KnownGpu* const gpu = FindGpu(task.gpu, /*may_add=*/false);
     // Not every firmware has a log.
-    if (task.entries.empty() && gpu != nullptr && !gpu->second.log.is_read) return false;
+    if (task.entries.empty() && gpu != nullptr && !gpu->second.log.is_read()) return false;
   }
   if (!IsSuccess(answer.code)) return absl::NotFoundError(CodeText(answer.code));
   if (task.topic == BmcTopic::kXid) {
@@ -645,7 +685,14 @@ absl::StatusOr<bool> BmcReader::ReadTask(Task& task, const BmcAnswer& answer, co
 
 void BmcReader::TakeTask(Task& task, const BmcAnswer& answer, const BoardTime& now) {
   const absl::StatusOr<bool> is_read_on = ReadTask(task, answer, now);
-  if (!is_read_on.ok()) return PostponeTask(task, std::string(is_read_on.status().message()), now.steady);
+  if (!is_read_on.ok()) {
+    PostponeTask(task, std::string(is_read_on.status().message()), now.steady);
+    // Such an answer stays as it is.
+    const bool is_refused = answer.status.ok() && answer.code >= 400 && answer.code < 500;
+    if (!is_refused || !IsUseless(task, task.failures)) return;
+    ReplaceReport(task, "is refused", now);
+    return DropTask(task);
+  }
   if (task.topic == BmcTopic::kXid) return TakeLogTask(task, *is_read_on, now);
   pause_.Succeed();
   failures_ = 0;
@@ -654,6 +701,24 @@ void BmcReader::TakeTask(Task& task, const BmcAnswer& answer, const BoardTime& n
   while (task.due <= now.steady) task.due += PeriodOf(task.topic);
   SetProblem("");
   if (!*is_read_on) DropTask(task);
+}
+
+// Whether a report of which so many answers in a row had no values can be replaced, and is to be.
+bool BmcReader::IsUseless(const Task& task, int answers) const {
+  constexpr int kAnswersMax = 3;
+  const bool has_resources = std::ranges::any_of(gpus_, [](const auto& gpu) { return !gpu.second.processor.empty(); });
+  return task.gpu.empty() && !IsExtra(task.topic) && vendor_ == BmcVendor::kNvidia && has_resources &&
+         (answers >= kAnswersMax || useless_.contains(task.target));
+}
+
+// Each inventory tries the report again.
+void BmcReader::ReplaceReport(const Task& task, absl::string_view why, const BoardTime& now) {
+  if (useless_.insert(task.target).second) {
+    events_.log(absl::StrCat(task.target, " ", why, "; ",
+                             IsExtra(task.topic) ? "its values are not served" : "each GPU's resource is read instead"),
+                /*is_warning=*/false);
+  }
+  AddResources(task.topic, now);
 }
 
 void BmcReader::DropTask(const Task& task) {
@@ -675,94 +740,49 @@ absl::Status BmcReader::TakeLog(Task& task, absl::string_view body, const BoardT
   task.entries.clear();
   KnownGpu* const gpu = FindGpu(task.gpu, /*may_add=*/false);
   if (gpu == nullptr || gpu->second.is_absent) return absl::OkStatus();
-  if (!is_head) return TakeLogPage(task, *gpu, body, now);
-  SIDEBAND_RETURN_IF_ERROR(TakeLogHead(task, gpu->second.log, body));
-  if (task.entries.empty()) CountXids(*gpu, {}, now);
+  XidLog& log = gpu->second.log;
+  if (is_head) {
+    SIDEBAND_ASSIGN_OR_RETURN(task.entries, log.TakeHead(task.target, body));
+    if (task.entries.empty()) CountXids(*gpu, {}, now);
+    return absl::OkStatus();
+  }
+  const bool was_read = log.is_read();
+  SIDEBAND_ASSIGN_OR_RETURN(const XidLog::Page page, log.TakePage(body, now.wall));
+  CountXids(*gpu, page, now);
+  if (page.is_endless) {
+    return absl::InvalidArgumentError(absl::StrCat("the log has more than ", XidLog::kPagesMax, " pages"));
+  }
+  task.entries = page.next;
+  if (log.is_read() != was_read) FitTasks();
   return absl::OkStatus();
 }
 
-// The head of a log names its newest entry. The entries are read when that is another one.
-absl::Status BmcReader::TakeLogHead(Task& task, XidLog& log, absl::string_view body) {
-  SIDEBAND_ASSIGN_OR_RETURN(const BmcValues head, ParseResource(task.target, body));
-  const auto text = [&](const char* pointer) { return FindText(head, pointer).value_or("").substr(0, kNameMax); };
-  log.next_id = text("/Oem/Nvidia/LatestEntryID");
-  log.next_latest = absl::StrCat(log.next_id, " ", text("/Oem/Nvidia/LatestEntryTimeStamp"));
-  // The next reading of a log that could never be read to its end is a first one again.
-  if (log.known.size() > 2 * kLogEntriesMax) {
-    log.known.clear();
-    log.is_read = false;
-  }
-  log.seen.clear();
-  log.has_next = false;
-  log.pages = 0;
-  if (log.is_read && log.next_latest == log.latest) return absl::OkStatus();
-  task.entries = PathOr(FindText(head, "/Entries/@odata.id"), absl::StrCat(task.target, "/Entries"));
-  return absl::OkStatus();
-}
-
-absl::Status BmcReader::TakeLogPage(Task& task, KnownGpu& gpu, absl::string_view body, const BoardTime& now) {
-  XidLog& log = gpu.second.log;
-  SIDEBAND_ASSIGN_OR_RETURN(const BmcLog page, ParseLog(body));
-  if (log.seen.size() + page.entries.size() > kLogEntriesMax) {
-    return absl::InvalidArgumentError(absl::StrCat("the log has more than ", kLogEntriesMax, " entries"));
-  }
-  CountXids(gpu, page.entries, now);
-  const std::string next = PathOr(page.next_page, "");
-  if (!next.empty() && ++log.pages >= kPagesMax) {
-    return absl::InvalidArgumentError(absl::StrCat("the log has more than ", kPagesMax, " pages"));
-  }
-  task.entries = next;
-  if (!next.empty()) return absl::OkStatus();
-  const bool is_true = log.seen.empty() ? !log.next_id.empty() : log.has_next;
-  log.latest = is_true ? log.next_latest : "";
-  // Entries that have left the log are forgotten when there is no more room.
-  if (log.known.size() > kLogEntriesMax) log.known = {log.seen.begin(), log.seen.end()};
-  if (!std::exchange(log.is_read, true)) FitTasks();
-  return absl::OkStatus();
-}
-
-// Entries that are in the log when it is first read are not counted.
-void BmcReader::CountXids(KnownGpu& gpu, const std::vector<BmcLogEntry>& entries, const BoardTime& now) {
+void BmcReader::CountXids(KnownGpu& gpu, const XidLog::Page& page, const BoardTime& now) {
   constexpr size_t kLinesMax = 10;
-  XidLog& log = gpu.second.log;
-  std::vector<mailbox::DriverEvent> news;
-  size_t unknown = 0;
-  for (const BmcLogEntry& entry : entries) {
-    log.has_next |= entry.id == log.next_id;
-    log.seen.push_back(entry.key);
-    if (!log.known.insert(entry.key).second || !log.is_read) continue;
-    auto message = ParseXid(entry.text);
-    if (!message) {
-      ++unknown;
-      continue;
-    }
-    if (!absl::SimpleAtoi(entry.id, &message->sequence)) message->sequence = 0;
-    // The BMC's clock is not believed.
-    message->time_s = static_cast<uint32_t>(absl::ToUnixSeconds(now.wall));
-    news.push_back(*std::move(message));
+  for (size_t i = 0; i < std::min(page.news.size(), kLinesMax); ++i) {
+    events_.log(absl::StrCat(gpu.first, ": xid ", page.news[i].xid, ": ", page.news[i].text), /*is_warning=*/true);
   }
-  // Some logs begin with the newest entry.
-  std::ranges::stable_sort(news, {}, &mailbox::DriverEvent::sequence);
-  for (size_t i = 0; i < std::min(news.size(), kLinesMax); ++i) {
-    events_.log(absl::StrCat(gpu.first, ": xid ", news[i].xid, ": ", news[i].text), /*is_warning=*/true);
+  if (page.news.size() > kLinesMax) {
+    events_.log(absl::StrCat(gpu.first, ": ", page.news.size() - kLinesMax, " more Xids"), /*is_warning=*/true);
   }
-  if (news.size() > kLinesMax) {
-    events_.log(absl::StrCat(gpu.first, ": ", news.size() - kLinesMax, " more Xids"), /*is_warning=*/true);
-  }
-  if (unknown > 0) events_.left_out(BmcOmission::kUnknownWord, unknown);
-  gpu.second.values.TakeMessages(news, now);
+  if (page.unknown > 0) events_.left_out(BmcOmission::kUnknownWord, page.unknown);
+  gpu.second.values.TakeMessages(page.news, now);
   changed_.insert(gpu.first);
 }
 
 bool BmcReader::TakeValues(Task& task, const BmcValues& answer, const BoardTime& now) {
   TakeIdentity(task, answer, now);
-  Harvest harvest;
+  Harvest harvest{.unit = task.gpu.empty() ? std::nullopt : FindText(answer, "/ReadingUnits")};
   for (const BmcValue& value : answer.values) FindValue(task, value, harvest);
+  if (answer.is_cut && !std::exchange(task.is_cut_told, true)) {
+    events_.log(absl::StrCat(task.target, ": only its first ", kReportValuesMax, " values are read"), true);
+  }
   TakeFound(task, answer.time, now, harvest);
   for (size_t why = 0; why < std::size(kBmcOmissions); ++why) {
     if (harvest.left_out[why] > 0) events_.left_out(static_cast<BmcOmission>(why), harvest.left_out[why]);
   }
   if (!task.gpu.empty() || harvest.served > 0) {
+    useless_.erase(task.target);
     if (std::exchange(task.is_told, false)) events_.log(absl::StrCat(task.target, ": is there again"), false);
     task.empty_answers = 0;
     if (!std::exchange(task.had_values, true) && task.topic == BmcTopic::kLinks) FitTasks();
@@ -772,16 +792,16 @@ bool BmcReader::TakeValues(Task& task, const BmcValues& answer, const BoardTime&
     // A BMC that starts has nothing yet; others have no values of GPUs in this report.
     const absl::Duration pause = std::min(kTaskPause * (1 << std::min(task.empty_answers++, 4)), kTaskPauseMax);
     task.due = now.steady + std::max(pause, PeriodOf(task.topic));
+    if (!task.had_values && IsUseless(task, task.empty_answers)) {
+      ReplaceReport(task, "has no values of GPUs", now);
+      return false;
+    }
     if (task.had_values && !std::exchange(task.is_told, true)) {
       events_.log(absl::StrCat(task.target, ": has no values of GPUs any more"), /*is_warning=*/true);
     }
     return true;
   }
-  events_.log(
-      absl::StrCat(task.target, " does not say what its values are; ",
-                   task.topic == BmcTopic::kLinks ? "links are not served" : "each GPU's resource is read instead"),
-      /*is_warning=*/false);
-  AddResources(task.topic, now);
+  ReplaceReport(task, "does not say what its values are", now);
   return false;
 }
 
@@ -795,16 +815,22 @@ void BmcReader::FindValue(const Task& task, const BmcValue& value, Harvest& harv
   if (row == nullptr) return;
   ++harvest.served;
   // A value that is read each hour would age a group of others.
-  if (task.topic == BmcTopic::kIdentity && !IsOfIdentity(row->group)) return;
-  KnownGpu* const gpu = FindGpu(located.place->gpu, /*may_add=*/task.gpu.empty());
+  const bool is_hourly = IsOfIdentity(row->group) ||
+                         (row->group == BoardGroup::kHealth && CountTasks(BmcTopic::kHealth) == 0);
+  if (task.topic == BmcTopic::kIdentity && !is_hourly) return;
+  const bool may_add = task.gpu.empty() && task.topic != BmcTopic::kHealth;
+  KnownGpu* const gpu = FindGpu(located.place->gpu, may_add);
   if (gpu == nullptr || gpu->second.is_absent) return;
+  if (row->unit != nullptr && harvest.unit && *harvest.unit != row->unit) {
+    return harvest.LeaveOut(BmcOmission::kWrongUnit);
+  }
   Found found{.gpu = gpu,
               .row = row,
               .index = located.place->index,
               .parsed = ParseSample(*row, value.text),
               .time = value.time};
-  // AMD's times say when a value has changed, not when it was read.
-  if (vendor_ == BmcVendor::kNvidia) found.stamp = value.time;
+  // AMD's times, and those of health, say when a value has changed, not when it was read.
+  if (vendor_ == BmcVendor::kNvidia && task.topic != BmcTopic::kHealth) found.stamp = value.time;
   harvest.found.push_back(std::move(found));
 }
 
@@ -819,9 +845,12 @@ void BmcReader::TakeFound(Task& task, std::optional<absl::Time> newest, const Bo
       newest = found.time;
     }
   }
-  task.ages.Take(newest, now.steady);
+  task.ages.Take(task.topic == BmcTopic::kHealth ? std::nullopt : newest, now.steady);
+  std::set<std::tuple<KnownGpu*, const BmcQuantity*, std::optional<uint8_t>>> taken;
   for (const Found& found : harvest.found) {
     if (found.parsed.omission) continue;
+    // Of what is there twice, the first: a count that fell within an answer would begin again each time.
+    if (!found.stamp && !taken.emplace(found.gpu, found.row, found.index).second) continue;
     const SampleTime time{.measured = task.ages.TimeOf(found.stamp), .keep = KeepOf(task.topic), .stamp = found.stamp};
     if (now.steady - time.measured > time.keep) {
       harvest.LeaveOut(BmcOmission::kStale);
@@ -865,6 +894,30 @@ std::vector<std::string> BmcReader::gpus() const {
   std::vector<std::string> names;
   for (const auto& [name, gpu] : gpus_) names.push_back(name);
   return names;
+}
+
+size_t BmcReader::CountValues(absl::string_view name) const {
+  const auto gpu = gpus_.find(std::string(name));
+  return gpu == gpus_.end() ? 0 : gpu->second.values.size();
+}
+
+std::string BmcReader::SourcesOf(BmcTopic topic) const {
+  std::vector<std::string> reports;
+  size_t resources = 0;
+  for (const auto& task : tasks_) {
+    if (task->topic != topic) continue;
+    if (!task->gpu.empty()) ++resources;
+    if (task->gpu.empty()) reports.push_back(LastName(task->target));
+  }
+  if (resources > 0) reports.push_back(absl::StrCat(resources, resources == 1 ? " resource" : " resources"));
+  return absl::StrJoin(reports, ", ");
+}
+
+double BmcReader::RequestsPerMinute() const {
+  double sum = 0;
+  const std::vector<PacedKind> kinds = Kinds();
+  for (size_t i = 0; i < kinds.size(); ++i) sum += PerMinute(kinds[i], periods_[i]);
+  return sum;
 }
 
 std::set<std::string> BmcReader::TakeChanged() { return std::exchange(changed_, {}); }

@@ -27,7 +27,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -36,6 +35,7 @@
 #include "daemon/bmc/bmc_values.h"
 #include "daemon/bmc/gpu_values.h"
 #include "daemon/bmc/quantities.h"
+#include "daemon/bmc/xid_log.h"
 #include "daemon/board/board_reading.h"
 
 namespace sideband::daemon {
@@ -46,14 +46,17 @@ namespace sideband::daemon {
 class RequestBudget {
  public:
   explicit RequestBudget(uint32_t per_minute) : per_minute_(per_minute) {}
+  // Both budgets are of one BMC: each counts what is spent of the other.
+  RequestBudget(uint32_t per_minute, const RequestBudget& other) : per_minute_(per_minute), spent_(other.spent_) {}
 
   // The earliest instant of a request, not before `now`.
   absl::Duration NextTime(absl::Duration now);
-  void Spend(absl::Duration now) { spent_.push_back(now); }
+  void Spend(absl::Duration now) { spent_->push_back(now); }
 
  private:
   const uint32_t per_minute_;
-  std::deque<absl::Duration> spent_;  // of the last minute
+  const std::shared_ptr<std::deque<absl::Duration>> spent_ =
+      std::make_shared<std::deque<absl::Duration>>();  // of the last minute
 };
 
 // The pause after errors: 1, 2, 4, 8 and 15 minutes, each up to a quarter longer, so that many daemons do not come
@@ -96,9 +99,9 @@ struct PacedKind {
 std::vector<absl::Duration> FitPeriods(const std::vector<PacedKind>& kinds, uint32_t per_minute);
 
 // Kinds of values that are read in one rhythm, in the order of their importance.
-enum class BmcTopic : uint8_t { kEnvironment, kActivity, kProcessor, kMemory, kLinks, kXid, kIdentity };
+enum class BmcTopic : uint8_t { kEnvironment, kActivity, kProcessor, kMemory, kHealth, kLinks, kXid, kIdentity };
 inline constexpr const char* kBmcTopics[] = {"environment", "activity", "processor", "memory",
-                                             "links",       "xid",      "identity"};
+                                             "health",      "links",    "xid",       "identity"};
 
 struct BmcReaderOptions {
   uint32_t requests_per_minute = 40;
@@ -107,9 +110,11 @@ struct BmcReaderOptions {
   std::string login;       // as an error names it: "of sideband (bmc.password)"; or empty
   // No login before (a steady time): one was made shortly before the daemon started.
   absl::Duration first_login = -absl::InfiniteDuration();
-  // Everything is asked for once, at once, within 120 requests a minute; else what is read each hour takes only what
-  // the rest leaves of the budget.
+  // Everything is asked for once, at once, within 120 requests a minute, and one answer that fails ends nothing; else
+  // what is read each hour takes only what the rest leaves of the budget.
   bool is_probe = false;
+  // The budget of the reader that had this BMC until now.
+  std::optional<RequestBudget> before = {};
 };
 
 // A reader tells its work by these. Each is called within Take(), and must not call the reader.
@@ -136,6 +141,11 @@ class BmcReader {
   absl::Duration NextTime(absl::Duration now);
   // Ends a pause: the password or the BMC may have been mended.
   void Retry(absl::Duration now);
+  // A request was made beside those of Next().
+  void CountRequest(absl::Duration now) { budget_.Spend(now); }
+  const RequestBudget& budget() const { return budget_; }
+  // Not before this time is there another login.
+  absl::Duration LoginTime() const;
 
   // Whether everything was asked for once.
   bool is_complete() const;
@@ -148,10 +158,16 @@ class BmcReader {
   std::shared_ptr<const BoardReading> Reading(absl::string_view gpu, const BoardTime& now);
   // How often the fastest values of a GPU come.
   absl::Duration period() const { return PeriodOf(BmcTopic::kEnvironment); }
+  // How many values a GPU has now.
+  size_t CountValues(absl::string_view gpu) const;
+  // "HGX_MemoryMetrics_0", or "2 resources": what a topic is read from.
+  std::string SourcesOf(BmcTopic topic) const;
+  // The requests of the periods in force; what is read each hour is not among them.
+  double RequestsPerMinute() const;
 
  private:
   // The steps of an inventory, one after the other; then there are only tasks.
-  enum class Step : uint8_t { kRoot, kSystems, kProcessors, kReports, kTasks };
+  enum class Step : uint8_t { kRoot, kSystems, kTray, kManager, kProcessors, kReports, kTasks };
   // A report, or a GPU's resource, that is read again and again.
   struct Task {
     BmcTopic topic;
@@ -163,19 +179,9 @@ class BmcReader {
     int failures = 0;         // in a row
     int empty_answers = 0;    // in a row
     bool is_told = false;     // that it is missing
+    bool is_cut_told = false;
     bool had_values = false;  // of GPUs
     bool is_asked = false;
-  };
-  // A GPU's log of Xids.
-  struct XidLog {
-    absl::flat_hash_set<uint64_t> known;  // keys of entries; they are counted, or were there at the first reading
-    bool is_read = false;                 // to its end, once
-    std::string latest;                   // what the head said then of the newest entry; empty: that was not true
-    // These are of the reading that is under way.
-    std::string next_id, next_latest;
-    std::vector<uint64_t> seen;
-    bool has_next = false;  // the entry that the head names
-    int pages = 0;
   };
   struct Gpu {
     GpuValues values;
@@ -196,6 +202,7 @@ class BmcReader {
   };
   // The yield of an answer.
   struct Harvest {
+    std::optional<std::string> unit;  // that a sensor says of itself
     size_t served = 0;    // values of rows
     size_t nameless = 0;  // values that may be any member's
     size_t left_out[std::size(kBmcOmissions)] = {};
@@ -211,18 +218,19 @@ class BmcReader {
   absl::Duration RetryTime();
   void TakeRoot(const BmcValues& root);
   void TakeSystems();
+  void TakeTray(const BmcValues& tray);
   void TakeProcessors();
   void TakeReports(const BoardTime& now);
   void TakeTask(Task& task, const BmcAnswer& answer, const BoardTime& now);
   // Whether the task is to be read on.
   absl::StatusOr<bool> ReadTask(Task& task, const BmcAnswer& answer, const BoardTime& now);
   void DropTask(const Task& task);
+  bool IsUseless(const Task& task, int answers) const;
+  void ReplaceReport(const Task& task, absl::string_view why, const BoardTime& now);
   void TakeLogTask(Task& task, bool is_read_on, const BoardTime& now);
   absl::Status TakeLog(Task& task, absl::string_view body, const BoardTime& now);
-  absl::Status TakeLogHead(Task& task, XidLog& log, absl::string_view body);
-  absl::Status TakeLogPage(Task& task, KnownGpu& gpu, absl::string_view body, const BoardTime& now);
-  void CountXids(KnownGpu& gpu, const std::vector<BmcLogEntry>& entries, const BoardTime& now);
-  // False if the report does not say what its values are, and is not read any more.
+  void CountXids(KnownGpu& gpu, const XidLog::Page& page, const BoardTime& now);
+  // False if the report is not read any more.
   bool TakeValues(Task& task, const BmcValues& answer, const BoardTime& now);
   void FindValue(const Task& task, const BmcValue& value, Harvest& harvest);
   void TakeFound(Task& task, std::optional<absl::Time> newest, const BoardTime& now, Harvest& harvest);
@@ -237,7 +245,6 @@ class BmcReader {
   std::string OfLogin(absl::string_view what) const;
 
   std::string StepTarget() const;
-  absl::Duration LoginTime() const;
   void AddTask(BmcTopic topic, std::string target, const std::string& gpu, const BoardTime& now);
   // The resources of each GPU that have a topic's values.
   void AddResources(BmcTopic topic, const BoardTime& now);
@@ -246,6 +253,8 @@ class BmcReader {
   absl::Duration PeriodOf(BmcTopic topic) const { return periods_.at(static_cast<size_t>(topic)); }
   absl::Duration KeepOf(BmcTopic topic) const;
   size_t CountTasks(BmcTopic topic) const;
+  // The kinds of requests that there are, by topic.
+  std::vector<PacedKind> Kinds() const;
   // Whether a topic has answers that say what its period is.
   bool IsRead(BmcTopic topic) const;
   // When a task is to be asked; logs wait for each other.
@@ -261,6 +270,9 @@ class BmcReader {
   Step step_ = Step::kRoot;
   std::string sessions_, systems_, reports_;  // of the root
   std::string product_;
+  std::string tray_, manager_;  // the system of the GPUs, and its manager
+  std::string machine_;         // what they say that it is; empty: nothing
+  bool has_prefix_ = false;     // whether names begin with HGX_
   std::vector<std::string> members_;  // of the collection that is being read
   std::string next_page_;             // of it
   int pages_ = 0;
@@ -281,6 +293,7 @@ class BmcReader {
   std::vector<std::unique_ptr<Task>> tasks_;
   size_t failures_ = 0;                  // of tasks but extras, in a row
   bool has_told_links_ = false;          // that there are none
+  std::set<std::string> useless_;        // reports that resources are read instead of; that was told
   std::vector<absl::Duration> periods_;  // by topic
   absl::Duration next_log_;              // no request to a log before
   std::map<std::string, Gpu> gpus_;      // by name, at most kGpusMax

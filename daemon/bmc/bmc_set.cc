@@ -12,6 +12,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <random>
@@ -134,7 +135,7 @@ struct BmcSet::Impl {
   // One BMC. Used by the thread alone, but for its construction.
   class Runner : public std::enable_shared_from_this<Runner> {
    public:
-    // `before` had the BMC until now, with other settings; nullptr: none had.
+    // `before` had the same url until now, with other settings; nullptr: none had.
     Runner(Impl& set, const BmcConfig& config, const Runner* before)
         : set_(set),
           config_(config),
@@ -145,11 +146,11 @@ struct BmcSet::Impl {
                    .interval = config.interval,
                    .has_links = config.has_links,
                    .login = LoginText(config),
-                   .first_login = FirstLogin(before)},
+                   .first_login = FirstLogin(before),
+                   .before = before == nullptr ? std::nullopt : std::optional(before->reader_.budget())},
                   Events(), RandomShare) {
       // The devices stay, as far as they have their names.
-      const bool is_same = before != nullptr && before->config_.url == config.url;
-      if (is_same && before->config_.device_pattern == config.device_pattern &&
+      if (before != nullptr && before->config_.device_pattern == config.device_pattern &&
           before->config_.devices == config.devices) {
         found_ = before->found_;
         interval_ = before->interval_;
@@ -164,7 +165,8 @@ struct BmcSet::Impl {
       const BoardTime now = set_.Now();
       if (const auto request = reader_.Next(now)) {
         is_asking_ = true;
-        if (request->method == BmcRequest::Method::kLogIn) logins_.Touch();
+        is_logging_in_ = request->method == BmcRequest::Method::kLogIn;
+        if (is_logging_in_) logins_.Touch();
         return connection_->Ask(*request, [self = shared_from_this()](const BmcAnswer& answer) { self->Take(answer); });
       }
       PublishExpired();
@@ -188,8 +190,9 @@ struct BmcSet::Impl {
       timer_.cancel();
       set_.parts.metrics.ForgetBmc(config_.name);
       stopped_ = std::move(done);
-      // The answer is then that it was aborted, and the logout follows.
-      is_asking_ ? connection_->Abort() : LogOut();
+      if (!is_asking_) return LogOut();
+      // The answer is then that it was aborted, and the logout follows. A login is waited for: it may make a session.
+      if (!is_logging_in_) connection_->Abort();
     }
 
     // Ends without a logout. The thread has ended.
@@ -213,7 +216,9 @@ struct BmcSet::Impl {
       const auto last = logins_.Last();
       const BoardTime now = set_.Now();
       // The one before logs out first, if it has a session.
-      const absl::Duration after = before == nullptr ? -absl::InfiniteDuration() : now.steady + kLoginsApart;
+      const absl::Duration after = before == nullptr
+                                       ? -absl::InfiniteDuration()
+                                       : std::max(now.steady + kLoginsApart, before->reader_.LoginTime());
       if (!last || *last > now.wall) return after;
       return std::max(after, now.steady + kLoginsApart - (now.wall - *last));
     }
@@ -325,6 +330,7 @@ struct BmcSet::Impl {
     void LogOut() {
       if (!connection_->has_session()) return Close();
       is_asking_ = true;
+      reader_.CountRequest(set_.Now().steady);
       connection_->Ask({.method = BmcRequest::Method::kLogOut, .target = ""},
                        [self = shared_from_this()](const BmcAnswer&) { self->Close(); });
     }
@@ -341,6 +347,7 @@ struct BmcSet::Impl {
     std::optional<BmcConnection> connection_;
     BmcReader reader_;
     bool is_asking_ = false;
+    bool is_logging_in_ = false;  // of what is asked
     bool is_stopped_ = false;
     std::function<void()> stopped_;
     std::map<std::string, std::string> found_;  // the names of devices, by GPU
@@ -399,11 +406,11 @@ BmcSet::~BmcSet() { Stop(); }
 
 void BmcSet::Configure(const std::vector<BmcConfig>& bmcs) {
   const auto apply = [impl = impl_.get(), bmcs] {
-    std::map<std::string, std::shared_ptr<Impl::Runner>> before;
+    std::map<std::string, std::shared_ptr<Impl::Runner>> before;  // by url
     std::erase_if(impl->runners, [&](const auto& entry) {
       const bool stays = std::ranges::find(bmcs, entry.second->config()) != bmcs.end();
       if (!stays) impl->Retire(entry.second);
-      if (!stays) before.insert(entry);
+      if (!stays) before[entry.second->config().url] = entry.second;
       return !stays;
     });
     for (const BmcConfig& bmc : bmcs) {
@@ -412,7 +419,7 @@ void BmcSet::Configure(const std::vector<BmcConfig>& bmcs) {
         runner->Retry();
         continue;
       }
-      const auto old = before.find(bmc.name);
+      const auto old = before.find(bmc.url);
       runner = std::make_shared<Impl::Runner>(*impl, bmc, old == before.end() ? nullptr : old->second.get());
       asio::post(impl->io, [runner] { runner->Run(); });
     }
@@ -550,12 +557,13 @@ class Prober {
                                                                 : DiscoveredName(config_, IndexOf(gpu, position++));
       devices.insert(device);
       add(gpu, device.empty() ? "" : absl::StrCat(", device ", device), model ? absl::StrCat(" (", *model, ")") : "",
-          ": ", groups.empty() ? "no values" : absl::StrJoin(groups, ", "));
+          ": ", reader_.CountValues(gpu), " values", groups.empty() ? "" : ": ", absl::StrJoin(groups, ", "));
     }
     for (const auto& [topic, period] : periods_) {
       add(kBmcTopics[static_cast<size_t>(topic)], " every ",
-          absl::FormatDuration(absl::Floor(period, absl::Milliseconds(100))));
+          absl::FormatDuration(absl::Floor(period, absl::Milliseconds(100))), ": ", reader_.SourcesOf(topic));
     }
+    add("at most ", std::ceil(reader_.RequestsPerMinute()), " requests a minute, of ", config_.requests_per_minute);
     for (const auto& [why, values] : left_out_) {
       add(values, " values left out: ", kBmcOmissions[static_cast<size_t>(why)]);
     }

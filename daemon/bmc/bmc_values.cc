@@ -181,7 +181,8 @@ class ReportReader {
   }
 
   void Finish() {
-    if (property_ && text_ && !is_ambiguous_ && report_.values.size() < kReportValuesMax) {
+    report_.is_cut |= property_ && report_.values.size() == kReportValuesMax;
+    if (property_ && text_ && !is_ambiguous_ && !report_.is_cut) {
       const auto time = time_ ? ParseBmcTime(*time_) : std::nullopt;
       report_.values.push_back({.property = std::move(*property_), .text = std::move(*text_), .time = time});
     }
@@ -236,6 +237,12 @@ std::optional<mailbox::DriverEvent> ParseXid(absl::string_view text) {
 absl::StatusOr<BmcValues> ParseResource(absl::string_view uri, absl::string_view body) {
   BmcValues resource;
   SIDEBAND_RETURN_IF_ERROR(ForEachLeaf(body, [&](const Path& path, std::string text) {
+    size_t bytes = 0;
+    for (const std::string& name : path) bytes += 1 + name.size();
+    if (bytes > kPointerMax) return;
+    // Some sensors have the year 1970, which is no time.
+    if (path.size() == 1 && path[0] == "ReadingTime") resource.time = ParseBmcTime(text);
+    if (resource.time < absl::FromCivil(absl::CivilYear(1971), absl::UTCTimeZone())) resource.time.reset();
     resource.values.push_back(
         {.property = absl::StrCat(uri, "#/", absl::StrJoin(path, "/")), .text = std::move(text), .time = {}});
   }));
@@ -250,6 +257,14 @@ std::optional<std::string> FindText(const BmcValues& resource, absl::string_view
     }
   }
   return std::nullopt;
+}
+
+std::string PathOr(const std::optional<std::string>& link, absl::string_view fallback) {
+  constexpr size_t kPathMax = 1024;
+  const bool is_path = link && absl::StartsWith(*link, "/") && !absl::StartsWith(*link, "//") &&
+                       link->size() <= kPathMax &&
+                       std::ranges::all_of(*link, [](char c) { return absl::ascii_isgraph(c); });
+  return is_path ? *link : std::string(fallback);
 }
 
 std::vector<std::string> MembersOf(const BmcValues& collection) {

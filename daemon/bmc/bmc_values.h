@@ -28,6 +28,7 @@ namespace sideband::daemon {
 inline constexpr size_t kDepthMax = 64;
 inline constexpr size_t kLeavesMax = 100'000;
 inline constexpr size_t kReportValuesMax = 20'000;
+inline constexpr size_t kPointerMax = 512;   // bytes of a JSON pointer; values that are deeper are left out
 inline constexpr size_t kNameMax = 256;      // of a member's name
 inline constexpr size_t kMembersMax = 1024;  // of a collection; the others are left out
 
@@ -38,8 +39,9 @@ struct BmcValue {
 };
 
 struct BmcValues {
-  std::optional<absl::Time> time;  // the report's own, by the BMC's clock
+  std::optional<absl::Time> time;  // the report's own, or the resource's ReadingTime, by the BMC's clock
   std::vector<BmcValue> values;
+  bool is_cut = false;  // a report had more than kReportValuesMax values
 };
 
 // A MetricReport. An element without a property, or with a member twice, is left out.
@@ -50,6 +52,9 @@ absl::StatusOr<BmcValues> ParseResource(absl::string_view uri, absl::string_view
 
 // The text of the first value at this JSON pointer ("/Status/State") of a parsed resource; nullopt if there is none.
 std::optional<std::string> FindText(const BmcValues& resource, absl::string_view pointer);
+
+// A link of an answer, if it is a path; else `fallback`.
+std::string PathOr(const std::optional<std::string>& link, absl::string_view fallback);
 
 // The links of a collection's members: paths, each once.
 std::vector<std::string> MembersOf(const BmcValues& collection);

@@ -62,6 +62,8 @@ class GpuValues {
   // Another GPU is in this place: all counters begin again.
   void Restart();
 
+  // How many samples there are.
+  size_t size() const { return entries_.size(); }
   // Drops what is too old. Never nullptr.
   std::shared_ptr<const BoardReading> Reading(const BoardTime& now);
 

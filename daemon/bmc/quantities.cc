@@ -34,7 +34,7 @@ using mailbox::ThrottleReason;
 constexpr double kUnset32 = 4294967295.0;
 // A counter of more has no plausible unit.
 constexpr double kCountMax = 9e15;
-// An NVLink carries 9e15 bytes within two days.
+// An NVLink carries 9e15 bytes in 50 hours.
 constexpr double kBytesMax = 9e18;
 // A century; some firmware takes nanoseconds for milliseconds.
 constexpr double kSecondsMax = 3.2e9;
@@ -121,6 +121,18 @@ void SetThrottle(const BmcSample& sample, BoardReading& reading) {
   reading.clock_limits.throttle_supported = all;
 }
 
+struct HealthWord {
+  const char* word;
+  BoardHealth health;
+};
+constexpr HealthWord kHealthWords[] = {
+    {"OK", BoardHealth::kOk}, {"Warning", BoardHealth::kWarning}, {"Critical", BoardHealth::kCritical}};
+
+void SetHealth(const BmcSample& sample, BoardReading& reading) {
+  const auto health = static_cast<BoardHealth>(sample.number);
+  reading.health.worst = std::max(reading.health.worst.value_or(health), health);
+}
+
 using R = BmcResource;
 using G = BoardGroup;
 using K = BmcKind;
@@ -132,9 +144,11 @@ constexpr double kGbps = 1e9 / 8;
 constexpr double kGiga = 1e9;
 constexpr double kMilli = 1000;
 
+constexpr char kCelsius[] = "Cel", kWatts[] = "W", kJoules[] = "J";
 constexpr BmcQuantity Sensor(BmcVendor vendor, const char* member, BoardGroup group, double min, double max,
                              void (*set)(const BmcSample&, BoardReading&)) {
-  return {vendor, R::kSensor, member, group, K::kGauge, 1, min, max, set};
+  const char* const unit = group == G::kPower ? kWatts : kCelsius;
+  return {vendor, R::kSensor, member, group, K::kGauge, 1, min, max, set, unit};
 }
 template <MetricId kMetric>
 constexpr BmcQuantity Activity(const char* member) {
@@ -168,6 +182,9 @@ constexpr BmcQuantity SlowTime(const char* member) {
           kSecondsMax,
           SetCount<&B::violations, &ViolationReading::milliseconds, kLimit>};
 }
+constexpr BmcQuantity Health(BmcVendor vendor, BmcResource resource, const char* member) {
+  return {vendor, resource, member, G::kHealth, K::kHealth, 1, 0, 0, SetHealth};
+}
 template <SysId kItem>
 constexpr BmcQuantity Text(BmcVendor vendor, const char* member) {
   return {vendor, R::kProcessor, member, G::kIdentity, K::kText, 1, 0, 0, SetText<kItem>};
@@ -185,7 +202,7 @@ constexpr BmcQuantity kQuantities[] = {
     Sensor(kNvidia, "dram_0_power_0", G::kPower, 0, 20'000,
            SetNumber<&B::power, &PowerReading::watts, PowerSource::kMemory>),
     {kNvidia, R::kSensor, "energy_0", G::kEnergy, K::kCount, kMilli, 0, kCountMax / kMilli,
-     SetCount<&B::energy, &EnergyReading::millijoules, PowerSource::kTotal>},
+     SetCount<&B::energy, &EnergyReading::millijoules, PowerSource::kTotal>, kJoules},
 
     Activity<MetricId::kEngineActive>("oem/nvidia/graphicsengineactivitypercent"),
     Activity<MetricId::kSmActivity>("oem/nvidia/smactivitypercent"),
@@ -200,6 +217,9 @@ constexpr BmcQuantity kQuantities[] = {
     Activity<MetricId::kDmmaActivity>("oem/nvidia/dmmautilizationpercent"),
     Activity<MetricId::kHmmaActivity>("oem/nvidia/hmmautilizationpercent"),
     Activity<MetricId::kImmaActivity>("oem/nvidia/immautilizationpercent"),
+    // Its report is read less often than that of the others.
+    {kNvidia, R::kMemoryMetrics, "bandwidthpercent", G::kMemoryActivity, K::kGauge, kPercent, 0, 100,
+     SetRatio<MetricId::kDramUsage>},
     Activity<MetricId::kNvdec>("oem/nvidia/nvdecutilizationpercent"),
     Activity<MetricId::kNvjpg>("oem/nvidia/nvjpgutilizationpercent"),
     Activity<MetricId::kNvofa>("oem/nvidia/nvofautilizationpercent"),
@@ -282,6 +302,12 @@ constexpr BmcQuantity kQuantities[] = {
     {kNvidia, R::kMemory, "oem/nvidia/rowremappingpending", G::kRowRemaps, K::kState, 1, 0, 1,
      SetMember<&B::row_remaps, &RowRemapReading::is_pending>},
 
+    // The rollup is that of all parts of the GPU, too.
+    Health(kNvidia, R::kChassis, "status/health"),
+    Health(kNvidia, R::kChassis, "status/healthrollup"),
+    Health(kNvidia, R::kProcessor, "status/health"),
+    Health(kNvidia, R::kProcessor, "status/healthrollup"),
+
     Text<SysId::kMarketingName>(kNvidia, "model"),
     Text<SysId::kBoardPartNumber>(kNvidia, "partnumber"),
     Text<SysId::kSerialNumber>(kNvidia, "serialnumber"),
@@ -322,6 +348,8 @@ constexpr BmcQuantity kQuantities[] = {
      SetNumber<&B::clocks, &ClockReading::current_mhz, BoardClock::kMemory>},
     {kAmd, R::kMemoryMetrics, "currentperiod/correctableeccerrorcount", G::kEcc, K::kCount, 1, 0, kCountMax,
      SetCount<&B::ecc, &EccReading::corrected, EccMemory::kDram>},
+    Health(kAmd, R::kProcessor, "status/health"),
+    Health(kAmd, R::kProcessor, "status/healthrollup"),
     Text<SysId::kMarketingName>(kAmd, "model"),
     Text<SysId::kBoardPartNumber>(kAmd, "partnumber"),
     Text<SysId::kSerialNumber>(kAmd, "serialnumber"),
@@ -394,6 +422,14 @@ std::optional<BmcPlace> LocateSensor(const std::vector<std::string>& names, absl
                   .index = {}};
 }
 
+std::optional<BmcPlace> LocateChassis(absl::string_view uri, size_t first, absl::string_view pointer) {
+  const std::string spelled = Spelled(uri, first + 1);
+  const size_t prefix = absl::StartsWithIgnoreCase(spelled, "hgx_") ? 4 : 0;
+  const std::string member = absl::StrJoin(Names(pointer), "/");
+  if (!IsGpu(spelled.substr(prefix)) || member.empty()) return std::nullopt;
+  return BmcPlace{.gpu = spelled.substr(prefix), .resource = R::kChassis, .member = member, .index = {}};
+}
+
 struct ResourceName {
   const char* collection;
   const char* resource;  // below the GPU's; "": itself
@@ -445,6 +481,7 @@ Located Locate(absl::string_view property) {
   // Below "redfish/v1", wherever that is.
   const auto root = std::ranges::find(names, "redfish");
   const auto first = static_cast<size_t>(root - names.begin()) + 2;
+  if (names.size() == first + 2 && names[first] == "chassis") return {.place = LocateChassis(uri, first, pointer)};
   if (names.size() < first + 4) return {};
   if (names[first] == "chassis" && names[first + 2] == "sensors") {
     // "…/TEMP_0", "…/TEMP_0/Reading" and "…/TEMP_0#/Reading" are the same.
@@ -510,6 +547,13 @@ BmcParsed ParseSample(const BmcQuantity& row, absl::string_view text) {
     const auto word = std::ranges::find_if(kThrottleWords, [&](const ThrottleWord& of) { return of.word == text; });
     if (word == std::end(kThrottleWords)) return omit(BmcOmission::kUnknownWord);
     parsed.sample.mask = word->mask;
+    return parsed;
+  }
+  if (row.kind == K::kHealth) {
+    const auto word =
+        std::ranges::find_if(kHealthWords, [&](const HealthWord& of) { return absl::EqualsIgnoreCase(of.word, text); });
+    if (word == std::end(kHealthWords)) return omit(BmcOmission::kUnknownWord);
+    parsed.sample.number = static_cast<double>(word->health);
     return parsed;
   }
   double number = 0;

@@ -30,6 +30,7 @@ enum class BmcResource : uint8_t {
   kMemory,              // Systems/…/Memory/<GPU>_DRAM_0, Systems/UBB/Memory/GPUn
   kMemoryMetrics,       // …/MemoryMetrics
   kPcieDevice,          // Chassis/HGX_<GPU>/PCIeDevices/<GPU>, Chassis/OAM_n/PCIeDevices/n
+  kChassis,             // Chassis/HGX_<GPU>
   kPort,                // Systems/…/Processors/<GPU>/Ports/NVLink_n
   kPortMetrics,         // …/Ports/NVLink_n/Metrics
 };
@@ -62,12 +63,13 @@ enum class BmcKind : uint8_t {
   kDuration,  // such a counter, of time: "P6DT23H36M51.224568128S"
   kState,     // "true" or "false"
   kThrottle,  // a word for a reason of throttling, or "NA"
+  kHealth,    // "OK", "Warning" or "Critical"; its number is that of BoardHealth
   kText,      // of the identity
 };
 
 // A value of a row, at an instant.
 struct BmcSample {
-  double number = 0;   // of kGauge and kState
+  double number = 0;   // of kGauge, kState and kHealth
   uint32_t mask = 0;   // of kThrottle
   std::string text;    // of kText
   RunningCount count;  // of kCount and kDuration
@@ -83,6 +85,7 @@ struct BmcQuantity {
   double scale;     // from the BMC's unit to the reading's
   double min, max;  // of plausible values, in the BMC's unit
   void (*set)(const BmcSample& sample, BoardReading& reading);
+  const char* unit = nullptr;  // of a sensor, as Redfish spells it
 };
 std::span<const BmcQuantity> BmcQuantities();
 
@@ -93,9 +96,9 @@ bool IsList(const BmcQuantity& row);
 const BmcQuantity* FindQuantity(BmcVendor vendor, const BmcPlace& place);
 
 // Why a value is left out; the labels of a metric.
-enum class BmcOmission : uint8_t { kNull, kNotANumber, kOutOfRange, kNoMember, kStale, kUnknownWord };
-inline constexpr const char* kBmcOmissions[] = {"null",      "not_a_number", "out_of_range",
-                                                "no_member", "stale",        "unknown_word"};
+enum class BmcOmission : uint8_t { kNull, kNotANumber, kOutOfRange, kNoMember, kStale, kUnknownWord, kWrongUnit };
+inline constexpr const char* kBmcOmissions[] = {"null",  "not_a_number", "out_of_range", "no_member",
+                                                "stale", "unknown_word", "wrong_unit"};
 
 // A BMC's text, as a row reads it: the sample without its count, and the counter's content, scaled and rounded.
 struct BmcParsed {

@@ -18,6 +18,7 @@ static_assert(RowsAreInOrder());
 
 bool IsAnnounced(const GroupRow& row, const BoardCapabilities& capabilities) {
   if (row.group == BoardGroup::kCapabilities) return true;
+  if (row.plan == nullptr) return false;
   return row.announced_by.empty() ? !capabilities.IsEmpty() : capabilities.HasAny(row.announced_by);
 }
 

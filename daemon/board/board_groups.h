@@ -83,7 +83,7 @@ struct GroupRow {
   std::span<const mailbox::Capability> announced_by;
   // A round of it never takes more commands, whatever the board answers.
   uint32_t commands_max;
-  // Adds the first commands of a round to it.
+  // Adds the first commands of a round to it. nullptr: only a BMC has these values.
   void (*plan)(GroupRound& round);
   // Removes the group's values. The capabilities stay.
   void (*clear)(BoardReading& reading);
@@ -139,6 +139,8 @@ inline constexpr GroupRow kBoardGroups[] = {
      PlanRetiredPages, Clear<&BoardReading::retired_pages>},
     {BoardGroup::kPartitions, "partitions", GroupClass::kMinute, announced::kMetrics, 640, PlanPartitions,
      Clear<&BoardReading::partitions>},
+    {BoardGroup::kMemoryActivity, "memory_activity", GroupClass::kThirtySeconds, {}, 0, nullptr, ClearNothing},
+    {BoardGroup::kHealth, "health", GroupClass::kMinute, {}, 0, nullptr, Clear<&BoardReading::health>},
 };
 inline constexpr size_t kBoardGroupCount = std::size(kBoardGroups);
 

@@ -15,13 +15,15 @@ TEST(BoardGroupsTest, NamesDifferAndBoundsExist) {
   std::set<std::string> names;
   for (const GroupRow& row : kBoardGroups) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
-    EXPECT_GT(row.commands_max, 0u) << row.name;
+    EXPECT_EQ(row.commands_max > 0, row.plan != nullptr) << row.name;
   }
 }
 
 TEST(BoardGroupsTest, EachClearsValuesOfItsOwn) {
   std::set<void (*)(BoardReading&)> clears;
-  for (const GroupRow& row : kBoardGroups) EXPECT_TRUE(clears.insert(row.clear).second) << row.name;
+  for (const GroupRow& row : kBoardGroups) {
+    if (row.plan != nullptr) EXPECT_TRUE(clears.insert(row.clear).second) << row.name;
+  }
 }
 
 TEST(BoardGroupsTest, AreAnnouncedByAnyOfTheirCapabilities) {
@@ -33,6 +35,19 @@ TEST(BoardGroupsTest, AreAnnouncedByAnyOfTheirCapabilities) {
   EXPECT_TRUE(IsAnnounced(RowOf(BoardGroup::kPower), capabilities));
   EXPECT_TRUE(IsAnnounced(RowOf(BoardGroup::kEvents), capabilities));
   EXPECT_FALSE(IsAnnounced(RowOf(BoardGroup::kTemperature), capabilities));
+}
+
+TEST(BoardGroupsTest, WhatOnlyABmcHasIsNeverAnnounced) {
+  BoardCapabilities capabilities;
+  capabilities.dwords.fill(0xFFFFFFFF);
+  BoardReading reading;
+  reading.metrics.scopes[{}].ratios[mailbox::MetricId::kDramUsage] = 0.5;
+  for (const BoardGroup group : {BoardGroup::kMemoryActivity, BoardGroup::kHealth}) {
+    EXPECT_FALSE(IsAnnounced(RowOf(group), capabilities));
+    ClearGroup(group, reading);
+  }
+  // It is one of the metrics of a board.
+  EXPECT_EQ(reading.metrics.scopes[{}].ratios.size(), 1u);
 }
 
 TEST(BoardGroupsTest, LongPeriodsAreNoShorterThanTheInterval) {

@@ -72,6 +72,8 @@ enum class BoardGroup : uint8_t {
   kRowRemaps,
   kRetiredPages,
   kPartitions,
+  kMemoryActivity,
+  kHealth,
 };
 
 // A count, and since when it has been counted: its first sample, or the first one after its counter restarted. It
@@ -285,6 +287,12 @@ struct PartitionReading {
   std::vector<MetricScope> scopes;  // that exist, besides the whole device
 };
 
+// What a BMC thinks of a GPU, as Redfish names it.
+enum class BoardHealth : uint8_t { kOk, kWarning, kCritical };
+struct HealthReading {
+  std::optional<BoardHealth> worst;
+};
+
 // Immutable once published.
 struct BoardReading {
   BoardCapabilities capabilities;
@@ -312,6 +320,7 @@ struct BoardReading {
   RowRemapReading row_remaps;
   RetiredPageReading retired_pages;
   PartitionReading partitions;
+  HealthReading health;
 };
 
 // When a group was last read; nullopt if none was.

@@ -145,6 +145,15 @@ void WriteMessages(BoardSeries& out) {
   if (messages.other.value != 0) out.Count({{"xid", "other"}}, messages.other);
 }
 
+constexpr BoardWord<BoardHealth> kHealthWords[] = {
+    {BoardHealth::kOk, "ok"}, {BoardHealth::kWarning, "warning"}, {BoardHealth::kCritical, "critical"}};
+
+void WriteHealth(BoardSeries& out) {
+  const auto worst = out.reading().health.worst;
+  if (!worst) return;
+  for (const auto& [health, word] : kHealthWords) out.Gauge({{"state", word}}, *worst == health);
+}
+
 void WriteAge(BoardSeries& out) {
   for (const auto& [group, time] : out.reading().samples) {
     // A reading may be newer than the time that the caller has taken.
@@ -156,6 +165,8 @@ void WriteAge(BoardSeries& out) {
 constexpr BoardFamilyRow kStateFamilies[] = {
     {"sideband_board_events_total", MetricType::kCounter, BoardGroup::kEvents,
      "Events that the board has raised since the daemon began to read it.", WriteEvents},
+    {"sideband_board_health", MetricType::kGauge, BoardGroup::kHealth,
+     "1 for what the BMC says of the GPU's health, else 0.", WriteHealth},
     {"sideband_board_info", MetricType::kGauge, BoardGroup::kIdentity, "1, with the identity of the board.", WriteInfo},
     {"sideband_board_sample_age_seconds", MetricType::kGauge, BoardGroup::kCapabilities,
      "How long ago a group of the board's sensors was read.", WriteAge},
@@ -190,7 +201,10 @@ std::vector<SensorFamily> SortedFamilies() {
                         .group = BoardGroup::kMetrics,
                         .help = std::move(family.help),
                         .partition_metric = family.is_of_partitions ? std::optional(family.metric) : std::nullopt,
-                        .write = std::bind_front(family.write, family.metric)});
+                        .write = std::bind_front(family.write, family.metric),
+                        .own_group = family.metric == MetricId::kDramUsage && !family.is_of_partitions
+                                         ? std::optional(BoardGroup::kMemoryActivity)
+                                         : std::nullopt});
   }
   std::ranges::sort(families, {}, &SensorFamily::name);
   return families;

@@ -114,12 +114,19 @@ struct BoardWord {
 struct SensorFamily {
   std::string name;
   MetricType type;
-  BoardGroup group;  // whose time is that of the samples
+  BoardGroup group;  // whose time is that of the samples; see GroupIn()
   std::string help;
   // The metric of a family of partitions. Such a family leaves out the partitions that are not shown. Others are for
   // callers that see the whole board.
   std::optional<mailbox::MetricId> partition_metric;
   std::function<void(BoardSeries& out)> write;  // thread-safe
+  // A group that has the samples instead where it was read: they are then measured apart from the others.
+  std::optional<BoardGroup> own_group = {};
+
+  // The group whose time is that of the samples of this reading.
+  BoardGroup GroupIn(const BoardReading& reading) const {
+    return own_group && reading.samples.contains(*own_group) ? *own_group : group;
+  }
 };
 
 // By name, each once. Of static lifetime. Thread-safe.

@@ -5,10 +5,9 @@
 #include <netinet/in.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -147,8 +146,10 @@ absl::StatusOr<std::string> User(const YamlMap& map) {
 
 std::string SecretFile(const YamlMap& map, const std::string& key, const ConfigContext& context) {
   const std::string path = context.ReadableFile(map, key, FileTrust::kSecret);
-  std::error_code error;
-  if (!path.empty() && std::filesystem::file_size(path, error) == 0 && !error) {
+  // The first byte alone: the rest is read at the login.
+  std::ifstream file(path);
+  const int first = path.empty() ? 0 : file.get();
+  if (first == '\n' || first == '\r' || file.eof()) {
     context.errors.Add(map.Find(key)->Error(absl::StrCat(path, ": is empty")));
   }
   return path;

@@ -57,6 +57,8 @@ class BmcConfigTest : public testing::Test {
     }
     std::ofstream(folder_ + "empty").close();
     chmod((folder_ + "empty").c_str(), 0600);
+    std::ofstream(folder_ + "blank") << "\n";
+    chmod((folder_ + "blank").c_str(), 0600);
   }
 
   // Beside the devices d0 and d1.
@@ -173,6 +175,7 @@ TEST_F(BmcConfigTest, EveryMistakeHasItsLine) {
                "c.yaml:16: user has no effect with session_token_file: leave it out"},
            Row{"password_file: pw", "password_file: .", "c.yaml:6: .: is a directory"},
            Row{"password_file: pw", "password_file: empty", "c.yaml:6: empty: is empty"},
+           Row{"password_file: pw", "password_file: blank", "c.yaml:6: blank: is empty"},
            Row{"session_token_file: token", "session_token_file: empty", "c.yaml:15: empty: is empty"},
            Row{"password_file: pw", "password: secret",
                "c.yaml:6: unknown key 'password' (did you mean 'password_file'?)\n"

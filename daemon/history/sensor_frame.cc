@@ -97,7 +97,7 @@ std::vector<SensorSample> SamplesOf(const BoardReading& reading, BoardGroup grou
   std::vector<SensorSample> samples;
   Sampler sampler(sight, samples);
   for (const SensorFamily& family : SensorFamilies()) {
-    if (family.group == group && family.name != kSampleAges) sampler.Take(family);
+    if (family.GroupIn(reading) == group && family.name != kSampleAges) sampler.Take(family);
   }
   return samples;
 }

@@ -259,7 +259,7 @@ Values ShownOf(const BoardReading& reading, BoardGroup group) {
   const BoardSight sight = {reading, whole, absl::ZeroDuration()};
   Values values;
   for (const SensorFamily& family : SensorFamilies()) {
-    if (family.group != group || family.name == kSampleAges) continue;
+    if (family.GroupIn(reading) != group || family.name == kSampleAges) continue;
     Shown shown(sight, family, values);
     family.write(shown);
   }

@@ -231,6 +231,8 @@ json Attention(const BoardReading& reading) {
   if (reading.row_remaps.is_pending == true) list.push_back("a row waits for its replacement, which needs a reset");
   if (reading.row_remaps.has_failed == true) list.push_back("the replacement of a row has failed");
   if (reading.ecc.sram_threshold_exceeded == true) list.push_back("SRAM errors above the vendor's threshold");
+  if (reading.health.worst == BoardHealth::kWarning) list.push_back("the BMC warns of its health");
+  if (reading.health.worst == BoardHealth::kCritical) list.push_back("the BMC says that its health is critical");
   return list;
 }
 

@@ -65,7 +65,7 @@ class ValueSeries final : public BoardSeries {
   sideband::v1::Sensor& Add(SensorLabels labels) {
     sideband::v1::Sensor& sensor = *out_.add_sensors();
     sensor.set_name(family_.name);
-    sensor.set_group(RowOf(family_.group).name);
+    sensor.set_group(RowOf(family_.GroupIn(reading())).name);
     SetLabels(labels, sensor);
     return sensor;
   }
@@ -93,7 +93,7 @@ class DescriptionSeries final : public BoardSeries {
     SetLabels(labels, sensor);
     sensor.set_description(family_.help);
     sensor.set_kind(kind);
-    sensor.set_group(RowOf(family_.group).name);
+    sensor.set_group(RowOf(family_.GroupIn(reading())).name);
   }
 
   const SensorFamily& family_;
@@ -383,7 +383,9 @@ const std::vector<SensorColumnsBuilder::Track*>& SensorColumnsBuilder::TracksOf(
   if (!is_new) return at->second;
   for (const SensorSeries& series : layout.series) {
     Track*& track = by_name_[NameOf(series)];
-    if (track == nullptr) track = tracks_.emplace_back(std::make_unique<Track>(Track{.series = &series})).get();
+    if (track == nullptr) {
+      track = tracks_.emplace_back(std::make_unique<Track>(Track{.series = &series, .group = layout.group})).get();
+    }
     at->second.push_back(track);
   }
   return at->second;
@@ -428,7 +430,7 @@ void SensorColumnsBuilder::StartColumn(const Sample& sample, Track& track) {
   const SensorSeries& series = *track.series;
   column.set_name(series.family->name);
   SetLabels(series.labels, column);
-  column.set_group(RowOf(series.family->group).name);
+  column.set_group(RowOf(track.group).name);
   if (!series.is_counter()) return;
   column.set_count_per_unit(series.count_per_unit);
   SetTime(absl::FromUnixNanos(static_cast<int64_t>(track.created_ns)), *column.mutable_created());

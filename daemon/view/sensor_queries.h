@@ -124,6 +124,7 @@ class SensorColumnsBuilder {
   // One sensor over all layouts.
   struct Track {
     const SensorSeries* series;
+    BoardGroup group;
     std::vector<sideband::v1::SensorColumn> columns;
     uint64_t created_ns = 0;  // of the last column
     std::optional<int64_t> last_step;
