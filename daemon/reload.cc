@@ -48,17 +48,31 @@ std::vector<std::string> DeviceNames(const Config& config) {
   return names;
 }
 
-// A partition of a device that is not configured is a typing error. Which devices a BMC has is known only later.
-void CheckPartitions(const Policy& policy, const Config& config, ErrorList& errors) {
+// A grant of a device that is not configured is a typing error. Which devices a BMC has is known only later. Devices that
+// are no BMC's may have VMs of other tenants, of which a board's power and activity tell.
+void CheckDeviceGrants(const Policy& policy, const Config& config, ErrorList& errors) {
   const std::vector<std::string> names = DeviceNames(config);
   const auto may_be_discovered = [&](const std::string& name) {
     return std::ranges::any_of(config.bmcs, [&](const BmcConfig& bmc) { return IsDiscoveredName(bmc, name); });
+  };
+  const auto is_of_bmc = [&](const std::string& name) {
+    return may_be_discovered(name) || std::ranges::any_of(config.bmcs, [&](const BmcConfig& bmc) {
+             return std::ranges::count(bmc.devices, name, &BmcDevice::name) > 0;
+           });
   };
   for (const Tenant& tenant : policy.tenants()) {
     for (const PartitionGrant& grant : tenant.partitions) {
       if (std::ranges::count(names, grant.device) > 0 || may_be_discovered(grant.device)) continue;
       errors.Add(absl::InvalidArgumentError(absl::StrCat(policy.path(), ":", grant.line, ": device '", grant.device,
                                                          "' is not configured", DidYouMean(grant.device, names))));
+    }
+    for (const DeviceGrant& grant : tenant.devices) {
+      if (is_of_bmc(grant.device)) continue;
+      const std::string where = absl::StrCat(policy.path(), ":", grant.line, ": device '", grant.device, "' ");
+      const bool is_known = std::ranges::count(names, grant.device) > 0;
+      errors.Add(absl::InvalidArgumentError(
+          is_known ? absl::StrCat(where, "is not behind a BMC: grant its VMs or partitions")
+                   : absl::StrCat(where, "is not configured", DidYouMean(grant.device, names))));
     }
   }
 }
@@ -150,7 +164,7 @@ StartupFiles ReadStartupFiles(const std::string& config_file, ErrorList& errors)
   StartupFiles files{.config = LoadConfig(config_file, errors)};
   const Config& config = files.config;
   if (!config.policy_file.empty()) files.policy = LoadPolicy(config.policy_file, errors);
-  if (files.policy != nullptr) CheckPartitions(*files.policy, config, errors);
+  if (files.policy != nullptr) CheckDeviceGrants(*files.policy, config, errors);
   const bool has_keys = config.tokens && !config.tokens->jwks_file.empty();
   if (has_keys) files.keys = LoadKeySet(config.tokens->jwks_file, errors);
   CheckTls(config.grpc.listener, errors);

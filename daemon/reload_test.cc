@@ -128,15 +128,16 @@ class StartupFilesTest : public testing::Test {
 
   void Write(const std::string& name, const std::string& text) const { std::ofstream(folder_ + name) << text; }
 
-  // The errors of a site with `keys` among a BMC's, and a grant of a partition of `device`.
-  Names Errors(const std::string& keys, const std::string& device) const {
+  // The errors of a site with `keys` among a BMC's, and a grant of `device` or of a partition of it.
+  Names Errors(const std::string& keys, const std::string& device, bool is_whole = false) const {
     Write("c.yaml",
           absl::StrCat("devices: [{name: gpu0, bus: 'unix:b@0x4f'}]\nbmcs: [{name: b, url: 'https://h', ", keys,
                        ", session_token_file: token}]\ngrpc: {unix_socket: g}\nhttp: {unix_socket: h}\n"
                        "policy_file: policy.yaml\n"));
     Write("policy.yaml", absl::StrCat("version: 1\ntenants:\n  - name: t\n    identities: ['jwt:t']\n"
-                                      "    partitions: [{device: ",
-                                      device, ", gpu_instance: 1}]\n"));
+                                      "    ",
+                                      is_whole ? "devices" : "partitions", ": [{device: ", device,
+                                      is_whole ? "}]\n" : ", gpu_instance: 1}]\n"));
     ErrorList errors;
     ReadStartupFiles(folder_ + "c.yaml", errors);
     Names lines;
@@ -157,6 +158,17 @@ TEST_F(StartupFilesTest, PartitionsAreOfDevicesThatMayBe) {
   for (const char* device : {"gpu0", "gpu7"}) EXPECT_EQ(Errors(listed, device), Names{}) << device;
   EXPECT_EQ(Errors(pin, "b-gpu"), Names{"policy.yaml:5: device 'b-gpu' is not configured"});
   EXPECT_EQ(Errors(listed, "gpu70"), Names{"policy.yaml:5: device 'gpu70' is not configured (did you mean 'gpu0'?)"});
+}
+
+TEST_F(StartupFilesTest, WholeDevicesAreThoseOfBmcs) {
+  const std::string pin = absl::StrCat("pin_sha256: ", std::string(64, 'a'));
+  const std::string listed = absl::StrCat(pin, ", devices: [{name: gpu7, id: GPU_SXM_7}]");
+  EXPECT_EQ(Errors(pin, "b-gpu3", /*is_whole=*/true), Names{});
+  EXPECT_EQ(Errors(listed, "gpu7", /*is_whole=*/true), Names{});
+  EXPECT_EQ(Errors(pin, "gpu0", /*is_whole=*/true),
+            Names{"policy.yaml:5: device 'gpu0' is not behind a BMC: grant its VMs or partitions"});
+  EXPECT_EQ(Errors(listed, "gpu70", /*is_whole=*/true),
+            Names{"policy.yaml:5: device 'gpu70' is not configured (did you mean 'gpu0'?)"});
 }
 
 TEST_F(StartupFilesTest, TheCaOfABmcIsRead) {

@@ -91,10 +91,16 @@ Decision DecidePartition(const Tenant& tenant, const Resource& resource, Right r
   return grant->metrics.Contains(resource.event) ? Allow("granted") : Deny("metric not granted");
 }
 
+Decision DecideBoard(const Tenant& tenant, const Resource& resource, Right right) {
+  if (tenant.FindDevice(resource.device) == nullptr) return Deny("not the tenant's device");
+  return right == Right::kRead ? Allow("granted") : Deny("devices are read, nothing else");
+}
+
 Decision DecideForTenant(const Tenant& tenant, const Resource& resource, Right right) {
   using Kind = Resource::Kind;
   if (resource.kind == Kind::kAuditLog) return Deny("auditors only");
   if (resource.kind == Kind::kPartition) return DecidePartition(tenant, resource, right);
+  if (resource.kind == Kind::kBoard) return DecideBoard(tenant, resource, right);
   // A nil VM stands for the device: its row sums up all tenants.
   if (resource.kind == Kind::kDevice || resource.kind == Kind::kSelfMetrics || resource.vm.is_nil()) {
     return Deny("operators only");

@@ -33,8 +33,8 @@ struct Resource {
   bool confidential = false;  // whether `vm` is confidential
   std::string context;        // empty: the VM's own totals
   std::string event;
-  std::string device = {};  // of kPartition alone
-  uint8_t partition = 0;    // likewise: its GPU instance
+  std::string device = {};  // of kBoard and kPartition
+  uint8_t partition = 0;    // of kPartition: its GPU instance
 
   static Resource Device() { return {.kind = Kind::kDevice}; }
   static Resource SelfMetrics() { return {.kind = Kind::kSelfMetrics}; }
@@ -48,7 +48,7 @@ struct Resource {
   static Resource GateGroup(const Uuid& vm, bool confidential, std::string group) {
     return {Kind::kGateGroup, vm, confidential, {}, std::move(group)};
   }
-  static Resource Board() { return {.kind = Kind::kBoard}; }
+  static Resource Board(std::string device) { return {.kind = Kind::kBoard, .device = std::move(device)}; }
   // `metric` is a word of mailbox::kMetrics.
   static Resource Partition(std::string device, uint8_t partition, std::string metric) {
     return {.kind = Kind::kPartition, .event = std::move(metric), .device = std::move(device), .partition = partition};

@@ -32,6 +32,7 @@ tenants:
     partitions:
       - {device: gpu0, gpu_instance: 2}
       - {device: gpu1, gpu_instance: 2, events: [dram_usage]}
+    devices: [{device: gpu3}]
 )";
 
 Uuid Vm(uint8_t number) {
@@ -112,8 +113,9 @@ TEST_F(DecisionTest, Matrix) {
       {group(2, "g1"), "----c-", "------", "------"},
       {group(3, "g1"), "----c-", "------", "------"},
       {group(4, "g1"), "----c-", "------", "------"},
-      // Boards are the operator's, but for the metrics of granted partitions.
-      {Resource::Board(), "r-----", "------", "------"},
+      // Boards are the operator's, but for granted devices and the metrics of granted partitions.
+      {Resource::Board("gpu0"), "r-----", "------", "------"},
+      {Resource::Board("gpu3"), "r-----", "------", "r-----"},
       {Resource::Partition("gpu0", 2, "sm_activity"), "r-----", "------", "r-----"},
       {Resource::Partition("gpu0", 3, "sm_activity"), "r-----", "------", "------"},
       {Resource::Partition("gpu1", 2, "sm_activity"), "r-----", "------", "------"},
@@ -135,7 +137,7 @@ TEST_F(DecisionTest, TheAuditLogIsTheAuditorsAndNothingElse) {
   for (const Resource& resource :
        {Resource::Device(), Resource::Device().Event("e1"), Resource::SelfMetrics(), Resource::VmIdentity(Vm(1), false),
         Resource::Vm(Vm(1), false), Resource::Vm(Vm(3), true), Resource::Context(Vm(1), false, "c1"),
-        Resource::Vm(Vm(1), false).Event("e1"), Resource::Board(), Resource::Partition("gpu0", 2, "sm_activity")}) {
+        Resource::Vm(Vm(1), false).Event("e1"), Resource::Board("gpu3"), Resource::Partition("gpu0", 2, "sm_activity")}) {
     EXPECT_EQ(Rights("audit", resource), "------") << static_cast<int>(resource.kind);
   }
 }

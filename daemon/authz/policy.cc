@@ -167,6 +167,9 @@ class PolicyReader {
   void Grant(const YamlNode& node, Tenant& tenant);
   void Configure(const YamlMap& map, VmGrant& grant);
   void GrantPartition(const YamlNode& node, Tenant& tenant);
+  void GrantDevice(const YamlNode& node, Tenant& tenant);
+  // A device that one tenant has as a whole has no partitions of others.
+  void CheckDevices();
   NameSet ReadMetrics(const YamlMap& map);
 
   ErrorList& errors_;
@@ -175,6 +178,7 @@ class PolicyReader {
   absl::flat_hash_set<std::string> names_;  // of operators, auditors and tenants
   absl::flat_hash_set<Uuid> vms_;
   std::set<std::pair<std::string, uint8_t>> partitions_;  // device, GPU instance
+  std::set<std::string> devices_;
 };
 
 std::shared_ptr<const Policy> PolicyReader::Read(const YamlNode& root) {
@@ -191,6 +195,7 @@ std::shared_ptr<const Policy> PolicyReader::Read(const YamlNode& root) {
   std::vector<YamlNode> tenants;
   errors_.Take(map->ListOrEmpty("tenants"), tenants);
   for (const YamlNode& node : tenants) TenantEntry(node);
+  CheckDevices();
   policy_->named_events_ = groups_.named();
   return policy_;
 }
@@ -215,7 +220,7 @@ void PolicyReader::ReadPrincipals(const YamlMap& map, const std::string& key, Pr
 }
 
 void PolicyReader::TenantEntry(const YamlNode& node) {
-  const auto map = node.Map({"name", "identities", "vms", "partitions"}, errors_);
+  const auto map = node.Map({"name", "identities", "vms", "partitions", "devices"}, errors_);
   if (!map) return;
   Tenant tenant{.name = Name(*map)};
   // The index that the tenant gets below.
@@ -226,6 +231,9 @@ void PolicyReader::TenantEntry(const YamlNode& node) {
   std::vector<YamlNode> partitions;
   errors_.Take(map->ListOrEmpty("partitions"), partitions);
   for (const YamlNode& partition : partitions) GrantPartition(partition, tenant);
+  std::vector<YamlNode> devices;
+  errors_.Take(map->ListOrEmpty("devices"), devices);
+  for (const YamlNode& device : devices) GrantDevice(device, tenant);
   policy_->tenants_.push_back(std::move(tenant));
 }
 
@@ -319,6 +327,35 @@ void PolicyReader::GrantPartition(const YamlNode& node, Tenant& tenant) {
     errors_.Add(device.Error(absl::StrCat("GPU instance ", instance, " of ", grant.device, " is given twice")));
   }
   tenant.partitions.push_back(std::move(grant));
+}
+
+void PolicyReader::GrantDevice(const YamlNode& node, Tenant& tenant) {
+  const auto map = node.Map({"device", "since"}, errors_);
+  if (!map) return;
+  DeviceGrant grant{.since = ReadSince(*map, errors_)};
+  if (!errors_.Take(map->String("device"), grant.device)) return;
+  const YamlNode device = *map->Find("device");
+  grant.line = device.line();
+  if (!devices_.insert(grant.device).second) {
+    errors_.Add(device.Error(absl::StrCat("device ", grant.device, " is given twice")));
+  }
+  tenant.devices.push_back(std::move(grant));
+}
+
+void PolicyReader::CheckDevices() {
+  for (const Tenant& tenant : policy_->tenants_) {
+    for (const PartitionGrant& grant : tenant.partitions) {
+      if (!devices_.contains(grant.device)) continue;
+      errors_.Add(absl::InvalidArgumentError(
+          absl::StrCat(policy_->path_, ":", grant.line, ": device ", grant.device,
+                       " is given as a whole, too: leave out the partition or the device")));
+    }
+  }
+}
+
+const DeviceGrant* Tenant::FindDevice(absl::string_view device) const {
+  const auto found = std::ranges::find(devices, device, &DeviceGrant::device);
+  return found == devices.end() ? nullptr : &*found;
 }
 
 const PartitionGrant* Tenant::FindPartition(absl::string_view device, uint8_t partition) const {

@@ -126,12 +126,21 @@ struct PartitionGrant {
   std::optional<absl::Time> since;  // as of a VmGrant
 };
 
+// A whole device that one tenant has, such as a GPU behind a BMC.
+struct DeviceGrant {
+  std::string device;               // its name in the daemon's configuration
+  size_t line = 0;                  // of the policy file, where it is named
+  std::optional<absl::Time> since;  // as of a VmGrant
+};
+
 struct Tenant {
   std::string name;
   std::vector<VmGrant> vms;
   std::vector<PartitionGrant> partitions;
+  std::vector<DeviceGrant> devices;
 
   const VmGrant* FindVm(const Uuid& uuid) const;
+  const DeviceGrant* FindDevice(absl::string_view device) const;
   const PartitionGrant* FindPartition(absl::string_view device, uint8_t partition) const;
 };
 
@@ -149,9 +158,9 @@ struct Principal {
 // Immutable, therefore thread-safe.
 class Policy {
  public:
-  // INVALID_ARGUMENT with FILE:LINE for an unknown or repeated name, for an identity, VM or partition that is listed
-  // twice: an identity has one role, a VM or partition one tenant; and for the right `peek` without `read`. `path` is
-  // for messages.
+  // INVALID_ARGUMENT with FILE:LINE for an unknown or repeated name, for an identity, VM, partition or device that is
+  // listed twice: an identity has one role, each of the others one tenant; and for the right `peek` without `read`.
+  // `path` is for messages.
   static absl::StatusOr<std::shared_ptr<const Policy>> Parse(const std::string& text, const std::string& path);
   // Does the same, but appends every error to `errors`; returns nullptr after an error.
   static std::shared_ptr<const Policy> Parse(const std::string& text, const std::string& path, ErrorList& errors);

@@ -279,6 +279,35 @@ TEST(PolicyTest, MistakesOfPartitions) {
   }
 }
 
+constexpr char kDevices[] = R"(version: 1
+tenants:
+  - {name: a, identities: ["jwt:a"], devices: [{device: gpu0}, {device: gpu1, since: "2026-11-22T00:00:00Z"}]}
+  - {name: b, identities: ["jwt:b"], partitions: [{device: gpu2, gpu_instance: 2}]}
+)";
+
+TEST(PolicyTest, ReadsDevices) {
+  const auto policy = Policy::Parse(kDevices, "p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.status();
+  const Tenant& a = (*policy)->tenants()[0];
+  ASSERT_NE(a.FindDevice("gpu1"), nullptr);
+  EXPECT_EQ(a.FindDevice("gpu0")->since, std::nullopt);
+  EXPECT_EQ(a.FindDevice("gpu1")->since, absl::FromCivil(absl::CivilDay(2026, 11, 22), absl::UTCTimeZone()));
+  EXPECT_EQ(a.FindDevice("gpu1")->line, 3u);
+  EXPECT_EQ(a.FindDevice("gpu2"), nullptr);
+}
+
+TEST(PolicyTest, MistakesOfDevices) {
+  for (const auto& [from, to, message] : std::vector<std::array<const char*, 3>>{
+           {"{device: gpu0}", "{device: gpu1}", "p.yaml:3: device gpu1 is given twice"},
+           {"{device: gpu0}", "{name: gpu0}", "p.yaml:3: unknown key 'name'; key 'device' is missing"},
+           {"device: gpu2", "device: gpu0",
+            "p.yaml:4: device gpu0 is given as a whole, too: leave out the partition or the device"},
+       }) {
+    const auto policy = Policy::Parse(absl::StrReplaceAll(kDevices, {{from, to}}), "p.yaml");
+    EXPECT_EQ(policy.status().message(), message);
+  }
+}
+
 TEST(PolicyTest, AnEmptyListGivesNothing) {
   const auto policy =
       *Policy::Parse(absl::StrReplaceAll(kGood, {{"[render]", "[]"}, {"[read, seal]", "[]"}}), "p.yaml");

@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "daemon/board/board_groups.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -103,13 +104,6 @@ std::string CodeLabel(int code) {
 std::string Shown(const std::string& text) {
   constexpr size_t kTextMax = 80;
   return absl::CEscape(text.substr(0, kTextMax));
-}
-
-// Groups whose values stay as they are for hours.
-bool IsOfIdentity(BoardGroup group) {
-  constexpr BoardGroup kGroups[] = {BoardGroup::kIdentity, BoardGroup::kClockLimits, BoardGroup::kFlags,
-                                    BoardGroup::kMemory, BoardGroup::kPowerLimits};
-  return std::ranges::count(kGroups, group) > 0;
 }
 
 bool IsSuccess(int code) { return code >= 200 && code < 300; }
@@ -815,7 +809,7 @@ void BmcReader::FindValue(const Task& task, const BmcValue& value, Harvest& harv
   if (row == nullptr) return;
   ++harvest.served;
   // A value that is read each hour would age a group of others.
-  const bool is_hourly = IsOfIdentity(row->group) ||
+  const bool is_hourly = IsHourlyOfBmc(row->group) ||
                          (row->group == BoardGroup::kHealth && CountTasks(BmcTopic::kHealth) == 0);
   if (task.topic == BmcTopic::kIdentity && !is_hourly) return;
   const bool may_add = task.gpu.empty() && task.topic != BmcTopic::kHealth;

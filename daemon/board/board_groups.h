@@ -147,6 +147,13 @@ inline constexpr size_t kBoardGroupCount = std::size(kBoardGroups);
 constexpr size_t IndexOf(BoardGroup group) { return static_cast<size_t>(group); }
 constexpr const GroupRow& RowOf(BoardGroup group) { return kBoardGroups[IndexOf(group)]; }
 
+// Whether a BMC is asked for the group once an hour, since its values stay as they are.
+constexpr bool IsHourlyOfBmc(BoardGroup group) {
+  constexpr BoardGroup kGroups[] = {BoardGroup::kIdentity, BoardGroup::kClockLimits, BoardGroup::kFlags,
+                                    BoardGroup::kMemory, BoardGroup::kPowerLimits};
+  return std::ranges::count(kGroups, group) > 0;
+}
+
 // Nothing but the capabilities themselves is announced by a board whose capabilities are empty.
 bool IsAnnounced(const GroupRow& row, const BoardCapabilities& capabilities);
 

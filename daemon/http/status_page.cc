@@ -270,12 +270,16 @@ json Partitions(const MetricReading& metrics) {
   return list;
 }
 
-// Groups that are read once, at the start, do not age.
+// Groups that are read once, at the start, do not age; nor do those that a BMC, which has no capabilities, is asked for
+// once an hour.
 json Oldest(const BoardReading& reading, absl::Duration now) {
   json oldest;
+  const bool is_of_bmc = reading.capabilities.IsEmpty();
   absl::Duration time = absl::InfiniteDuration();
   for (const auto& [group, sample] : reading.samples) {
-    if (RowOf(group).group_class == GroupClass::kStart || sample.steady >= time) continue;
+    const bool stays = RowOf(group).group_class == GroupClass::kStart || group == BoardGroup::kHealth ||
+                       (is_of_bmc && IsHourlyOfBmc(group));
+    if (stays || sample.steady >= time) continue;
     time = sample.steady;
     // A reading may be newer than the time that the caller has taken.
     const absl::Duration age = std::max(now - time, absl::ZeroDuration());
@@ -376,12 +380,17 @@ size_t ContextsOf(const std::vector<VisibleDevice>& devices) {
 // nullopt for callers that may not see them.
 std::optional<nlohmann::json> BoardsOf(const PageData::Sources& sources, const Caller& caller,
                                        const std::vector<VisibleDevice>& devices) {
-  if (sources.boards == nullptr || !caller.May(Resource::Board(), Right::kRead)) return std::nullopt;
+  if (sources.boards == nullptr) return std::nullopt;
+  const bool is_operator = caller.May(Resource::Device(), Right::kRead);
   const absl::Duration now = sources.reader.clock().Steady();
   nlohmann::json boards = nlohmann::json::object();
   for (const VisibleBoard& board : VisibleBoards(*sources.boards, caller, devices, now)) {
-    boards[board.device] = BoardJson(*board.reading, now);
+    if (!board.part.is_whole()) continue;
+    nlohmann::json& shown = boards[board.device] = BoardJson(*board.reading, now);
+    // They name processes, maybe those of the tenant before.
+    if (!is_operator) shown.erase("messages");
   }
+  if (boards.empty() && !is_operator) return std::nullopt;
   return boards;
 }
 

@@ -45,6 +45,7 @@ struct TenantSpec {
   Names identities;
   std::vector<GrantSpec> vms;
   std::vector<PartitionSpec> partitions;
+  bool has_device = false;  // kWholeDevice
 };
 
 struct PolicySpec {
@@ -67,6 +68,7 @@ struct Universe {
 };
 
 constexpr char kReferenceDevice[] = "gpu0";
+constexpr char kWholeDevice[] = "gpu1";  // that a tenant may have
 
 Uuid VmUuid(uint8_t number) {
   Uuid uuid;
@@ -74,7 +76,7 @@ Uuid VmUuid(uint8_t number) {
   return uuid;
 }
 
-// Identity, kind of resource, VM (0: no VM) or partition, context, event or metric, right.
+// Identity, kind of resource, VM (0: no VM), partition or number of the device, context, event or metric, right.
 using Cell = std::tuple<std::string, Resource::Kind, uint8_t, std::string, std::string, Right>;
 
 using Kind = Resource::Kind;
@@ -127,6 +129,7 @@ class Ledger {
       for (const std::string& who : tenant.identities) {
         for (const GrantSpec& grant : tenant.vms) Tenant(who, grant);
         for (const PartitionSpec& grant : tenant.partitions) Partition(who, grant);
+        if (tenant.has_device) cells_.emplace(who, Kind::kBoard, 1, "", "", Right::kRead);
       }
     }
     return std::move(cells_);
@@ -151,7 +154,7 @@ class Ledger {
       }
     }
     cells_.emplace(who, Kind::kSelfMetrics, 0, "", "", Right::kRead);
-    cells_.emplace(who, Kind::kBoard, 0, "", "", Right::kRead);
+    for (const uint8_t device : {0, 1}) cells_.emplace(who, Kind::kBoard, device, "", "", Right::kRead);
     for (uint8_t partition = 0; partition < universe_.partitions; ++partition) {
       Metrics(who, partition, universe_.metrics);
     }
@@ -218,6 +221,7 @@ std::string ToYaml(const PolicySpec& spec) {
     for (const GrantSpec& grant : tenant.vms) AddGrant(grant, yaml);
     absl::StrAppend(&yaml, "    partitions:", tenant.partitions.empty() ? " []" : "", "\n");
     for (const PartitionSpec& grant : tenant.partitions) AddPartition(grant, yaml);
+    if (tenant.has_device) absl::StrAppend(&yaml, "    devices: [{device: ", kWholeDevice, "}]\n");
   }
   absl::StrAppend(&yaml, "event_groups: {",
                   absl::StrJoin(spec.event_groups, ", ",
@@ -334,6 +338,8 @@ PolicySpec RandomPolicy(const Universe& universe) {
     const size_t owner = *rc::gen::inRange<size_t>(0, kTenants + 1);
     if (owner < kTenants) spec.tenants[owner].partitions.push_back(RandomPartition(partition, universe));
   }
+  const size_t owner = *rc::gen::inRange<size_t>(0, kTenants + 1);
+  if (owner < kTenants) spec.tenants[owner].has_device = true;
   return spec;
 }
 
@@ -350,7 +356,8 @@ std::vector<std::pair<Resource, Cell>> AllResources(const Universe& universe) {
   add(Resource::SelfMetrics(), 0);
   add(Resource::AuditLog(), 0);
   add_row(Resource::Device(), 0);
-  add(Resource::Board(), 0);
+  add(Resource::Board(kReferenceDevice), 0);
+  add(Resource::Board(kWholeDevice), 1);
   for (uint8_t partition = 0; partition < universe.partitions; ++partition) {
     for (const std::string& metric : universe.metrics) {
       add(Resource::Partition(kReferenceDevice, partition, metric), partition);

@@ -35,10 +35,12 @@ std::string Joined(const std::string& note, const std::string& reason) {
   return note.empty() ? reason : absl::StrCat(note, ": ", reason);
 }
 
-bool HasPartition(const Caller& caller, const std::string& device) {
+// Whether a tenant has the device, or a partition of it.
+bool HasPart(const Caller& caller, const std::string& device) {
   if (caller.principal.role != Principal::Role::kTenant) return false;
-  return std::ranges::any_of(caller.policy.policy->tenants()[caller.principal.tenant].partitions,
-                             [&](const PartitionGrant& grant) { return grant.device == device; });
+  const Tenant& tenant = caller.policy.policy->tenants()[caller.principal.tenant];
+  return tenant.FindDevice(device) != nullptr ||
+         std::ranges::count(tenant.partitions, device, &PartitionGrant::device) > 0;
 }
 
 absl::Status Unlisted(const SubjectNames& certificate) {
@@ -128,14 +130,14 @@ VisibleDevice Reader::Look(const StoredDevice& stored, const Caller& caller) {
   device.age = now - device.snapshot->steady_time;
   device.state =
       device.snapshot->IsFresh(now, *device.info) ? VisibleDevice::State::kFresh : VisibleDevice::State::kStale;
-  device.shows_board = device.snapshot->has_board && caller.May(Resource::Board(), Right::kRead);
+  device.shows_board = device.snapshot->has_board && caller.May(Resource::Board(stored.info->name), Right::kRead);
   device.view = views_.Get(stored.id, caller.policy, caller.principal, device.snapshot->topology);
   return device;
 }
 
 bool Reader::Sees(const Caller& caller, const DeviceInfo& device, const View* view) {
   const bool has_vm = view != nullptr && view->sees_device();
-  return has_vm || caller.May(Resource::Device(), Right::kRead) || HasPartition(caller, device.name);
+  return has_vm || caller.May(Resource::Device(), Right::kRead) || HasPart(caller, device.name);
 }
 
 std::vector<VisibleDevice> Reader::Devices(const Caller& caller) {
@@ -168,7 +170,7 @@ std::vector<VisibleDevice> Reader::DevicesToScrape(const Caller& caller) {
   const auto listed = store_.devices();
   // The caller's VM may be on a device whose topology is not known yet.
   for (const StoredDevice& stored : *listed) {
-    const bool is_known = store_.Newest(stored.id) != nullptr || HasPartition(caller, stored.info->name);
+    const bool is_known = store_.Newest(stored.id) != nullptr || HasPart(caller, stored.info->name);
     if (!is_known) visible.push_back({.index = stored.id, .info = stored.info});
   }
   return visible;

@@ -166,22 +166,27 @@ class PastPart {
       : part_(VisiblePart(caller, device, partitions)) {
     if (caller.principal.role != Principal::Role::kTenant) return;
     const std::string& tenant = caller.policy.policy->tenants()[caller.principal.tenant].name;
-    for (const uint8_t partition : partitions) since_[partition] = tenures.OfPartition(tenant, device, partition);
+    if (part_.is_whole()) whole_since_ = tenures.OfBoard(tenant, device, {});
+    for (const uint8_t partition : partitions) since_[partition] = tenures.OfBoard(tenant, device, partition);
   }
 
   // From when on the series is shown; nullopt: not at all.
   std::optional<absl::Time> Since(const SensorChunkView& chunk, const SensorSeries& series) const {
-    if (part_.is_whole()) return absl::InfinitePast();
+    if (part_.is_whole()) return whole_since_ ? Within(*whole_since_, chunk) : absl::InfinitePast();
     const auto metric = series.family->partition_metric;
     if (!metric || !series.partition || !part_.Shows(*series.partition, *metric)) return std::nullopt;
-    const PartitionTenure& tenure = since_.at(*series.partition);
+    return Within(since_.at(*series.partition), chunk);
+  }
+
+ private:
+  static std::optional<absl::Time> Within(const BoardTenure& tenure, const SensorChunkView& chunk) {
     if (chunk.newest <= tenure.place || chunk.last < tenure.time) return std::nullopt;
     return tenure.time;
   }
 
- private:
   const BoardPart part_;
-  std::map<uint8_t, PartitionTenure> since_;
+  std::optional<BoardTenure> whole_since_;  // of a tenant's device
+  std::map<uint8_t, BoardTenure> since_;
 };
 
 // A request with the history that may answer it.
@@ -288,7 +293,7 @@ absl::StatusOr<GetSensorHistoryResponse> SensorHistoryQuestion::Answer(const His
 }  // namespace
 
 BoardPart VisiblePart(const Caller& caller, const std::string& device, const std::set<uint8_t>& partitions) {
-  if (caller.May(Resource::Board(), Right::kRead)) return BoardPart::Whole();
+  if (caller.May(Resource::Board(device), Right::kRead)) return BoardPart::Whole();
   BoardPart part;
   for (const uint8_t partition : partitions) {
     for (const mailbox::MetricRow& row : mailbox::kMetrics) {
@@ -336,7 +341,7 @@ absl::StatusOr<std::vector<VisibleBoard>> SensorQueries::Boards(const Caller& ca
   // First: what a tenant may see of a board takes a decision for each metric of each partition.
   if (!device.empty()) std::erase_if(devices, [&](const VisibleDevice& known) { return known.info->name != device; });
   std::vector<VisibleBoard> boards = Visible(caller, devices);
-  const bool is_silent = boards.empty() && !devices.empty() && caller.May(Resource::Board(), Right::kRead);
+  const bool is_silent = boards.empty() && !devices.empty() && caller.May(Resource::Board(devices.front().info->name), Right::kRead);
   if (device.empty() || !boards.empty() || is_silent) return boards;
   return NotFound();
 }
@@ -345,7 +350,8 @@ absl::StatusOr<std::vector<VisibleBoard>> SensorQueries::WholeBoards(const Calle
                                                                      const std::string& device) const {
   std::vector<VisibleBoard> boards;
   bool is_there = device.empty();
-  if (caller.May(Resource::Board(), Right::kRead)) {
+  // The driver's messages name processes, maybe those of the tenant before.
+  if (caller.May(Resource::Device(), Right::kRead)) {
     for (const VisibleDevice& known : reader_.Devices(caller)) {
       if (!device.empty() && known.info->name != device) continue;
       is_there = true;

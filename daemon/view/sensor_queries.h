@@ -78,8 +78,8 @@ class SensorQueries {
                                                          const sideband::v1::ListSensorsRequest& request) const;
   absl::StatusOr<sideband::v1::GetSensorsResponse> Get(const Caller& caller,
                                                        const sideband::v1::GetSensorsRequest& request) const;
-  // The boards of which the caller sees everything, or the one of `device`, if not empty, whether or not they still
-  // answer. NotFound() for a device of which the caller does not.
+  // For operators: the boards, or the one of `device`, if not empty, whether or not they still answer. NotFound() for
+  // others' devices.
   absl::StatusOr<std::vector<VisibleBoard>> WholeBoards(const Caller& caller, const std::string& device) const;
 
   // The boards of these devices that still answer, with the part of each that the caller may see.

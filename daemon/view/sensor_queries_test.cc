@@ -306,6 +306,38 @@ TEST_F(SensorHistoryReaderTest, ThePastOfAPartitionIsThatOfItsTenant) {
   EXPECT_THAT(Texts("tenant-a"), Each(EndsWith("5"))) << "and back: one value";
 }
 
+// gpu0 as a whole, of a tenant.
+std::string WholePolicy(const std::string& tenant, const std::string& since = "") {
+  return absl::StrCat("version: 1\noperators: [{name: ops, identities: [\"spiffe://example.org/ops\"]}]\ntenants:\n",
+                      "  - {name: ", tenant, ", identities: [\"spiffe://example.org/", tenant,
+                      "\"], devices: [{device: gpu0", since, "}]}\n");
+}
+
+TEST_F(SensorHistoryReaderTest, ATenantSeesTheWholeOfItsDevice) {
+  SetPolicy(WholePolicy("tenant-a").c_str());
+  Publish(250);
+  EXPECT_EQ(Texts("tenant-a"), Texts("ops"));
+  EXPECT_THAT(Texts("tenant-a"), testing::Contains("sideband_power_watts{total} 250"));
+  EXPECT_EQ(Get("tenant-a", Of("gpu1")).status(), NotFound());
+  // Its driver's messages are the operator's.
+  EXPECT_EQ(sensors_.WholeBoards(CallerOf("tenant-a"), "gpu0").status(), NotFound());
+  EXPECT_THAT(*sensors_.WholeBoards(CallerOf("ops"), "gpu0"), SizeIs(1));
+}
+
+TEST_F(SensorHistoryReaderTest, ThePastOfADeviceIsThatOfItsTenant) {
+  SetPolicy(WholePolicy("tenant-a").c_str());
+  Publish(250);
+  const auto power = Of("", {kPower});
+  SetPolicy(WholePolicy("tenant-b").c_str());
+  EXPECT_THAT(Texts("tenant-b", power), IsEmpty());
+  const std::string since = absl::FormatTime(absl::RFC3339_full, world_.clock.Now(), absl::UTCTimeZone());
+  Publish(251);
+  EXPECT_THAT(Texts("tenant-b", power), ElementsAre("sideband_power_watts{total} 251"));
+  EXPECT_THAT(Texts("ops", power), ElementsAre("sideband_power_watts{total} 250 251"));
+  SetPolicy(WholePolicy("tenant-a", absl::StrCat(", since: '", since, "'")).c_str());
+  EXPECT_THAT(Texts("tenant-a", power), ElementsAre("sideband_power_watts{total} 251"));
+}
+
 TEST_F(SensorHistoryReaderTest, ThePolicyMaySaySinceWhenAPartitionIsItsTenants) {
   Publish(250);
   Publish(251);
@@ -335,7 +367,7 @@ TEST_F(SensorHistoryReaderTest, AnotherPolicyThanTheOneInForceShowsNoPartition) 
   const auto response = past_.Get(late, {});
   ASSERT_TRUE(response.ok()) << response.status();
   EXPECT_EQ(response->devices_size(), 0);
-  EXPECT_EQ(world_.reader.tenures().OfPartition("a", "gpu0", 9).place, UINT64_MAX) << "nobody's";
+  EXPECT_EQ(world_.reader.tenures().OfBoard("a", "gpu0", 9).place, UINT64_MAX) << "nobody's";
 }
 
 // For each caller, the past has the series that the present has.

@@ -44,6 +44,9 @@ Tenures::Tenancies Tenures::TenanciesOf(const Policy& policy) const {
     for (const PartitionGrant& grant : tenant.partitions) {
       tenancies[{.device = grant.device, .partition = grant.partition}] = NewTenancy(tenant.name, grant.since);
     }
+    for (const DeviceGrant& grant : tenant.devices) {
+      tenancies[{.device = grant.device}] = NewTenancy(tenant.name, grant.since);
+    }
   }
   return tenancies;
 }
@@ -57,7 +60,7 @@ void Tenures::OnPolicyChange() {
   for (auto& [subject, tenancy] : tenancies) {
     const auto before = tenancies_.find(subject);
     const bool goes_on = before != tenancies_.end() && before->second.tenant == tenancy.tenant;
-    // The history is cut once, and only where a partition has a new tenant.
+    // The history is cut once, and only where a partition or a device has a new tenant.
     if (!goes_on && subject.vm.is_nil() && sensors_ != nullptr && !place) place = sensors_->Cut();
     tenancy.steady = goes_on ? before->second.steady : now;
     tenancy.place = goes_on ? before->second.place : place.value_or(0);
@@ -83,7 +86,8 @@ VmTenures Tenures::OfVms(const Tenant& tenant) const {
   return VmTenures(std::move(since));
 }
 
-PartitionTenure Tenures::OfPartition(const std::string& tenant, const std::string& device, uint8_t partition) const {
+BoardTenure Tenures::OfBoard(const std::string& tenant, const std::string& device,
+                             std::optional<uint8_t> partition) const {
   absl::MutexLock lock(&mu_);
   const Tenancy* const known = Find(tenant, {.device = device, .partition = partition});
   if (known == nullptr) return {};

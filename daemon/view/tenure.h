@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Since when VMs and partitions have been their tenants'. What is known of them from before is their last tenants': the
-// history, marks, and what a resumed stream replays. A tenure begins with the reload that grants the VM or partition to
-// its tenant, with the start of the daemon, or where the policy says `since:`.
+// Since when VMs, partitions and devices have been their tenants'. What is known of them from before is their last
+// tenants': the history, marks, and what a resumed stream replays. A tenure begins with the reload that grants the VM,
+// partition or device to its tenant, with the start of the daemon, or where the policy says `since:`.
 //   const VmTenures tenures = reader.TenuresOf(caller);
 //   if (tenures.IsOwn(vm.uuid, mark.begun)) Show(mark);
 #ifndef SIDEBAND_DAEMON_VIEW_TENURE_H_
@@ -47,9 +47,9 @@ class VmTenures {
   std::map<Uuid, absl::Duration> since_;
 };
 
-// The part of the history of sensors that a tenure of a board's partition covers: chunks whose SensorChunkView::newest
+// The part of the history of sensors that a tenure of a device, or of a board's partition, covers: chunks whose SensorChunkView::newest
 // is greater than `place`, and in these the values that were read at `time` or later. By default nothing.
-struct PartitionTenure {
+struct BoardTenure {
   uint64_t place = std::numeric_limits<uint64_t>::max();
   absl::Time time = absl::InfinitePast();
 };
@@ -60,22 +60,23 @@ class Tenures final : private PolicyListener {
   Tenures(PolicyHolder& policy, const Clock& clock);
   ~Tenures() override;
 
-  // From now on a new tenure of a partition cuts the history, so that no chunk has frames from both before and after.
-  // Without a history no tenure of a partition begins at a reload. `history` must outlive the changes of the policy.
+  // From now on a new tenure of a device or a partition cuts the history, so that no chunk has frames from both before
+  // and after. Without a history no such tenure begins at a reload. `history` must outlive the changes of the policy.
   void Cut(SensorHistory& history) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Nothing of the past of a VM, or of a partition, that is not the tenant's by the policy that is followed. A caller
+  // Nothing of the past of a VM, partition or device that is not the tenant's by the policy that is followed. A caller
   // may be of the policy before or after, while that is replaced.
   VmTenures OfVms(const Tenant& tenant) const ABSL_LOCKS_EXCLUDED(mu_);
-  PartitionTenure OfPartition(const std::string& tenant, const std::string& device, uint8_t partition) const
+  // Without a partition, of the whole device.
+  BoardTenure OfBoard(const std::string& tenant, const std::string& device, std::optional<uint8_t> partition) const
       ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // A VM, or a partition of a device.
+  // A VM, a device or a partition of it.
   struct Subject {
     Uuid vm;
     std::string device;
-    uint8_t partition = 0;
+    std::optional<uint8_t> partition;
     auto operator<=>(const Subject&) const = default;
   };
   struct Tenancy {

@@ -176,6 +176,8 @@ ROWS = [
     Row("SidebandDriverMessages", 8, 4, 61, {'sideband_driver_messages_total{xid="31"}': Count(0, 2)}),
     Row("SidebandResetRequired", *ONE, {"sideband_reset_required": Gauge(0, 1)}),
     Row("SidebandDrainRecommended", *ONE, {"sideband_drain_recommended": Gauge(0, 1)}),
+    Row("SidebandBoardUnhealthy", *ONE, {'sideband_board_health{state="critical"}': Gauge(0, 1)}),
+    Row("SidebandBoardUnhealthy", *ONE, {'sideband_board_health{state="warning"}': Gauge(0, 1)}),
     Row("SidebandBoardSensorsStale", 6, 3, 1,
         {'sideband_board_sample_age_seconds{sensor_group="ecc"}': Gauge(20, 400)}),
     Row("SidebandBoardSensorsLost", 6, 3, 1,

@@ -171,7 +171,7 @@ ROW = re.compile(r"^\| `(sideband_[a-z_<>]+)` \| (counter|gauge) \| ([a-z_, ]*?)
 RARE = {"sideband_retired_pages", "sideband_partition_<metric>_bytes_per_second", "sideband_nvlink_data_bytes_total",
         "sideband_nvlink_raw_bytes_total",
         # GPUs behind a BMC alone have it.
-        "sideband_violation_seconds_total", "sideband_nvlink_bytes_total",
+        "sideband_violation_seconds_total", "sideband_nvlink_bytes_total", "sideband_board_health",
         # The example board has no decoders.
         "sideband_board_nvdec_per_instance_ratio", "sideband_board_nvjpg_per_instance_ratio"}
 
