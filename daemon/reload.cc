@@ -249,6 +249,7 @@ absl::Status Reloader::Take(StartupFiles files, ReloadOutcome& outcome) {
   // Enabling or disabling tokens changes the listeners and therefore requires a restart.
   const bool takes_tokens = in_force_.tokens.has_value() && wanted.tokens.has_value();
   auto keys = takes_tokens ? std::move(files.keys) : parts_.policy.Current().keys;
+  const std::vector<std::string> identities = IdentityChanges(*parts_.policy.Current().policy, *files.policy);
   parts_.policy.Replace(std::move(files.policy), std::move(keys));
   parts_.bmcs.Configure(wanted.bmcs);
   const auto lines =
@@ -260,6 +261,7 @@ absl::Status Reloader::Take(StartupFiles files, ReloadOutcome& outcome) {
   SetLogLevel(wanted.log.level);
   // CheckNames() could not check the names.
   if (has_unknown_names) parts_.notice.LookAgain(NamesToLookFor(wanted));
+  for (const std::string& line : identities) spdlog::info("reload: {}", line);
   for (const std::string& line : BmcChanges(in_force_.bmcs, wanted.bmcs)) spdlog::info("reload: {}", line);
   for (const std::string& line : lines) spdlog::info("reload: {}", line);
   outcome.needs_restart = RestartNeeds(in_force_, wanted);

@@ -414,6 +414,31 @@ std::string RoleName(const Policy& policy, const Principal& principal) {
   return "unknown";
 }
 
+std::set<std::string> Policy::Identities() const {
+  std::set<std::string> identities;
+  for (const auto& [identity, principal] : principals_) identities.insert(identity);
+  return identities;
+}
+
+std::vector<std::string> IdentityChanges(const Policy& before, const Policy& now, size_t lines) {
+  std::set<std::string> identities = before.Identities();
+  identities.merge(now.Identities());
+  std::vector<std::string> changes;
+  for (const std::string& identity : identities) {
+    const auto old_role = before.Find(identity), new_role = now.Find(identity);
+    const std::string was = old_role ? RoleName(before, *old_role) : "", is = new_role ? RoleName(now, *new_role) : "";
+    if (was == is) continue;
+    changes.push_back(absl::StrCat(identity, is.empty() ? " is no longer listed" : " is now ", is, ", was ",
+                                   was.empty() ? "not listed" : was));
+  }
+  if (changes.size() > lines) {
+    const std::string rest = absl::StrCat(changes.size() - lines + 1, " more identities have changed");
+    changes.resize(lines - 1);
+    changes.push_back(rest);
+  }
+  return changes;
+}
+
 PolicyHolder::PolicyHolder(std::shared_ptr<const Policy> policy, std::shared_ptr<const KeySet> keys)
     : current_{std::move(policy), std::move(keys), 1} {}
 

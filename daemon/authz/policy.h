@@ -179,6 +179,8 @@ class Policy {
   std::optional<Principal> Identify(const SubjectNames& names) const;
   // The principal with the identity; nullopt for an unlisted identity.
   std::optional<Principal> Find(absl::string_view identity) const;
+  // All identities that are listed, sorted.
+  std::set<std::string> Identities() const;
 
  private:
   friend class PolicyReader;
@@ -200,6 +202,10 @@ std::shared_ptr<const Policy> LoadPolicy(const std::string& path, ErrorList& err
 // The name of a principal's role in the audit log: "operator", "auditor", "tenant:NAME". Principals with the same role
 // name see the same data. `principal` must be from `policy`.
 std::string RoleName(const Policy& policy, const Principal& principal);
+
+// A line for each identity whose role is another one in `now`: "dns:a is now tenant:x, was operator". If there are more
+// than `lines`, the last line says how many.
+std::vector<std::string> IdentityChanges(const Policy& before, const Policy& now, size_t lines = 20);
 
 // Notified of each replacement of the policy, on the replacing thread. OnPolicyChange must return at once and must not
 // call AddListener or RemoveListener.

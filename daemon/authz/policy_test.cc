@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/authz/policy.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -13,6 +14,9 @@
 
 namespace sideband::daemon {
 namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
 
 constexpr char kGroups[] = "event_groups:\n  compute: [sm, warps]\n  memory: [dram, warps]\n  nothing: []\n";
 
@@ -306,6 +310,23 @@ TEST(PolicyTest, MistakesOfDevices) {
     const auto policy = Policy::Parse(absl::StrReplaceAll(kDevices, {{from, to}}), "p.yaml");
     EXPECT_EQ(policy.status().message(), message);
   }
+}
+
+TEST(PolicyTest, SaysWhichIdentitiesHaveChanged) {
+  const auto policy = [](absl::string_view operators, absl::string_view tenant, absl::string_view name = "t") {
+    return *Policy::Parse(absl::StrCat("version: 1\noperators: [{name: o, identities: [", operators,
+                                       "]}]\ntenants: [{name: ", name, ", identities: [", tenant, "]}]\n"),
+                          "p.yaml");
+  };
+  const auto before = policy("'dns:a', 'dns:b'", "'jwt:t'");
+  EXPECT_THAT(IdentityChanges(*before, *before), IsEmpty());
+  EXPECT_THAT(IdentityChanges(*before, *policy("'dns:a'", "'dns:b', 'jwt:new'")),
+              ElementsAre("dns:b is now tenant:t, was operator", "jwt:new is now tenant:t, was not listed",
+                          "jwt:t is no longer listed, was tenant:t"));
+  EXPECT_THAT(IdentityChanges(*before, *policy("'dns:a', 'dns:b'", "'jwt:t'", "u")),
+              ElementsAre("jwt:t is now tenant:u, was tenant:t"));
+  EXPECT_THAT(IdentityChanges(*before, *policy("'dns:x', 'dns:y'", "'jwt:z'"), 2),
+              ElementsAre("dns:a is no longer listed, was operator", "5 more identities have changed"));
 }
 
 TEST(PolicyTest, AnEmptyListGivesNothing) {

@@ -109,6 +109,7 @@ void FillLinks(BoardReading& reading) {
 }
 
 void FillState(BoardReading& reading) {
+  reading.health.worst = BoardHealth::kWarning;
   reading.identity.items = {{SysId::kBoardPartNumber, "900-1"}, {SysId::kSerialNumber, "165\"\\7"}};
   reading.identity.driver_version = "550.54";
   reading.flags.flags = {{MiscFlag::kEccCurrent, true},     {MiscFlag::kMigCurrent, false},
@@ -142,6 +143,11 @@ constexpr char kText[] =
 # TYPE sideband_board_events_total counter
 sideband_board_events_total{device="gpu0",event="cold_restart"} 1
 sideband_board_events_total{device="gpu0",event="reset_required"} 0
+# HELP sideband_board_health 1 for what the BMC says of the GPU's health, else 0.
+# TYPE sideband_board_health gauge
+sideband_board_health{device="gpu0",state="ok"} 0
+sideband_board_health{device="gpu0",state="warning"} 1
+sideband_board_health{device="gpu0",state="critical"} 0
 # HELP sideband_board_info 1, with the identity of the board.
 # TYPE sideband_board_info gauge
 sideband_board_info{device="gpu0",part_number="900-1",serial="165\"\\7",driver_version="550.54"} 1
