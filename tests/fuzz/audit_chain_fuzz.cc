@@ -29,8 +29,6 @@ std::string ALog(uint64_t first, size_t count) {
   return text;
 }
 
-Bytes ToBytes(const std::string& text) { return Bytes(text.begin(), text.end()); }
-
 // Verifies the chain, fed in pieces of `piece` bytes.
 ChainVerifier Follow(absl::string_view text, size_t piece) {
   ChainVerifier chain({.on_line = [](const AuditLine& line) {
@@ -49,7 +47,7 @@ ChainVerifier Follow(absl::string_view text, size_t piece) {
 
 }  // namespace
 
-std::vector<Bytes> Seeds() { return {ToBytes(ALog(1, 1)), ToBytes(ALog(1, 6)), ToBytes(ALog(1000, 4))}; }
+std::vector<Bytes> Seeds() { return {BytesOf(ALog(1, 1)), BytesOf(ALog(1, 6)), BytesOf(ALog(1000, 4))}; }
 
 }  // namespace sideband::fuzz
 

@@ -85,12 +85,6 @@ void CheckSection(ByteSpan section) {
   FUZZ_CHECK(again.ok() && *again == *snapshot);
 }
 
-Bytes WithFirst(uint8_t first, ByteSpan rest) {
-  Bytes bytes = {first};
-  bytes.insert(bytes.end(), rest.begin(), rest.end());
-  return bytes;
-}
-
 ByteSpan PayloadOf(const Bytes& stream) {
   const ByteSpan payload = ByteSpan(stream).subspan(mailbox::kStreamHeaderBytes);
   return payload.first(payload.size() - mailbox::kStreamCrcBytes);

@@ -17,8 +17,6 @@
 namespace sideband::fuzz {
 namespace {
 
-Bytes BytesOf(const std::string& text) { return Bytes(text.begin(), text.end()); }
-
 // A folder with one file, f, which a configuration can name as any of its files.
 class Site {
  public:

@@ -20,12 +20,6 @@ mailbox::CountingConfig Example() {
   return config;
 }
 
-Bytes WithFirst(uint8_t first, ByteSpan rest) {
-  Bytes bytes = {first};
-  bytes.insert(bytes.end(), rest.begin(), rest.end());
-  return bytes;
-}
-
 }  // namespace
 
 std::vector<Bytes> Seeds() {

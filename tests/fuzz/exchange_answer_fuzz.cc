@@ -27,12 +27,6 @@ void CheckAnswer(ByteSpan bytes) {
   CheckStatement(answer->statement);
 }
 
-Bytes WithFirst(uint8_t first, ByteSpan rest) {
-  Bytes bytes = {first};
-  bytes.insert(bytes.end(), rest.begin(), rest.end());
-  return bytes;
-}
-
 }  // namespace
 
 std::vector<Bytes> Seeds() {

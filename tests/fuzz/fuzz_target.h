@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "proto/base/bytes.h"
@@ -34,6 +35,14 @@ namespace sideband::fuzz {
 
 // The initial inputs, made by the code that writes the format, so that they are never out of date.
 std::vector<Bytes> Seeds();
+
+// Parts of seeds: text, and an input whose first byte selects what reads the rest.
+inline Bytes BytesOf(const std::string& text) { return Bytes(text.begin(), text.end()); }
+inline Bytes WithFirst(uint8_t first, ByteSpan rest) {
+  Bytes bytes = {first};
+  bytes.insert(bytes.end(), rest.begin(), rest.end());
+  return bytes;
+}
 
 }  // namespace sideband::fuzz
 

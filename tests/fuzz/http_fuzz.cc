@@ -70,19 +70,17 @@ std::string Answers(absl::string_view bytes, size_t piece) {
   return all;
 }
 
-Bytes AsBytes(const std::string& text) { return Bytes(text.begin(), text.end()); }
-
 }  // namespace
 
 std::vector<Bytes> Seeds() {
   return {
-      AsBytes("GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/plain;version=0.0.4\r\nAccept-Encoding: gzip\r\n\r\n"),
-      AsBytes("HEAD / HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /-/ready HTTP/1.1\r\n\r\n"),
-      AsBytes("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.1\r\n\r\n"),
-      AsBytes("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
-      AsBytes("GET / HTTP/1.1\r\nAuthorization: Bearer a.b.c\r\nX: a\r\n b\r\n\r\n"),
-      AsBytes(absl::StrCat("GET / HTTP/1.1\r\nX: ", std::string(daemon::kHttpHeaderBytesMax, 'x'), "\r\n\r\n")),
-      AsBytes("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+      BytesOf("GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/plain;version=0.0.4\r\nAccept-Encoding: gzip\r\n\r\n"),
+      BytesOf("HEAD / HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /-/ready HTTP/1.1\r\n\r\n"),
+      BytesOf("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.1\r\n\r\n"),
+      BytesOf("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+      BytesOf("GET / HTTP/1.1\r\nAuthorization: Bearer a.b.c\r\nX: a\r\n b\r\n\r\n"),
+      BytesOf(absl::StrCat("GET / HTTP/1.1\r\nX: ", std::string(daemon::kHttpHeaderBytesMax, 'x'), "\r\n\r\n")),
+      BytesOf("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
   };
 }
 

@@ -22,12 +22,6 @@ mailbox::PeekAnswer Example(uint64_t bitmap) {
   return answer;
 }
 
-Bytes WithFirst(uint8_t first, ByteSpan rest) {
-  Bytes bytes = {first};
-  bytes.insert(bytes.end(), rest.begin(), rest.end());
-  return bytes;
-}
-
 }  // namespace
 
 std::vector<Bytes> Seeds() {

@@ -13,8 +13,6 @@ using daemon::Principal;
 using daemon::Resource;
 using daemon::Right;
 
-Bytes BytesOf(const std::string& text) { return Bytes(text.begin(), text.end()); }
-
 void CheckTenant(const daemon::Policy& policy, size_t index, std::set<Uuid>& vms) {
   const Principal tenant{.tenant = index};
   const Principal auditor{.role = Principal::Role::kAuditor};

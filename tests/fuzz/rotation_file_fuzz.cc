@@ -19,8 +19,6 @@ namespace {
 constexpr char kPath[] = "r.yaml";
 constexpr uint64_t kClockHz = 1'410'000'000;
 
-Bytes BytesOf(const std::string& text) { return Bytes(text.begin(), text.end()); }
-
 void CheckError(const absl::Status& status) {
   FUZZ_CHECK(status.code() == absl::StatusCode::kInvalidArgument);
   FUZZ_CHECK(status.message().substr(0, 7) == "r.yaml:");

@@ -17,12 +17,6 @@ mailbox::RotationSettings Settings() {
   return settings;
 }
 
-Bytes WithFirst(uint8_t first, ByteSpan rest) {
-  Bytes bytes = {first};
-  bytes.insert(bytes.end(), rest.begin(), rest.end());
-  return bytes;
-}
-
 void CheckRequest(ByteSpan bytes) {
   const auto request = mailbox::DecodeRotationRequest(bytes, kEvents);
   if (!request.ok()) return;

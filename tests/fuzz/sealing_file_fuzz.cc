@@ -17,8 +17,6 @@ namespace {
 using exchange::ExchangeFixture;
 using exchange::SealingRules;
 
-Bytes BytesOf(const std::string& text) { return Bytes(text.begin(), text.end()); }
-
 // The files that a sealing file can name.
 class Site {
  public:
