@@ -85,6 +85,11 @@ absl::Status LineError(absl::string_view file, size_t line, absl::string_view wh
   return AtLine(absl::InvalidArgumentError(what), file, line);
 }
 
+absl::Status CheckRange(absl::string_view field, uint64_t value, uint64_t low, uint64_t high) {
+  if (value >= low && value <= high) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(field, " is ", value, ", must be from ", low, " to ", high));
+}
+
 int ReportAndExitCode(absl::string_view program, const absl::Status& status) {
   if (status.ok()) return 0;
   const std::string line = absl::StrCat(program, ": ", Visible(status.message()), "\n");

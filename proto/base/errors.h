@@ -10,6 +10,7 @@
 #define SIDEBAND_PROTO_BASE_ERRORS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -55,6 +56,9 @@ absl::Status AtLine(const absl::Status& status, absl::string_view file, size_t l
 
 // INVALID_ARGUMENT with the message "FILE:LINE: what".
 absl::Status LineError(absl::string_view file, size_t line, absl::string_view what);
+
+// INVALID_ARGUMENT with the message "FIELD is VALUE, must be from LOW to HIGH"; both bounds are included.
+absl::Status CheckRange(absl::string_view field, uint64_t value, uint64_t low, uint64_t high);
 
 // The exit status of a program: 0 for OK; 2 for errors of the configuration or the input (INVALID_ARGUMENT, NOT_FOUND,
 // PERMISSION_DENIED, OUT_OF_RANGE, FAILED_PRECONDITION); 1 for all other errors. Prints "PROGRAM: message" to standard

@@ -8,6 +8,7 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/snapshot.h"
 #include "sim/wires/domain_clock.h"

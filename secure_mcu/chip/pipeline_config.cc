@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
 #include "secure_mcu/chip/chip_clocks.h"
@@ -59,11 +60,6 @@ absl::Status ValidateCcu(const CcuSpec& ccu, const PipelineConfig& config) {
 }
 
 }  // namespace
-
-absl::Status CheckRange(absl::string_view field, uint64_t value, uint64_t low, uint64_t high) {
-  if (value >= low && value <= high) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(field, " is ", value, ", must be from ", low, " to ", high));
-}
 
 absl::Status Named(const std::string& name, const absl::Status& status) {
   return status.ok() ? status : absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));

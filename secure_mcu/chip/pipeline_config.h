@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "proto/mailbox/counting.h"
 #include "proto/mailbox/rotation.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
@@ -133,8 +132,6 @@ struct PipelineConfig {
 
 // INVALID_ARGUMENT: the message names the unit, the field and its range.
 absl::Status Validate(const PipelineConfig& config);
-// For its parts: INVALID_ARGUMENT "FIELD is VALUE, must be from LOW to HIGH".
-absl::Status CheckRange(absl::string_view field, uint64_t value, uint64_t low, uint64_t high);
 // `status` with "NAME: " before its message.
 absl::Status Named(const std::string& name, const absl::Status& status);
 // Whether every input of the unit-level counter has a counter; part of Validate without selections and rotation.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "secure_mcu/chip/selections.h"
 
@@ -141,10 +142,7 @@ absl::Status RelationRules::CheckCycles(uint16_t event, const EventNamer& name) 
 }
 
 absl::Status CheckRelations(const PipelineConfig& config) {
-  if (config.relations.size() > mailbox::kRelationsMax) {
-    return absl::InvalidArgumentError(absl::StrCat("number of relations is ", config.relations.size(),
-                                                   ", must be from 0 to ", mailbox::kRelationsMax));
-  }
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("number of relations", config.relations.size(), 0, mailbox::kRelationsMax));
   const RelationRules rules(config);
   for (size_t i = 0; i < config.relations.size(); ++i) {
     const absl::Status status = rules.Check(config.relations[i]);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/counting.h"
 
@@ -152,10 +153,7 @@ absl::Status SelectableEvents::Check(const mailbox::EventSet& selection, const E
 }
 
 absl::Status SelectableEvents::Check(std::span<const mailbox::EventSet> selections) const {
-  if (selections.size() > mailbox::kSelectionsMax) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("number of selections is ", selections.size(), ", must be from 0 to ", mailbox::kSelectionsMax));
-  }
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("number of selections", selections.size(), 0, mailbox::kSelectionsMax));
   for (size_t i = 0; i < selections.size(); ++i) {
     const absl::Status status = Check(selections[i]);
     if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("selection ", i, ": ", status.message()));

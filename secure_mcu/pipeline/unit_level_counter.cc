@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 
 namespace sideband::mcu {
 namespace {
@@ -12,11 +13,6 @@ namespace {
 constexpr uint32_t kFramingBits = 2;  // start and end bit
 // A run of fewer wires on average costs as much as its wires one by one.
 constexpr size_t kRunWiresMin = 3;
-
-absl::Status CheckRange(absl::string_view what, uint64_t value, uint64_t low, uint64_t high) {
-  if (value >= low && value <= high) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(what, " is ", value, ", must be from ", low, " to ", high));
-}
 
 absl::Status CheckDigits(const UnitLevelCounter::Config& config) {
   if (config.digits.empty()) return absl::OkStatus();

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/errors.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::sim {
@@ -44,11 +45,6 @@ uint64_t Mix(uint64_t value) {
   value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
   value = (value ^ value >> 27) * 0x94d049bb133111eb;
   return value ^ value >> 31;
-}
-
-absl::Status CheckRange(absl::string_view field, uint64_t value, uint64_t low, uint64_t high) {
-  if (value >= low && value <= high) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(field, " is ", value, ", must be from ", low, " to ", high));
 }
 
 absl::Status CheckSteps(const DomainClockSpec& spec) {
