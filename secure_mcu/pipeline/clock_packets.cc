@@ -7,14 +7,6 @@
 namespace sideband::mcu {
 namespace {
 
-// The output function of SplitMix64.
-uint64_t Mix(uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
-  value = (value ^ value >> 27) * 0x94d049bb133111eb;
-  return value ^ value >> 31;
-}
-
 uint32_t NumberOf(const TriggerPackets& trigger) { return trigger.reference.number; }
 
 }  // namespace
@@ -27,7 +19,7 @@ DomainMonitor::DomainMonitor(std::shared_ptr<const sim::DomainClock> clock, Conf
 // No trigger overtakes another one on a wire.
 sim::Instant DomainMonitor::ArrivalOf(sim::Instant sent) {
   const auto spread = static_cast<uint64_t>(config_.wire_max - config_.wire_min);
-  const uint64_t drawn = spread == 0 ? 0 : Mix(config_.seed + ++draws_) % (spread + 1);
+  const uint64_t drawn = spread == 0 ? 0 : sim::Mix(config_.seed + ++draws_) % (spread + 1);
   arrived_ = std::max(arrived_, sent + config_.wire_min + drawn);
   return arrived_;
 }

@@ -39,14 +39,6 @@ Quotient Divide(uint128 a, uint128 b, uint128 c, uint128 d) {
 
 uint128 DivideUp(uint128 a, uint128 b) { return (a + b - 1) / b; }
 
-// The output function of SplitMix64.
-uint64_t Mix(uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
-  value = (value ^ value >> 27) * 0x94d049bb133111eb;
-  return value ^ value >> 31;
-}
-
 absl::Status CheckSteps(const DomainClockSpec& spec) {
   Instant last = 0;
   for (const ClockStep& step : spec.steps) {

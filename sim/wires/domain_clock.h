@@ -39,6 +39,15 @@ constexpr uint64_t CycleAtOrAfter(Instant instant) {
   return static_cast<uint64_t>((instant + ((1 << kInstantBits) - 1)) >> kInstantBits);
 }
 
+// The output function of SplitMix64: maps consecutive numbers to numbers that look independent. Clocks,
+// monitors and workloads draw with it from a seed and a count.
+constexpr uint64_t Mix(uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+  value = (value ^ value >> 27) * 0x94d049bb133111eb;
+  return value ^ value >> 31;
+}
+
 struct ClockStep {
   Instant at;
   uint64_t hz;  // from then on

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "sim/wires/domain_clock.h"
 
 namespace sideband::sim {
 namespace {
@@ -67,14 +68,6 @@ uint64_t UnknownRate(PhaseKind kind, absl::string_view event) {
 
 constexpr uint64_t kMillion = 1'000'000;
 constexpr uint64_t kVariation = kMillion / 10;
-
-// The output function of SplitMix64: maps consecutive numbers to numbers that look independent.
-uint64_t Mix(uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
-  value = (value ^ value >> 27) * 0x94d049bb133111eb;
-  return value ^ value >> 31;
-}
 
 // Between 90 % and 110 % of `rate`, at most kRateOne. The product is below 2^53.
 uint64_t Vary(uint64_t rate, uint64_t random) {
