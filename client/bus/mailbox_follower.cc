@@ -125,10 +125,6 @@ bool IsVendorId(uint8_t code) {
   return code == mailbox::kVendorIdLowRegister || code == mailbox::kVendorIdHighRegister;
 }
 
-bool IsWindow(uint8_t code) {
-  return code >= mailbox::kWindowFirst && code - mailbox::kWindowFirst < mailbox::kWindowCount;
-}
-
 // The name of a command code. Registers 5C and C8 are "command" in writes and "status" in reads.
 std::string CodeName(uint8_t code, bool read) {
   switch (code) {
@@ -151,8 +147,8 @@ std::string CodeName(uint8_t code, bool read) {
     case mailbox::kVendorIdHighRegister:
       return "vendor id, high byte";
     default:
-      return IsWindow(code) ? absl::StrCat("window ", code - mailbox::kWindowFirst)
-                            : absl::StrFormat("code 0x%02X", code);
+      return mailbox::IsWindow(code) ? absl::StrCat("window ", code - mailbox::kWindowFirst)
+                                     : absl::StrFormat("code 0x%02X", code);
   }
 }
 
@@ -257,7 +253,7 @@ void MailboxFollower::Read(WireMessage& message, uint8_t pec_before, Notes& note
   }
   // A vendor ID register answers with one byte; the second byte, if read, is its PEC.
   if (IsVendorId(*code_) && bytes.size() > 1 && !CheckPec(message, 1, pec_before, notes)) return;
-  if (!IsRegister(*code_) && !IsWindow(*code_) && *code_ != mailbox::kSignatureRegister) {
+  if (!IsRegister(*code_) && !mailbox::IsWindow(*code_) && *code_ != mailbox::kSignatureRegister) {
     const bool is_byte = bytes.size() == 1 || (IsVendorId(*code_) && !bytes.empty());
     notes.push_back(Answered(*code_, is_byte ? absl::StrFormat("0x%02X", bytes[0]) : PluralText(bytes.size(), "byte")));
     return;
@@ -273,7 +269,7 @@ void MailboxFollower::Read(WireMessage& message, uint8_t pec_before, Notes& note
 }
 
 void MailboxFollower::ReadBlock(ByteSpan block, Notes& notes) {
-  if (IsWindow(*code_)) {
+  if (mailbox::IsWindow(*code_)) {
     const StreamFollower::WindowText text = stream_.Window(*code_ - mailbox::kWindowFirst, block);
     notes.push_back(Answered(*code_, text.text));
     if (!text.completed.empty()) notes.push_back(absl::StrCat("<- ", text.completed));

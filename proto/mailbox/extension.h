@@ -85,6 +85,7 @@ constexpr bool IsOpcodeOf(ExtensionVersion version, Opcode opcode) {
 inline constexpr uint8_t kWindowFirst = 0xD0;
 inline constexpr uint8_t kWindowCount = 16;
 inline constexpr uint8_t kWindowBytes = 255;
+constexpr bool IsWindow(uint8_t code) { return code >= kWindowFirst && code - kWindowFirst < kWindowCount; }
 // The number of bytes of a stream that one command opens.
 constexpr uint32_t WindowSpanBytes(uint32_t window_bytes) { return uint32_t{kWindowCount} * window_bytes; }
 // The maximum stream length; a controller rejects a device's longer stream.

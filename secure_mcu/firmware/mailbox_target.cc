@@ -68,10 +68,6 @@ constexpr size_t kBlockBytes = 1 + mailbox::kRegisterBytes;
 constexpr uint8_t kNothing = 0xFF;  // value read from an idle bus
 constexpr auto kSignature = mailbox::Signature(static_cast<uint8_t>(mailbox::ExtensionVersion::kTwo));
 
-bool IsWindow(uint8_t code) {
-  return code >= mailbox::kWindowFirst && code - mailbox::kWindowFirst < mailbox::kWindowCount;
-}
-
 // Command codes of the extension's version 2, windows included: a malformed write to them does not affect the shared
 // registers.
 bool IsOwn(uint8_t code) {
@@ -208,7 +204,7 @@ bool MailboxTarget::IsRegisterWrite(const Bytes& message) const {
 }
 
 bool MailboxTarget::IsWindowWrite(const Bytes& message) const {
-  return own_ && IsWindow(message[0]) && message[1] != 0 && message.size() == kBlockBytesBeside + message[1];
+  return own_ && mailbox::IsWindow(message[0]) && message[1] != 0 && message.size() == kBlockBytesBeside + message[1];
 }
 
 MailboxRegisters& MailboxTarget::SetOf(uint8_t code) { return own_ && IsOwn(code) ? *own_ : shared_; }
@@ -238,7 +234,7 @@ bool MailboxTarget::Write(uint8_t byte) {
 // flipped, the PEC detects it.
 MailboxTarget::Refusal MailboxTarget::Judge() const {
   if (received_.size() > kWriteBytesMax) return Refusal::kTooLong;
-  if (own_ && received_.size() > 1 && IsWindow(received_[0])) {
+  if (own_ && received_.size() > 1 && mailbox::IsWindow(received_[0])) {
     const size_t size = kBlockBytesBeside + received_[1];
     if (received_.size() < size) return Refusal::kNone;
     if (received_.size() > size) return Refusal::kTooLong;
@@ -309,7 +305,7 @@ Bytes MailboxTarget::Answer() const {
   if (code_ == mailbox::kVendorIdLowRegister) return {static_cast<uint8_t>(vendor_id_)};
   if (code_ == mailbox::kVendorIdHighRegister) return {static_cast<uint8_t>(vendor_id_ >> 8)};
   if (own_ && code_ == mailbox::kSignatureRegister) return Block(kSignature);
-  return IsWindow(code_) ? Block(window_handler_.Window(code_ - mailbox::kWindowFirst)) : Bytes();
+  return mailbox::IsWindow(code_) ? Block(window_handler_.Window(code_ - mailbox::kWindowFirst)) : Bytes();
 }
 
 }  // namespace sideband::mcu
