@@ -2,7 +2,6 @@
 #include "client/cli/command.h"
 
 #include <netdb.h>
-#include <openssl/asn1.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/sslerr.h>
@@ -75,12 +74,6 @@ Place PlaceOf(absl::string_view address) {
   return {std::string(host), std::string(address.substr(colon + 1))};
 }
 
-std::string TextOf(const ASN1_TIME* time) {
-  std::tm utc{};
-  if (ASN1_TIME_to_tm(time, &utc) != 1) return "an unknown time";
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromTM(utc, absl::UTCTimeZone()), absl::UTCTimeZone());
-}
-
 std::string IssuerOf(const X509* certificate) {
   const BioPtr text(BIO_new(BIO_s_mem()));
   X509_NAME_print_ex(text.get(), X509_get_issuer_name(certificate), 0, XN_FLAG_RFC2253);
@@ -93,10 +86,10 @@ std::string IssuerOf(const X509* certificate) {
 std::string TimeFault(const X509* own, const std::string& file, absl::Time now) {
   time_t at = absl::ToTimeT(now);
   if (X509_cmp_time(X509_get0_notAfter(own), &at) < 0) {
-    return absl::StrCat(file, ": the certificate has expired, at ", TextOf(X509_get0_notAfter(own)), ": renew it");
+    return absl::StrCat(file, ": the certificate has expired, at ", UtcText(X509_get0_notAfter(own)), ": renew it");
   }
   if (X509_cmp_time(X509_get0_notBefore(own), &at) > 0) {
-    return absl::StrCat(file, ": the certificate is not valid before ", TextOf(X509_get0_notBefore(own)),
+    return absl::StrCat(file, ": the certificate is not valid before ", UtcText(X509_get0_notBefore(own)),
                         ": is this machine's clock right?");
   }
   return "";

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <grp.h>
 #include <netinet/in.h>
-#include <openssl/asn1.h>
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -18,7 +17,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -214,12 +212,6 @@ absl::Status CheckPolicy(X509* certificate, const std::string& path) {
   if (SSL_CTX_use_certificate(context.get(), certificate) == 1) return absl::OkStatus();
   const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
   return absl::InvalidArgumentError(absl::StrCat(path, ": ", reason == nullptr ? "cannot be used" : reason));
-}
-
-absl::Time NotAfter(const X509* certificate) {
-  std::tm utc{};
-  if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &utc) != 1) return absl::InfinitePast();
-  return absl::FromTM(utc, absl::UTCTimeZone());
 }
 
 // Errors left in OpenSSL's per-thread queue would be attributed to the next caller.

@@ -10,7 +10,6 @@
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
-#include <ctime>
 #include <memory>
 #include <string>
 #include <utility>
@@ -132,12 +131,6 @@ constexpr char kGroups[] = "X25519:P-256:P-384:P-521";
 // Flights of a handshake, and more than enough of them.
 constexpr int kFlightsMax = 20;
 
-std::string TextOf(const ASN1_TIME* time) {
-  std::tm utc{};
-  if (ASN1_TIME_to_tm(time, &utc) != 1) return "an unknown time";
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromTM(utc, absl::UTCTimeZone()), absl::UTCTimeZone());
-}
-
 std::string KindOf(EVP_PKEY* key) {
   char group[64] = {};
   size_t size = 0;
@@ -192,10 +185,10 @@ bool ShakeHands(SSL* client, SSL* server) {
 absl::Status CheckCertificate(X509* certificate, const std::string& file) {
   const auto fault = [&](auto&&... what) { return absl::FailedPreconditionError(absl::StrCat(file, ": ", what...)); };
   if (X509_cmp_current_time(X509_get0_notAfter(certificate)) <= 0) {
-    return fault("has expired, at ", TextOf(X509_get0_notAfter(certificate)));
+    return fault("has expired, at ", UtcText(X509_get0_notAfter(certificate)));
   }
   if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0) {
-    return fault("is not valid before ", TextOf(X509_get0_notBefore(certificate)));
+    return fault("is not valid before ", UtcText(X509_get0_notBefore(certificate)));
   }
   const bool lacks_server_auth = (X509_get_extension_flags(certificate) & EXFLAG_XKUSAGE) != 0 &&
                                  (X509_get_extended_key_usage(certificate) & XKU_SSL_SERVER) == 0;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/listen/tls_peer.h"
 
-#include <openssl/asn1.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "daemon/identity/identity.h"
 #include "proto/base/openssl.h"
@@ -20,13 +18,6 @@ ConnectionLimits WithDefaults(ConnectionLimits limits) {
   static const SystemClock& system = *new SystemClock;
   if (limits.clock == nullptr) limits.clock = &system;
   return limits;
-}
-
-absl::Time NotAfter(const X509* certificate) {
-  std::tm utc{};
-  // An invalid time counts as expired.
-  if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &utc) != 1) return absl::InfinitePast();
-  return absl::FromTM(utc, absl::UTCTimeZone());
 }
 
 // An issuer may expire before the client certificate.

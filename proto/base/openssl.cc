@@ -4,6 +4,8 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
+#include <ctime>
+
 #include "absl/strings/str_cat.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
@@ -23,6 +25,12 @@ StackPtr StackOf(const CertificateChain& chain) {
   StackPtr stack(sk_X509_new_null());
   for (const CertificatePtr& certificate : chain) sk_X509_push(stack.get(), certificate.get());
   return stack;
+}
+
+std::optional<absl::Time> TimeOf(const ASN1_TIME* time) {
+  std::tm utc{};
+  if (ASN1_TIME_to_tm(time, &utc) != 1) return std::nullopt;
+  return absl::FromTM(utc, absl::UTCTimeZone());
 }
 
 }  // namespace
@@ -50,6 +58,15 @@ absl::StatusOr<CertificateChain> LoadCertificates(const std::string& path) {
   ERR_clear_error();
   if (certificates.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": no certificate in PEM form"));
   return certificates;
+}
+
+absl::Time NotAfter(const X509* certificate) {
+  return TimeOf(X509_get0_notAfter(certificate)).value_or(absl::InfinitePast());
+}
+
+std::string UtcText(const ASN1_TIME* time) {
+  const std::optional<absl::Time> at = TimeOf(time);
+  return at ? absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", *at, absl::UTCTimeZone()) : "an unknown time";
 }
 
 Bytes ToDer(const X509& certificate) {

@@ -10,6 +10,7 @@
 #ifndef SIDEBAND_PROTO_BASE_OPENSSL_H_
 #define SIDEBAND_PROTO_BASE_OPENSSL_H_
 
+#include <openssl/asn1.h>
 #include <openssl/bio.h>
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
@@ -68,6 +69,11 @@ using CertificateChain = std::vector<CertificatePtr>;
 
 // All certificates of a PEM file, at least one. Errors start with the path.
 absl::StatusOr<CertificateChain> LoadCertificates(const std::string& path);
+
+// The end of the certificate's validity; an invalid time counts as past.
+absl::Time NotAfter(const X509* certificate);
+// "2026-10-02T09:30:00Z", or "an unknown time".
+std::string UtcText(const ASN1_TIME* time);
 
 Bytes ToDer(const X509& certificate);
 // nullptr unless the bytes, of an untrusted peer, are exactly one certificate.
