@@ -494,8 +494,7 @@ TEST_F(GrpcListenerTest, GarbageEndsItsOwnConnectionOnly) {
   EXPECT_TRUE(http1.IsClosed() || http1.IsClosed());
   FakeHttpClient flood(server_->port(), ca_.ca_file(), &ops);
   flood.Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + std::string(100'000, '\xff'));
-  while (!flood.IsClosed()) {
-  }
+  WaitUntil([&] { return flood.IsClosed(); }, "the end of the connection that floods");
   sideband::v1::GetSnapshotResponse response;
   EXPECT_TRUE(GetSnapshot(*As("ops"), "", response).ok());
 }

@@ -20,6 +20,7 @@
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/mailbox/snapshot_reader.h"
+#include "proto/base/wait_until.h"
 #include "proto/mailbox/extension.h"
 #include "proto/smbus/bus_name.h"
 #include "proto/smbus/transfer.h"
@@ -159,7 +160,7 @@ TEST_F(PeekTest, ASpoiledWireFalsifiesNothing) {
   }
   sim::FaultyBus faulty(busy_, plan);
   PeekController controller(faulty, clock_);
-  while (!controller.session.CheckExtension().ok()) continue;
+  WaitUntil([&] { return controller.session.CheckExtension().ok(); }, "the extension on a spoiled wire");
   int answers = 0;
   for (int i = 0; i < 200; ++i) {
     const PeekQuery query = RandomQuery();

@@ -17,6 +17,7 @@
 #include "daemon/mailbox/device_commands.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
+#include "proto/base/wait_until.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/extension.h"
 #include "proto/smbus/bus_name.h"
@@ -135,8 +136,7 @@ TEST_F(RotationTest, ABadWireDelaysAPlanButDoesNotChangeIt) {
   }
   sim::FaultyBus faulty(bus_, plan);
   RotationController controller(faulty, 32);
-  while (!controller.session.CheckExtension().ok()) {
-  }
+  WaitUntil([&] { return controller.session.CheckExtension().ok(); }, "the extension on a bad wire");
   gpu_.plans[{1, 2}] = PlanOf(5);
   int applied = 0, read = 0;
   for (uint16_t i = 0; i < 200; ++i) {
