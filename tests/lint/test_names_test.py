@@ -18,7 +18,7 @@ _RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST
 _LIST = "tests/lint/test_names.txt"
 _TOPS = ("client", "daemon", "deploy", "proto", "secure_mcu", "sim", "tests")
 _CASE = re.compile(r"^ *(?:TEST|TEST_F|TEST_P|RC_GTEST_PROP)\(\s*(\w+),\s*(\w+)[,)]", re.MULTILINE)
-_METHOD = re.compile(r"^(?:class (\w+)\(|    (?:async )?def (test\w*)\()", re.MULTILINE)
+_METHOD = re.compile(r"^(?:class (\w+)\b|    (?:async )?def (test\w*)\()", re.MULTILINE)
 
 
 def names_in(path, text):
@@ -37,12 +37,12 @@ def names_in(path, text):
 
 
 def names_below(root):
-    """The names of all tests, sorted; one for each definition."""
+    """The names of all tests, sorted; one for each definition, also in modules that the tests' scripts import."""
     found = []
     for top in _TOPS:
         for parent, _, files in os.walk(os.path.join(root, top)):
             for name in files:
-                if re.search(r"_test\.(cc|py|sh)$", name):
+                if re.search(r"(_test\.(cc|sh)|\.py)$", name):
                     path = os.path.join(parent, name)
                     with open(path, encoding="utf-8") as file:
                         found += names_in(os.path.relpath(path, root), file.read())
@@ -124,8 +124,8 @@ class TestNamesTest(unittest.TestCase):
     def test_what_is_found(self):
         self.assertEqual(names_in("a/b_test.cc", "TEST(A, B) {\n  TEST_F(\n      C,  D) {\n#TEST(E, F)"),
                          ["a A.B", "a C.D"])
-        self.assertEqual(names_in("a/b_test.py", "class C(unittest.TestCase):\n    def test_d(self):\n    def e(self):\n"),
-                         ["a C.test_d"])
+        self.assertEqual(names_in("a/b.py", "class C(unittest.TestCase):\n    def test_d(self):\n    def e(self):\n"
+                                            "class F:\n    def test_g(self):\n"), ["a C.test_d", "a F.test_g"])
         self.assertEqual(names_in("a/b_test.sh", "true"), ["a b_test.sh"])
 
 
