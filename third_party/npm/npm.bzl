@@ -32,6 +32,9 @@ filegroup(name = "node", srcs = ["bin/node"])
 exports_files(glob(["node_modules/*/LICENSE", "node_modules/*/package.json"]))
 """
 
+# A build waits no longer for a registry or a proxy that does not answer. The page's packages are 13 MB when unpacked.
+_INSTALL_SECONDS_MAX = 120
+
 def _install(repository_ctx):
     """Returns why there are no packages, in one line; None if there are."""
     npm = repository_ctx.which("npm")
@@ -46,10 +49,12 @@ def _install(repository_ctx):
     # No script of a package runs. What the registry sends must have the hashes of the lock file.
     done = repository_ctx.execute(
         [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"],
-        timeout = 300,
+        timeout = _INSTALL_SECONDS_MAX,
     )
     if done.return_code == 0:
         return None
+    if done.return_code == 256:  # it was ended
+        return "npm ci has not ended within %d s: npm's registry or proxy may not answer" % _INSTALL_SECONDS_MAX
     reason = [line for line in done.stderr.split("\n") if line]
     return "npm ci fails: " + (reason[0] if reason else "exit status %d" % done.return_code)
 
