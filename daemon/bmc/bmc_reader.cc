@@ -843,7 +843,7 @@ void BmcReader::TakeFound(Task& task, std::optional<absl::Time> newest, const Bo
   std::set<std::tuple<KnownGpu*, const BmcQuantity*, std::optional<uint8_t>>> taken;
   for (const Found& found : harvest.found) {
     if (found.parsed.omission) continue;
-    // Of what is there twice, the first: a count that fell within an answer would begin again each time.
+    // The first counts of what is there twice: a count that fell within an answer would begin again each time.
     if (!found.stamp && !taken.emplace(found.gpu, found.row, found.index).second) continue;
     const SampleTime time{.measured = task.ages.TimeOf(found.stamp), .keep = KeepOf(task.topic), .stamp = found.stamp};
     if (now.steady - time.measured > time.keep) {

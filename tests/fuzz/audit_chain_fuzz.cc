@@ -45,14 +45,10 @@ ChainVerifier Follow(absl::string_view text, size_t piece) {
   }
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() { return {BytesOf(ALog(1, 1)), BytesOf(ALog(1, 6)), BytesOf(ALog(1000, 4))}; }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using sideband::fuzz::Follow;
+int RunInput(const uint8_t* data, size_t size) {
+  using Follow;
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
   const sideband::ChainVerifier whole = Follow(text, size + 1), pieces = Follow(text, 7);
   FUZZ_CHECK(whole.End() == pieces.End());
@@ -60,3 +56,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(whole.summary().head == pieces.summary().head);
   return 0;
 }
+
+FUZZ_TARGET(audit_chain_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -102,8 +102,6 @@ void CheckReading(const daemon::BoardReading& reading, const BoardTime& now) {
   for (const daemon::SensorFamily& family : daemon::SensorFamilies()) family.write(series);
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   std::vector<Bytes> seeds;
   // All prefixes of each are run.
@@ -117,11 +115,7 @@ std::vector<Bytes> Seeds() {
   return seeds;
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;        // NOLINT(google-build-using-namespace): this function must be outside of it
-  using namespace sideband::fuzz;  // NOLINT(google-build-using-namespace): the same
+int RunInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const size_t chosen = data[0] % kAnswers;
   const std::string body(data + 1, data + size);
@@ -153,3 +147,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+FUZZ_TARGET(bmc_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

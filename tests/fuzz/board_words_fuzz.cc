@@ -49,8 +49,6 @@ void CheckItems(uint32_t word) {
   if (row != nullptr) FUZZ_CHECK(row->item == static_cast<mailbox::SysId>(word & 0xFF) && row->bytes > 0);
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   const NvlinkDelta delta{.granularity = 2, .is_new = true, .delta = 0x12345};
   const PcieLink link{.speed = 4, .width = 5, .non_fatal = 1, .fatal = 2, .unsupported = 3};
@@ -61,10 +59,7 @@ std::vector<Bytes> Seeds() {
           OfWord(selector.Encode())};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   ByteReader in(ByteSpan(data, size));
   while (in.remaining() >= 4) {
     const uint32_t word = in.U32();
@@ -74,3 +69,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+FUZZ_TARGET(board_words_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

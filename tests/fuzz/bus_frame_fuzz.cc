@@ -25,8 +25,6 @@ void CheckResult(ByteSpan body) {
   FUZZ_CHECK(again.ok() && *again == *result);
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   using smbus::Message;
   return {BodyOf(smbus::EncodeTransfer({{Message::Write(0x4F, {0x5C}), Message::ReadBlock(0x4F, 1)}})),
@@ -35,10 +33,13 @@ std::vector<Bytes> Seeds() {
           BodyOf(smbus::EncodeResult({.outcome = smbus::Outcome::kBadCount}))};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  sideband::fuzz::CheckTransfer({data, size});
-  sideband::fuzz::CheckResult({data, size});
+int RunInput(const uint8_t* data, size_t size) {
+  CheckTransfer({data, size});
+  CheckResult({data, size});
   return 0;
 }
+
+FUZZ_TARGET(bus_frame_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -80,18 +80,13 @@ void CheckStart(ByteSpan body) {
   (void)smbus::IsMonitorRequest(body);
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   return {Input(kFile, SomeFile()), Input(kEvent, BodyOf(smbus::EncodeMonitorEvent(SomeRecord()))),
           Input(kEvent, BodyOf(smbus::EncodeMonitorEvent(smbus::BusLoss{3}))),
           Input(kStart, BodyOf(smbus::EncodeMonitorStart(1))), Input(kStart, BodyOf(smbus::EncodeMonitorRequest()))};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband::fuzz;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const sideband::ByteSpan rest(data + 1, size - 1);
   switch (data[0] % kKinds) {
@@ -106,3 +101,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+FUZZ_TARGET(capture_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

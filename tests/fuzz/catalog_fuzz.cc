@@ -6,6 +6,7 @@
 #include "tests/simulation/hostile_device.h"
 
 namespace sideband::fuzz {
+namespace {
 
 std::vector<Bytes> Seeds() {
   const mailbox::Catalog example = tests::HostileDevice::ExampleCatalog();
@@ -24,10 +25,7 @@ std::vector<Bytes> Seeds() {
           mailbox::EncodeCatalogSections(example)};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   if (const auto catalog = mailbox::DecodeCatalog({data, size}); catalog.ok()) {
     const auto again = mailbox::DecodeCatalog(mailbox::EncodeCatalog(*catalog));
     FUZZ_CHECK(again.ok() && *again == *catalog);
@@ -38,3 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+FUZZ_TARGET(catalog_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -39,17 +39,18 @@ void Check(ByteSpan table) {
   if (bytes <= attestation::kTableBytesMax) CheckEncoding(*certificates);
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   const Bytes vcek(30, 1), ask(20, 2), ark(10, 3);
   return {attestation::EncodeCertificateTable({}), attestation::EncodeCertificateTable({.vcek = vcek, .ask = ask}),
           attestation::EncodeCertificateTable({.vcek = vcek, .ask = ask, .ark = ark})};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  sideband::fuzz::Check({data, size});
+int RunInput(const uint8_t* data, size_t size) {
+  Check({data, size});
   return 0;
 }
+
+FUZZ_TARGET(certificate_table_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -97,8 +97,6 @@ Bytes SectionOf(const mailbox::Snapshot& snapshot) {
   return Bytes(section.begin(), section.end());
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   const Bytes timeline = mailbox::EncodeTimelineStream(SomeTimeline());
   const Bytes hulls = mailbox::EncodeHullStream(SomeHulls());
@@ -110,10 +108,7 @@ std::vector<Bytes> Seeds() {
           WithFirst(4, SectionOf(Bare({mailbox::ClockReading{1, 2, 3, 1}, std::nullopt}, 5)))};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const ByteSpan rest(data + 1, size - 1);
   if (data[0] % 5 == 0) fuzz::CheckTimeline(rest);
@@ -123,3 +118,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (data[0] % 5 == 4) fuzz::CheckSection(rest);
   return 0;
 }
+
+FUZZ_TARGET(clock_stream_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -138,8 +138,6 @@ Bytewise WithLimits(uint8_t kind, int64_t more) {
   return bytes;
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   std::vector<Bytes> seeds;
   for (const int64_t more : {0, 1'000}) {
@@ -156,11 +154,7 @@ std::vector<Bytes> Seeds() {
   return seeds;
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;        // NOLINT(google-build-using-namespace): this function must be outside of it
-  using namespace sideband::fuzz;  // NOLINT(google-build-using-namespace): likewise
+int RunInput(const uint8_t* data, size_t size) {
   Numbers numbers(ByteSpan(data, size));
   const bool from_hulls = numbers.Next<uint8_t>() % 2 == 1;
   const clocks::ClockLimits limits = LimitsOf(numbers);
@@ -173,3 +167,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   CheckHulls(*strip);
   return 0;
 }
+
+FUZZ_TARGET(clock_strip_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -80,8 +80,6 @@ void CheckConfig(const daemon::Config& config) {
   FUZZ_CHECK(config.quotas.calls_per_second > 0 && config.quotas.burst > 0 && config.quotas.streams > 0);
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   constexpr char kTls[] = "{cert_file: f, key_file: f, client_ca_file: f}";
   const std::string least = absl::StrCat("devices: [{name: g, bus: \"unix:g@0x4f\"}]\ngrpc: {tls_server_config: ", kTls,
@@ -137,10 +135,7 @@ policy_file: f
 )")};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   static const fuzz::Site site;
   const std::string path = site.folder() + "/c.yaml";
   ErrorList errors;
@@ -153,3 +148,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+FUZZ_TARGET(config_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

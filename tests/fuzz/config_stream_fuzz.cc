@@ -20,8 +20,6 @@ mailbox::CountingConfig Example() {
   return config;
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   std::vector<Bytes> seeds;
   for (const mailbox::CountingConfig& config : {mailbox::CountingConfig(), Example()}) {
@@ -33,10 +31,7 @@ std::vector<Bytes> Seeds() {
   return seeds;
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const ByteSpan rest(data + 1, size - 1);
   const Bytes bytes = data[0] % 2 == 0
@@ -53,3 +48,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(copy == *config);
   return 0;
 }
+
+FUZZ_TARGET(config_stream_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A fuzz target without a fuzzer: its seeds, their prefixes, some thousands of mutations of them
-// from a fixed seed, and the findings of a fuzzer in the corpus folder.
+// The fuzz targets without a fuzzer, each with its seeds, their prefixes, some thousands of mutations of them from a
+// fixed seed, and the findings of a fuzzer in its folder of the corpus.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "tests/fuzz/fuzz_target.h"
 
@@ -17,21 +18,26 @@ namespace {
 
 constexpr int kMutations = 3000;
 
-void RunOne(const Bytes& input) { EXPECT_EQ(LLVMFuzzerTestOneInput(input.data(), input.size()), 0); }
+class CorpusTest : public testing::TestWithParam<FuzzTarget> {
+ protected:
+  static void Run(const Bytes& input) { EXPECT_EQ(GetParam().run(input.data(), input.size()), 0); }
+};
 
-TEST(CorpusTest, SeedsAndTheirPrefixes) {
-  ASSERT_FALSE(Seeds().empty());
-  for (const Bytes& seed : Seeds()) {
-    RunOne(seed);
+TEST_P(CorpusTest, SeedsAndTheirPrefixes) {
+  const std::vector<Bytes> seeds = GetParam().seeds();
+  ASSERT_FALSE(seeds.empty());
+  for (const Bytes& seed : seeds) {
+    Run(seed);
     const size_t step = 1 + seed.size() / 100;
-    for (size_t size = 0; size < seed.size(); size += step)
-      RunOne(Bytes(seed.begin(), seed.begin() + static_cast<long>(size)));
+    for (size_t size = 0; size < seed.size(); size += step) {
+      Run(Bytes(seed.begin(), seed.begin() + static_cast<long>(size)));
+    }
   }
 }
 
-TEST(CorpusTest, Mutations) {
+TEST_P(CorpusTest, Mutations) {
   std::mt19937_64 random(1);
-  const std::vector<Bytes> seeds = Seeds();
+  const std::vector<Bytes> seeds = GetParam().seeds();
   for (int i = 0; i < kMutations; ++i) {
     Bytes input = seeds[random() % seeds.size()];
     for (uint64_t changes = 1 + random() % 8; changes > 0 && !input.empty(); --changes) {
@@ -50,20 +56,22 @@ TEST(CorpusTest, Mutations) {
           input.insert(input.begin() + static_cast<long>(at), static_cast<uint8_t>(random()));
       }
     }
-    RunOne(input);
+    Run(input);
   }
 }
 
-TEST(CorpusTest, WhatWasFound) {
-  const char* const folder = std::getenv("SIDEBAND_CORPUS");
-  ASSERT_NE(folder, nullptr);
+TEST_P(CorpusTest, WhatWasFound) {
+  const std::string folder = std::string("tests/fuzz/corpus/") + GetParam().name;
   if (!std::filesystem::exists(folder)) return;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     SCOPED_TRACE(entry.path().string());
     std::ifstream file(entry.path(), std::ios::binary);
-    RunOne(Bytes(std::istreambuf_iterator<char>(file), {}));
+    Run(Bytes(std::istreambuf_iterator<char>(file), {}));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Targets, CorpusTest, testing::ValuesIn(Targets()),
+                         [](const auto& target) { return std::string(target.param.name); });
 
 }  // namespace
 }  // namespace sideband::fuzz

@@ -25,8 +25,6 @@ DriverEvent Shortened(DriverEvent event) {
   return event;
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   const DriverEvent plain{.xid = 63, .sequence = 1, .time_s = 1'700'000'000, .text = "Row remapping pending"};
   const DriverEvent high{.xid = 0x1FF, .later_lost = true, .sequence = 0xFFFF'FFFF, .text = std::string(100, 'x')};
@@ -39,11 +37,7 @@ std::vector<Bytes> Seeds() {
   return seeds;
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;        // NOLINT(google-build-using-namespace): this function must be outside of it
-  using namespace sideband::fuzz;  // NOLINT(google-build-using-namespace): likewise
+int RunInput(const uint8_t* data, size_t size) {
   const auto event = mailbox::DriverEvent::Decode({data, size});
   if (!event.ok()) return 0;
   FUZZ_CHECK(event->text.size() <= mailbox::DriverEvent::kTextBytesMax);
@@ -54,3 +48,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(again.ok() && *again == Shortened(*event));
   return 0;
 }
+
+FUZZ_TARGET(driver_event_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

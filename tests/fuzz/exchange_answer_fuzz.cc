@@ -27,8 +27,6 @@ void CheckAnswer(ByteSpan bytes) {
   CheckStatement(answer->statement);
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   const Bytes without_events = exchange::EncodeStatement({.sealer = exchange::SealerKind::kDevice});
   const Bytes statement = exchange::EncodeStatement({.boot_id = 11, .generation = 3, .events = {"l2_reads", ""}});
@@ -36,15 +34,18 @@ std::vector<Bytes> Seeds() {
           WithFirst(1, exchange::EncodeAnswer(statement, {Bytes(20, 1), Bytes(10, 2)}, Bytes(70, 3)))};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int RunInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const sideband::ByteSpan rest(data + 1, size - 1);
   if (data[0] % 2 == 0) {
-    sideband::fuzz::CheckStatement(rest);
+    CheckStatement(rest);
   } else {
-    sideband::fuzz::CheckAnswer(rest);
+    CheckAnswer(rest);
   }
   return 0;
 }
+
+FUZZ_TARGET(exchange_answer_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

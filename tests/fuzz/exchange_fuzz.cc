@@ -104,8 +104,6 @@ Bytes ChangeOf(uint8_t kind, uint16_t at, uint8_t byte) {
   return {kind, static_cast<uint8_t>(at), static_cast<uint8_t>(at >> 8), byte};
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   return {{},
           ChangeOf(kXor, 40, 1),
@@ -116,10 +114,13 @@ std::vector<Bytes> Seeds() {
           ChangeOf(kCut, 140, 0)};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int RunInput(const uint8_t* data, size_t size) {
   sideband::ByteReader in({data, size});
-  sideband::fuzz::Check(in);
+  Check(in);
   return 0;
 }
+
+FUZZ_TARGET(exchange_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -19,18 +19,13 @@ exchange::ExchangeRequest Request(attestation::EvidenceKind kind, size_t evidenc
   return request;
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   return {exchange::EncodeRequest(Request(attestation::EvidenceKind::kTest, 112)),
           exchange::EncodeRequest(Request(attestation::EvidenceKind::kSevSnp, 0)),
           exchange::EncodeRequest(Request(attestation::EvidenceKind::kSevSnp, 1300))};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband::exchange;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   auto request = ParseRequest({data, size});
   if (!request.ok()) return 0;
   FUZZ_CHECK(size <= kRequestBytesMax && request->evidence.size() <= kEvidenceBytesMax);
@@ -41,3 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(bound.ok() && *bound == *ReportDataOf(*request));  // known before there is evidence
   return 0;
 }
+
+FUZZ_TARGET(exchange_request_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

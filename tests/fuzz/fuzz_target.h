@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interface of a fuzz target. Each target's .cc file defines both functions:
-//   extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+// The interface of a fuzz target. Each target's .cc file defines two functions in its anonymous namespace, and names
+// itself:
+//   std::vector<Bytes> Seeds() { return {mailbox::EncodeCatalog(…)}; }
+//   int RunInput(const uint8_t* data, size_t size) {
 //     const auto catalog = mailbox::DecodeCatalog({data, size});
 //     if (catalog.ok()) FUZZ_CHECK(…);
 //     return 0;
 //   }
-//   std::vector<Bytes> sideband::fuzz::Seeds() { return {mailbox::EncodeCatalog(…)}; }
+//   FUZZ_TARGET(catalog_fuzz);
 #ifndef SIDEBAND_TESTS_FUZZ_FUZZ_TARGET_H_
 #define SIDEBAND_TESTS_FUZZ_FUZZ_TARGET_H_
 
@@ -19,9 +21,6 @@
 
 #include "proto/base/bytes.h"
 
-// Runs the code under test on one input. A violated property ends the program. Returns 0.
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-
 // A property that must hold for every input.
 #define FUZZ_CHECK(condition)                                                      \
   do {                                                                             \
@@ -33,8 +32,23 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace sideband::fuzz {
 
-// The initial inputs, made by the code that writes the format, so that they are never out of date.
-std::vector<Bytes> Seeds();
+struct FuzzTarget {
+  const char* name;
+  // Runs the code under test on one input. A violated property ends the program. Returns 0.
+  int (*run)(const uint8_t* data, size_t size);
+  // The initial inputs, made by the code that writes the format, so that they are never out of date.
+  std::vector<Bytes> (*seeds)();
+};
+
+// The targets that are linked into this program.
+inline std::vector<FuzzTarget>& Targets() {
+  static std::vector<FuzzTarget>& targets = *new std::vector<FuzzTarget>;
+  return targets;
+}
+
+#define FUZZ_TARGET(name)                      \
+  [[maybe_unused]] const bool is_##name##_known = \
+      (::sideband::fuzz::Targets().push_back({#name, RunInput, Seeds}), true)
 
 // Parts of seeds: text, and an input whose first byte selects what reads the rest.
 inline Bytes BytesOf(const std::string& text) { return Bytes(text.begin(), text.end()); }

@@ -91,8 +91,6 @@ std::string Input(const uint8_t* data, size_t size) {
   return bytes.append(reinterpret_cast<const char*>(data) + 2, size - 2);
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   const std::string start = Frame(12, kSettings, 0, 0) + Frame(0, kSettings, 1, 0);
   const std::string call = Frame(60, kHeaders, kEndHeaders, 1) + Frame(5, 0, kEndStream, 1);
@@ -107,9 +105,12 @@ std::vector<Bytes> Seeds() {
   return seeds;
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size >= 2) sideband::fuzz::Check(data[0] + 1, sideband::fuzz::Input(data, size));
+int RunInput(const uint8_t* data, size_t size) {
+  if (size >= 2) Check(data[0] + 1, Input(data, size));
   return 0;
 }
+
+FUZZ_TARGET(gate_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

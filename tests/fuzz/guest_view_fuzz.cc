@@ -67,20 +67,21 @@ void CheckView(ByteSpan bytes) {
   FUZZ_CHECK(!mcu::FormatPeekTable(directory, *sample).empty());
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   mailbox::Catalog alone = SomeCatalog();
   alone.contexts.clear();
   return {SomeView(0, SomeCatalog()), SomeView(1, SomeCatalog()), SomeView(1, alone)};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int RunInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   sideband::Bytes view(data + 1, data + size);
-  if ((data[0] & 1) != 0) sideband::fuzz::MakeChecksumRight(view);
-  sideband::fuzz::CheckView(view);
+  if ((data[0] & 1) != 0) MakeChecksumRight(view);
+  CheckView(view);
   return 0;
 }
+
+FUZZ_TARGET(guest_view_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

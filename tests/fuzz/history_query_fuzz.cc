@@ -61,8 +61,6 @@ Bytes Seed(uint8_t asker, const GetHistoryRequest& request) {
   return seed;
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   GetHistoryRequest narrow, steps;
   narrow.mutable_filter()->set_device("gpu0");
@@ -76,10 +74,7 @@ std::vector<Bytes> Seeds() {
   return {Seed(0, {}), Seed(1, narrow), Seed(2, steps), Seed(0, steps)};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband::fuzz;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   GetHistoryRequest request;
   if (!request.ParseFromArray(data + 1, static_cast<int>(size - 1))) return 0;
@@ -96,3 +91,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(absl::IsNotFound(status) || absl::IsInvalidArgument(status) || absl::IsResourceExhausted(status));
   return 0;
 }
+
+FUZZ_TARGET(history_query_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -70,8 +70,6 @@ std::string Answers(absl::string_view bytes, size_t piece) {
   return all;
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   return {
       BytesOf("GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/plain;version=0.0.4\r\nAccept-Encoding: gzip\r\n\r\n"),
@@ -84,12 +82,15 @@ std::vector<Bytes> Seeds() {
   };
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+int RunInput(const uint8_t* data, size_t size) {
   const absl::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const std::string whole = sideband::fuzz::Answers(bytes, size);
-  FUZZ_CHECK(whole == sideband::fuzz::Answers(bytes, 1));
-  FUZZ_CHECK(whole == sideband::fuzz::Answers(bytes, 7));
+  const std::string whole = Answers(bytes, size);
+  FUZZ_CHECK(whole == Answers(bytes, 1));
+  FUZZ_CHECK(whole == Answers(bytes, 7));
   return 0;
 }
+
+FUZZ_TARGET(http_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -22,8 +22,6 @@ mailbox::PeekAnswer Example(uint64_t bitmap) {
   return answer;
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   std::vector<Bytes> seeds;
   for (const uint64_t bitmap : {uint64_t{0}, uint64_t{1}, uint64_t{0xF0}, ~uint64_t{0}}) {
@@ -35,10 +33,7 @@ std::vector<Bytes> Seeds() {
   return seeds;
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const ByteSpan rest(data + 1, size - 1);
   const Bytes bytes = data[0] % 2 == 0
@@ -52,3 +47,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(again.ok() && *again == *answer);
   return 0;
 }
+
+FUZZ_TARGET(peek_stream_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

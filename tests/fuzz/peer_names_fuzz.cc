@@ -51,18 +51,13 @@ Bytes Seed(const char* names, uint8_t flags = 0) {
   return seed;
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   return {Seed("URI:spiffe://example.org/acme"), Seed("URI:spiffe://example.org/acme", kTwice),
           Seed("URI:spiffe://a/b,URI:spiffe://c/d"), Seed("DNS:prometheus.example.org,DNS:b,IP:127.0.0.1,RID:1.2.3"),
           Seed("email:a@b.c,URI:x")};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband::fuzz;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const bool twice = (data[0] & kTwice) != 0;
   const auto certificate = CertificateWith({data + 1, size - 1}, twice ? 2 : 1);
@@ -73,3 +68,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(!identity.has_value() || sideband::daemon::IsIdentity(*identity));
   return 0;
 }
+
+FUZZ_TARGET(peer_names_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -26,8 +26,6 @@ void CheckTenant(const daemon::Policy& policy, size_t index, std::set<Uuid>& vms
   }
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   return {BytesOf("version: 1\n"), BytesOf(R"(version: 1
 allow_absent_vms: true
@@ -44,10 +42,7 @@ tenants:
 )")};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   const auto policy = daemon::Policy::Parse(text, "policy.yaml");
   if (!policy.ok()) {
@@ -63,3 +58,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(!(*policy)->Find("").has_value());
   return 0;
 }
+
+FUZZ_TARGET(policy_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

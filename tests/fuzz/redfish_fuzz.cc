@@ -71,8 +71,6 @@ Bytes Seed(uint8_t asker, const std::string& target) {
   return seed;
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   std::vector<Bytes> seeds;
   for (const char* path : {"",
@@ -106,10 +104,7 @@ std::vector<Bytes> Seeds() {
   return seeds;
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband::fuzz;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const Asker& asker = kAskers[data[0] % std::size(kAskers)];
   const absl::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
@@ -123,3 +118,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(!is_json || nlohmann::json::accept(document->text));
   return 0;
 }
+
+FUZZ_TARGET(redfish_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -116,8 +116,6 @@ Bytes Step(hpc::PageAccess access, bool is_supervisor) {
 
 void Add(const Bytes& step, Bytes& seed) { seed.insert(seed.end(), step.begin(), step.end()); }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   std::vector<Bytes> seeds;
   for (const uint8_t size : {8, 4}) {
@@ -140,10 +138,7 @@ std::vector<Bytes> Seeds() {
   return seeds;
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   ByteReader in({data, size});
   const uint8_t latencies = in.U8();
   fuzz::Slice slice({.hop_cycles = 1u + latencies % 16, .lookup_cycles = 1u + latencies / 16});
@@ -165,3 +160,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   slice.CheckThatARequestWorks();
   return 0;
 }
+
+FUZZ_TARGET(register_page_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

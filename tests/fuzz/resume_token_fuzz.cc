@@ -61,8 +61,6 @@ void CheckContent(ByteSpan bytes) {
   FUZZ_CHECK(DecodePosition(EncodePosition(*position)) == *position);
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   const std::string of_another = *(*ResumeTokens::Create())->Begin(kWho, {})->Seal(Somewhere());
   const Bytes nothing, one_bit = {50, 4};
@@ -74,10 +72,7 @@ std::vector<Bytes> Seeds() {
           Input(kContent, EncodePosition({}))};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband::fuzz;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const sideband::ByteSpan rest(data + 1, size - 1);
   switch (data[0] % kKinds) {
@@ -92,3 +87,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+FUZZ_TARGET(resume_token_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -142,8 +142,6 @@ void RunBare(const Input& input) {
   FUZZ_CHECK(core.pc() % 4 == 0);
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   namespace as = riscv::as;
   std::vector<Bytes> seeds;
@@ -177,10 +175,7 @@ std::vector<Bytes> Seeds() {
   return seeds;
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   const fuzz::Input input = fuzz::Parse({data, size});
   fuzz::RunBare(input);
 
@@ -196,3 +191,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::CheckEqual(source.machine(), *steps);
   return 0;
 }
+
+FUZZ_TARGET(riscv_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

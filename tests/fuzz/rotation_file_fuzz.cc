@@ -66,8 +66,6 @@ void Check(const YamlNode& root, RotationUse use) {
   }
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   return {BytesOf("{}\n"), BytesOf("profile: two-set\n"), BytesOf(R"(profile: fast
 slots: {stable: 200us, fluctuating: 100us}
@@ -95,10 +93,7 @@ relations:
 )")};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   const auto root = YamlNode::Parse(std::string(reinterpret_cast<const char*>(data), size), fuzz::kPath);
   if (!root.ok()) {
     fuzz::CheckError(root.status());
@@ -109,3 +104,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+FUZZ_TARGET(rotation_file_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

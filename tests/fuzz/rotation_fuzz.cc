@@ -31,8 +31,6 @@ void CheckPlan(ByteSpan stream) {
   FUZZ_CHECK(again.ok() && *again == *plan);
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   const mailbox::RotationRequest request = {
       .vm = 1, .contexts = {0, 7}, .settings = Settings(), .events = {6, 1}, .always = {2}};
@@ -43,10 +41,7 @@ std::vector<Bytes> Seeds() {
           WithFirst(2, payload.first(payload.size() - mailbox::kStreamCrcBytes))};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const ByteSpan rest(data + 1, size - 1);
   if (data[0] % 3 == 0) fuzz::CheckRequest(rest);
@@ -56,3 +51,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+FUZZ_TARGET(rotation_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -31,8 +31,6 @@ SealedCounts TwoRows() {
   return counts;
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   SealedCounts covered = TwoRows(), rotated = TwoRows();
   covered.coverage = {1, 0.5, 0, 0.25};
@@ -41,10 +39,7 @@ std::vector<Bytes> Seeds() {
   return {Encoded({}), Encoded(TwoRows()), Encoded(covered), Encoded(rotated)};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   const auto counts = envelope::DecodeCounts({data, size});
   if (!counts.ok()) return 0;
   fuzz::CheckSizes(*counts);
@@ -54,3 +49,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(fuzz::Encoded(*again) == encoded);  // by bytes: coverage may be NaN
   return 0;
 }
+
+FUZZ_TARGET(sealed_counts_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -91,8 +91,6 @@ void Write(ByteWriter& out, uint8_t kind, uint8_t epoch, uint8_t sequence, uint8
     out.U8(byte);
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   ByteWriter shared, own, raw;
   shared.U8(0);
@@ -112,10 +110,7 @@ std::vector<Bytes> Seeds() {
   return {std::move(shared).Take(), std::move(own).Take(), std::move(raw).Take()};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband::fuzz;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   sideband::ByteReader in({data, size});
   const bool with_nonce = (in.U8() & kWithNonce) != 0;
   Checker checker(with_nonce ? std::optional(Nonce(2)) : std::nullopt);
@@ -134,3 +129,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+FUZZ_TARGET(sealed_record_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -9,16 +9,14 @@
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {
+namespace {
 
 std::vector<Bytes> Seeds() {
   return {mailbox::EncodeSealed({}), mailbox::EncodeSealed({{1, Bytes(40, 1)}}),
           mailbox::EncodeSealed({{1, Bytes(40, 1)}, {1, Bytes(40, 2)}, {9, Bytes(1, 3)}})};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   const auto sealed = mailbox::DecodeSealed({data, size});
   if (!sealed.ok()) return 0;
   FUZZ_CHECK(std::ranges::is_sorted(*sealed, {}, &mailbox::SealedBlocks::vm));
@@ -26,3 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(std::ranges::equal(mailbox::EncodeSealed(*sealed), ByteSpan(data, size)));
   return 0;
 }
+
+FUZZ_TARGET(sealed_section_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -47,8 +47,6 @@ void CheckRules(const SealingRules& rules) {
   FUZZ_CHECK(policy == nullptr || !policy->measurements.empty());
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   const std::string digits(96, 'c'), vm = ExchangeFixture::vm().ToString();
   const std::string identity = "identity: {certificate: sealer.pem, key: sealer.key}\n";
@@ -61,10 +59,7 @@ std::vector<Bytes> Seeds() {
           BytesOf("identity: {certificate: ark.pem, key: vcek.key}\nevidence: {sev_snp: {roots: [sealer.key]}}\n")};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   static const fuzz::Site site;
   const std::string path = site.Write({data, size});
   const auto rules = exchange::SealingRules::Load(path);
@@ -75,3 +70,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+FUZZ_TARGET(sealing_file_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

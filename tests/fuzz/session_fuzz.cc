@@ -13,6 +13,7 @@
 #include "tests/simulation/reader.h"
 
 namespace sideband::fuzz {
+namespace {
 
 std::vector<Bytes> Seeds() {
   // Large bytes select honest answers; each further seed contains one trap.
@@ -28,10 +29,7 @@ std::vector<Bytes> Seeds() {
   return seeds;
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   constexpr int kCollections = 3;
   // More than any script can cause; tests/simulation/hostile_test.cc derives the bound.
   constexpr uint64_t kTransfersMax = 20'000;
@@ -49,3 +47,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(wire.transfers <= kTransfersMax);
   return 0;
 }
+
+FUZZ_TARGET(session_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -72,8 +72,6 @@ Snapshot WithRotation(Snapshot snapshot) {
   return snapshot;
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   std::vector<Bytes> seeds;
   AddSeeds({}, nullptr, {}, seeds);
@@ -97,10 +95,7 @@ std::vector<Bytes> Seeds() {
   return seeds;
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   const auto snapshot = mailbox::DecodeSnapshotStream(fuzz::StreamOf({data, size}), &fuzz::Base());
   if (!snapshot.ok()) return 0;
   for (const mailbox::Snapshot* const base : {static_cast<const mailbox::Snapshot*>(nullptr), &fuzz::Base()}) {
@@ -115,3 +110,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+FUZZ_TARGET(snapshot_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

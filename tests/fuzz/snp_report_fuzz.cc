@@ -16,8 +16,6 @@ Bytes Numbered() {
   return bytes;
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   attestation::SnpReport report{.policy = attestation::kSnpPolicyReserved | attestation::kSnpPolicyDebug};
   report.r.fill(0xFF);
@@ -25,10 +23,7 @@ std::vector<Bytes> Seeds() {
   return {attestation::EncodeSnpReport(report), Numbered()};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband::attestation;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   const auto report = ParseSnpReport({data, size});
   if (!report.ok()) return 0;
   FUZZ_CHECK(size == kSnpReportBytes);
@@ -38,3 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FUZZ_CHECK(std::equal(encoded.begin() + kSnpSignedBytes, encoded.end(), data + kSnpSignedBytes));
   return 0;
 }
+
+FUZZ_TARGET(snp_report_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -109,8 +109,6 @@ void AddCommand(const CommandWord& word, uint32_t data, uint32_t extended_data, 
   }
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   std::vector<Bytes> seeds;
   for (uint32_t opcode = 0; opcode < 0x70; ++opcode) {
@@ -132,10 +130,7 @@ std::vector<Bytes> Seeds() {
   return seeds;
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   mcu::FakeDevice device;
   mcu::FirmwarePair firmware(device, mcu::PowerModel({}), mcu::Persona::kSideband,
                              size % 2 == 0 ? mailbox::ExtensionVersion::kOne : mailbox::ExtensionVersion::kTwo);
@@ -158,3 +153,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::CheckThatACommandWorks(bus);
   return 0;
 }
+
+FUZZ_TARGET(target_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -71,8 +71,6 @@ void CheckKeys(const std::string& text) {
   FUZZ_CHECK((*keys)->size() <= daemon::kKeysMax);
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   return {Input(kToken, Issuer().Token(kSignedClaims)),
           Input(kToken, Issuer().Sign(R"({"alg":"none"})", kSignedClaims)),
@@ -82,10 +80,7 @@ std::vector<Bytes> Seeds() {
           Input(kKeys, daemon::JwksOf({&Issuer()}))};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband::fuzz;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string text(reinterpret_cast<const char*>(data + 1), size - 1);
   switch (data[0] % kKinds) {
@@ -100,3 +95,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+FUZZ_TARGET(token_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz

@@ -95,18 +95,13 @@ void CheckTrace(const std::string& text, const sim::SignalMap& map) {
   FUZZ_CHECK(cycles == (*reader)->cycles());
 }
 
-}  // namespace
-
 std::vector<Bytes> Seeds() {
   Texts large = Usual();
   for (int i = 0; i < 5000; ++i) large[kTrace] += "#" + std::to_string(30 + i) + (i % 2 == 0 ? " 0!\n" : " 1!\n");
   return {Input(Usual()), Input(large), Input(Foreign()), Input(Ports())};
 }
 
-}  // namespace sideband::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace sideband::fuzz;  // NOLINT(google-build-using-namespace): this function must be outside of it
+int RunInput(const uint8_t* data, size_t size) {
   const Texts texts = TextsOf(absl::string_view(reinterpret_cast<const char*>(data), size));
   CheckError(sideband::sim::ParseSchedule(texts[kSchedule], "C.csv").status(), "C.csv");
   const auto map = sideband::sim::SignalMap::Parse(texts[kMap], "S.json");
@@ -114,3 +109,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (map.ok()) CheckTrace(texts[kTrace], *map);
   return 0;
 }
+
+FUZZ_TARGET(waveform_fuzz);
+
+}  // namespace
+}  // namespace sideband::fuzz
