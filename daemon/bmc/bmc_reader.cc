@@ -12,7 +12,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "daemon/board/board_groups.h"
 #include "proto/base/status_macros.h"
@@ -440,8 +439,8 @@ void BmcReader::TakeSystems() {
 
 void BmcReader::TakeTray(const BmcValues& tray) {
   const auto text = [&](const char* pointer) { return Shown(FindText(tray, pointer).value_or("")); };
-  const std::string model = text("/Model").empty() ? product_ : text("/Model");
-  machine_ = absl::StrJoin(absl::StrSplit(absl::StrCat(text("/Manufacturer"), " ", model), ' ', absl::SkipEmpty()), " ");
+  const std::string maker = text("/Manufacturer"), model = text("/Model").empty() ? product_ : text("/Model");
+  machine_ = absl::StartsWith(model, maker) ? model : absl::StrCat(maker, model.empty() ? "" : " ", model);
   manager_ = PathOr(FindText(tray, "/Links/ManagedBy/0/@odata.id"), "");
   step_ = manager_.empty() ? Step::kProcessors : Step::kManager;
 }
