@@ -236,10 +236,10 @@ std::optional<BmcRequest> BmcReader::Next(const BoardTime& now) {
   return request;
 }
 
-void BmcReader::SetProblem(const std::string& problem) {
+void BmcReader::SetState(BmcState state, const std::string& problem) {
   if (problem_ == problem) return;
   problem_ = problem;
-  events_.up(problem.empty());
+  events_.state(state);
   if (!problem.empty()) return events_.log(problem, /*is_warning=*/true);
   events_.log(absl::StrCat(machine_, machine_.empty() ? "" : ": ", gpus_.size(), gpus_.size() == 1 ? " GPU" : " GPUs",
                            ", the fastest values every ", absl::FormatDuration(period())),
@@ -261,7 +261,7 @@ bool BmcReader::IsSessionRefused(absl::Duration now) {
   if (is_new && asked_task_ != nullptr && !is_second) return false;
   if (is_new && asked_task_ == nullptr) {
     pause_.Fail(now, {});
-    SetProblem(absl::StrCat(OfLogin("the BMC refuses the session"), ": HTTP status 401"));
+    SetState(BmcState::kRefused, absl::StrCat(OfLogin("the BMC refuses the session"), ": HTTP status 401"));
   }
   // Tasks that were refused for the session's sake are asked again with the next one.
   for (const auto& task : tasks_) {
@@ -291,7 +291,7 @@ bool BmcReader::IsRefused(const BmcAnswer& answer, const BoardTime& now) {
     } else {
       pause_.Fail(now.steady, {});
     }
-    SetProblem(absl::StrCat(absl::IsUnavailable(answer.status) ? "" : cause, answer.status.message()));
+    SetState(BmcState::kUnreachable, absl::StrCat(absl::IsUnavailable(answer.status) ? "" : cause, answer.status.message()));
     return true;
   }
   switch (answer.code) {
@@ -301,7 +301,7 @@ bool BmcReader::IsRefused(const BmcAnswer& answer, const BoardTime& now) {
     case 503:
       if (is_tasks_own) return false;
       pause_.Fail(now.steady, answer.retry_after);
-      SetProblem(absl::StrCat(cause, "the BMC is busy, or has no session left: ", CodeText(answer.code)));
+      SetState(BmcState::kBusy, absl::StrCat(cause, "the BMC is busy, or has no session left: ", CodeText(answer.code)));
       return true;
     default:
       return false;
@@ -332,7 +332,7 @@ void BmcReader::Take(const BmcAnswer& answer, const BoardTime& now) {
   if (asked_task_ != nullptr) return TakeTask(*asked_task_, answer, now);
   if (answer.code >= 500) {
     pause_.Fail(now.steady, answer.retry_after);
-    SetProblem(absl::StrCat(request.target, ": ", CodeText(answer.code)));
+    SetState(BmcState::kFailing, absl::StrCat(request.target, ": ", CodeText(answer.code)));
     return FailStep(now);
   }
   // A link that is missing, or makes no sense, is the usual one; a collection is empty then.
@@ -356,7 +356,7 @@ void BmcReader::TakeLogin(const BmcAnswer& answer, const BoardTime& now) {
     const std::string what = answer.code == 404
                                  ? "there is no Redfish service at the url, which may need a path such as /hmc"
                                  : OfLogin("the BMC refuses the login");
-    return SetProblem(absl::StrCat(what, ": ", CodeText(answer.code)));
+    return SetState(answer.code == 404 ? BmcState::kFailing : BmcState::kRefused, absl::StrCat(what, ": ", CodeText(answer.code)));
   }
   IsRefused(answer, now);
 }
@@ -510,7 +510,8 @@ void BmcReader::TakeReports(const BoardTime& now) {
   if (is_whole) inventory_failures_ = 0;
   inventory_ = now.steady + (is_whole ? kInventory : RetryTime());
   if (tasks_.empty()) {
-    SetProblem(
+    SetState(
+        BmcState::kNoGpus,
         absl::StrCat("the BMC has no telemetry of GPUs that is served",
                      product_.empty() ? "" : absl::StrCat(" (it is '", product_, "')"),
                      "; docs/bmc.md lists what is"));
@@ -655,7 +656,7 @@ void BmcReader::PostponeTask(Task& task, const std::string& error, absl::Duratio
   task.due = now + std::max(pause, PeriodOf(task.topic));
   const auto others = std::ranges::count_if(tasks_, [](const auto& other) { return !IsExtra(other->topic); });
   if (!is_extra && failures_ >= static_cast<size_t>(others)) {
-    SetProblem(absl::StrCat("nothing is answered; the last error: ", error));
+    SetState(BmcState::kFailing, absl::StrCat("nothing is answered; the last error: ", error));
   }
 }
 
@@ -692,7 +693,7 @@ void BmcReader::TakeTask(Task& task, const BmcAnswer& answer, const BoardTime& n
   task.failures = 0;
   // In step with the first reading, but never at once again.
   while (task.due <= now.steady) task.due += PeriodOf(task.topic);
-  SetProblem("");
+  SetState(BmcState::kUp, "");
   if (!*is_read_on) DropTask(task);
 }
 

@@ -117,6 +117,10 @@ struct BmcReaderOptions {
   std::optional<RequestBudget> before = {};
 };
 
+// Whether a BMC gives values, or why not.
+enum class BmcState : uint8_t { kUp, kUnreachable, kRefused, kBusy, kFailing, kNoGpus };
+inline constexpr const char* kBmcStates[] = {"up", "unreachable", "login_refused", "busy", "failing", "no_gpus"};
+
 // A reader tells its work by these. Each is called within Take(), and must not call the reader.
 struct BmcEvents {
   std::function<void(const std::string& line, bool is_warning)> log;  // a change, once
@@ -124,7 +128,7 @@ struct BmcEvents {
   std::function<void()> logged_in;
   std::function<void(BmcOmission why, size_t values)> left_out;
   std::function<void(BmcTopic topic, absl::Duration period)> period;
-  std::function<void(bool is_up)> up;
+  std::function<void(BmcState state)> state;
 };
 
 // Used by one thread at a time.
@@ -260,7 +264,8 @@ class BmcReader {
   // When a task is to be asked; logs wait for each other.
   absl::Duration DueOf(const Task& task) const;
   Task* FirstTask(absl::Duration now) const;
-  void SetProblem(const std::string& problem);
+  // `problem` is its line; empty: kUp.
+  void SetState(BmcState state, const std::string& problem);
 
   const BmcReaderOptions options_;
   const BmcEvents events_;

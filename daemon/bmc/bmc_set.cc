@@ -239,7 +239,12 @@ struct BmcSet::Impl {
                   [this](BmcTopic topic, absl::Duration period) {
                     set_.parts.metrics.BmcPeriod(config_.name, kBmcTopics[static_cast<size_t>(topic)], period);
                   },
-              .up = [this](bool is_up) { set_.parts.metrics.BmcUp(config_.name, is_up); }};
+              .state = [this](BmcState state) {
+                for (size_t i = 0; i < std::size(kBmcStates); ++i) {
+                  set_.parts.metrics.BmcStateIs(config_.name, kBmcStates[i], i == static_cast<size_t>(state));
+                }
+                set_.parts.metrics.BmcUp(config_.name, state == BmcState::kUp);
+              }};
     }
 
     void Take(const BmcAnswer& answer) {
@@ -531,7 +536,7 @@ class Prober {
             .logged_in = [] {},
             .left_out = [this](BmcOmission why, size_t values) { left_out_[why] += values; },
             .period = [this](BmcTopic topic, absl::Duration period) { periods_[topic] = period; },
-            .up = [this](bool is_up) { is_up_ = is_up; }};
+            .state = [this](BmcState state) { is_up_ = state == BmcState::kUp; }};
   }
 
   BmcAnswer Ask(const BmcRequest& request) {

@@ -280,6 +280,8 @@ struct BmcMetrics::Families {
 
   prometheus::Registry& registry;
   GaugeFamily& up = Gauges(registry, "sideband_bmc_up", "Whether the BMC answers with values.");
+  GaugeFamily& state =
+      Gauges(registry, "sideband_bmc_state", "1 for whether the BMC gives values, or why not, else 0.");
   CounterFamily& requests = Counters(registry, "sideband_bmc_requests_total", "Requests to the BMC, by HTTP status.");
   CounterFamily& logins = Counters(registry, "sideband_bmc_logins_total", "Sessions that were made at the BMC.");
   CounterFamily& left_out =
@@ -293,6 +295,10 @@ BmcMetrics::~BmcMetrics() = default;
 
 void BmcMetrics::BmcUp(absl::string_view bmc, bool is_up) {
   families_->up.Add({{"bmc", std::string(bmc)}}).Set(is_up ? 1 : 0);
+}
+
+void BmcMetrics::BmcStateIs(absl::string_view bmc, absl::string_view state, bool is_so) {
+  families_->state.Add({{"bmc", std::string(bmc)}, {"state", std::string(state)}}).Set(is_so ? 1 : 0);
 }
 
 void BmcMetrics::BmcRequest(absl::string_view bmc, absl::string_view code) {
@@ -312,7 +318,7 @@ void BmcMetrics::BmcPeriod(absl::string_view bmc, absl::string_view kind, absl::
 
 void BmcMetrics::ForgetBmc(absl::string_view bmc) {
   const std::string name(bmc);
-  for (GaugeFamily* family : {&families_->up, &families_->period}) RemoveSeries(*family, "bmc", name);
+  for (GaugeFamily* family : {&families_->up, &families_->state, &families_->period}) RemoveSeries(*family, "bmc", name);
   for (CounterFamily* family : {&families_->requests, &families_->logins, &families_->left_out}) {
     RemoveSeries(*family, "bmc", name);
   }

@@ -132,6 +132,7 @@ class BmcMetrics {
  public:
   // Whether the last answer was useful.
   void BmcUp(absl::string_view bmc, bool is_up);
+  void BmcStateIs(absl::string_view bmc, absl::string_view state, bool is_so);
   // `code` is HTTP's status, or "unreachable".
   void BmcRequest(absl::string_view bmc, absl::string_view code);
   void BmcLogin(absl::string_view bmc);

@@ -16,8 +16,8 @@ ROW = re.compile(r"^\| `((?:sideband|process)_[a-z_<>]+)` \| (counter|gauge|hist
 OPEN_METRICS = "application/openmetrics-text;version=1.0.0"
 # These have no series on a healthy site with undisturbed listeners, where no event takes turns (rotation_test.py), and
 # without a BMC (bmc_test.py).
-RARE = {"sideband_bmc_logins_total", "sideband_bmc_period_seconds", "sideband_bmc_requests_total", "sideband_bmc_up",
-        "sideband_bmc_values_left_out_total",
+RARE = {"sideband_bmc_logins_total", "sideband_bmc_period_seconds", "sideband_bmc_requests_total",
+        "sideband_bmc_state", "sideband_bmc_up", "sideband_bmc_values_left_out_total",
         "sideband_<level>_event_coverage_ratio", "sideband_<level>_event_lower_total",
         "sideband_<level>_event_standard_error", "sideband_<level>_event_upper_total",
         "sideband_<level>_flags", "sideband_audit_entries_total", "sideband_audit_lost_total",

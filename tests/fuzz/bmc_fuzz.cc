@@ -127,7 +127,7 @@ int RunInput(const uint8_t* data, size_t size) {
       .logged_in = [] {},
       .left_out = [](daemon::BmcOmission, size_t) {},
       .period = [](daemon::BmcTopic, absl::Duration) {},
-      .up = [](bool) {}};
+      .state = [](daemon::BmcState) {}};
   daemon::BmcReader reader({.has_links = true}, std::move(events), [] { return 0.5; });
   BoardTime now{.steady = absl::Hours(1), .wall = absl::FromUnixSeconds(1'800'000'000)};
   for (size_t asked = 0; asked < kRequests; ++asked) {
