@@ -48,8 +48,8 @@ std::vector<std::string> DeviceNames(const Config& config) {
   return names;
 }
 
-// A grant of a device that is not configured is a typing error. Which devices a BMC has is known only later. Devices that
-// are no BMC's may have VMs of other tenants, of which a board's power and activity tell.
+// A grant of a device that is not configured is a typing error. Which devices a BMC has is known only later. Devices
+// that are no BMC's may have VMs of other tenants, of which a board's power and activity tell.
 void CheckDeviceGrants(const Policy& policy, const Config& config, ErrorList& errors) {
   const std::vector<std::string> names = DeviceNames(config);
   const auto may_be_discovered = [&](const std::string& name) {

@@ -200,11 +200,10 @@ struct ActionRow {
   const char* name;
   const char* state;  // of the label `state`, if there is one
 };
-constexpr ActionRow kActions[] = {
-    {"sideband_reset_required", ""},
-    {"sideband_drain_recommended", ""},
-    {"sideband_row_remap_state", "pending"},
-    {"sideband_board_health", "critical"}};
+constexpr ActionRow kActions[] = {{"sideband_reset_required", ""},
+                                  {"sideband_drain_recommended", ""},
+                                  {"sideband_row_remap_state", "pending"},
+                                  {"sideband_board_health", "critical"}};
 
 void Take(const v1::Sensor& sensor, BoardEntry& board) {
   for (const ValueRow& row : kValues) {

@@ -137,7 +137,8 @@ TEST_F(DecisionTest, TheAuditLogIsTheAuditorsAndNothingElse) {
   for (const Resource& resource :
        {Resource::Device(), Resource::Device().Event("e1"), Resource::SelfMetrics(), Resource::VmIdentity(Vm(1), false),
         Resource::Vm(Vm(1), false), Resource::Vm(Vm(3), true), Resource::Context(Vm(1), false, "c1"),
-        Resource::Vm(Vm(1), false).Event("e1"), Resource::Board("gpu3"), Resource::Partition("gpu0", 2, "sm_activity")}) {
+        Resource::Vm(Vm(1), false).Event("e1"), Resource::Board("gpu3"),
+        Resource::Partition("gpu0", 2, "sm_activity")}) {
     EXPECT_EQ(Rights("audit", resource), "------") << static_cast<int>(resource.kind);
   }
 }

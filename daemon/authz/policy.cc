@@ -346,9 +346,9 @@ void PolicyReader::CheckDevices() {
   for (const Tenant& tenant : policy_->tenants_) {
     for (const PartitionGrant& grant : tenant.partitions) {
       if (!devices_.contains(grant.device)) continue;
-      errors_.Add(absl::InvalidArgumentError(
-          absl::StrCat(policy_->path_, ":", grant.line, ": device ", grant.device,
-                       " is given as a whole, too: leave out the partition or the device")));
+      errors_.Add(
+          absl::InvalidArgumentError(absl::StrCat(policy_->path_, ":", grant.line, ": device ", grant.device,
+                                                  " is given as a whole, too: leave out the partition or the device")));
     }
   }
 }

@@ -291,7 +291,8 @@ bool BmcReader::IsRefused(const BmcAnswer& answer, const BoardTime& now) {
     } else {
       pause_.Fail(now.steady, {});
     }
-    SetState(BmcState::kUnreachable, absl::StrCat(absl::IsUnavailable(answer.status) ? "" : cause, answer.status.message()));
+    SetState(BmcState::kUnreachable,
+             absl::StrCat(absl::IsUnavailable(answer.status) ? "" : cause, answer.status.message()));
     return true;
   }
   switch (answer.code) {
@@ -301,7 +302,8 @@ bool BmcReader::IsRefused(const BmcAnswer& answer, const BoardTime& now) {
     case 503:
       if (is_tasks_own) return false;
       pause_.Fail(now.steady, answer.retry_after);
-      SetState(BmcState::kBusy, absl::StrCat(cause, "the BMC is busy, or has no session left: ", CodeText(answer.code)));
+      SetState(BmcState::kBusy,
+               absl::StrCat(cause, "the BMC is busy, or has no session left: ", CodeText(answer.code)));
       return true;
     default:
       return false;
@@ -356,7 +358,8 @@ void BmcReader::TakeLogin(const BmcAnswer& answer, const BoardTime& now) {
     const std::string what = answer.code == 404
                                  ? "there is no Redfish service at the url, which may need a path such as /hmc"
                                  : OfLogin("the BMC refuses the login");
-    return SetState(answer.code == 404 ? BmcState::kFailing : BmcState::kRefused, absl::StrCat(what, ": ", CodeText(answer.code)));
+    return SetState(answer.code == 404 ? BmcState::kFailing : BmcState::kRefused,
+                    absl::StrCat(what, ": ", CodeText(answer.code)));
   }
   IsRefused(answer, now);
 }
@@ -451,7 +454,8 @@ void BmcReader::TakeProcessors() {
     if (path.empty() || !absl::StartsWithIgnoreCase(name, "gpu")) continue;
     KnownGpu* const gpu = FindGpu(name, /*may_add=*/true);
     // Two trays may have GPUs of the same names: the first one is read.
-    if (gpu != nullptr && gpu->second.processor.empty()) gpu->second.processor = std::string(absl::StripSuffix(path, "/"));
+    if (gpu != nullptr && gpu->second.processor.empty())
+      gpu->second.processor = std::string(absl::StripSuffix(path, "/"));
   }
   processors_.pop_back();
   if (processors_.empty()) step_ = Step::kReports;
@@ -510,11 +514,9 @@ void BmcReader::TakeReports(const BoardTime& now) {
   if (is_whole) inventory_failures_ = 0;
   inventory_ = now.steady + (is_whole ? kInventory : RetryTime());
   if (tasks_.empty()) {
-    SetState(
-        BmcState::kNoGpus,
-        absl::StrCat("the BMC has no telemetry of GPUs that is served",
-                     product_.empty() ? "" : absl::StrCat(" (it is '", product_, "')"),
-                     "; docs/bmc.md lists what is"));
+    SetState(BmcState::kNoGpus, absl::StrCat("the BMC has no telemetry of GPUs that is served",
+                                             product_.empty() ? "" : absl::StrCat(" (it is '", product_, "')"),
+                                             "; docs/bmc.md lists what is"));
   }
 }
 
@@ -809,8 +811,8 @@ void BmcReader::FindValue(const Task& task, const BmcValue& value, Harvest& harv
   if (row == nullptr) return;
   ++harvest.served;
   // A value that is read each hour would age a group of others.
-  const bool is_hourly = IsHourlyOfBmc(row->group) ||
-                         (row->group == BoardGroup::kHealth && CountTasks(BmcTopic::kHealth) == 0);
+  const bool is_hourly =
+      IsHourlyOfBmc(row->group) || (row->group == BoardGroup::kHealth && CountTasks(BmcTopic::kHealth) == 0);
   if (task.topic == BmcTopic::kIdentity && !is_hourly) return;
   const bool may_add = task.gpu.empty() && task.topic != BmcTopic::kHealth;
   KnownGpu* const gpu = FindGpu(located.place->gpu, may_add);

@@ -180,9 +180,9 @@ class BmcReader {
     std::string gpu;      // empty: a report
     absl::Duration due;
     AnswerAges ages;
-    int failures = 0;         // in a row
-    int empty_answers = 0;    // in a row
-    bool is_told = false;     // that it is missing
+    int failures = 0;       // in a row
+    int empty_answers = 0;  // in a row
+    bool is_told = false;   // that it is missing
     bool is_cut_told = false;
     bool had_values = false;  // of GPUs
     bool is_asked = false;
@@ -207,8 +207,8 @@ class BmcReader {
   // The yield of an answer.
   struct Harvest {
     std::optional<std::string> unit;  // that a sensor says of itself
-    size_t served = 0;    // values of rows
-    size_t nameless = 0;  // values that may be any member's
+    size_t served = 0;                // values of rows
+    size_t nameless = 0;              // values that may be any member's
     size_t left_out[std::size(kBmcOmissions)] = {};
     std::vector<Found> found;
 
@@ -275,9 +275,9 @@ class BmcReader {
   Step step_ = Step::kRoot;
   std::string sessions_, systems_, reports_;  // of the root
   std::string product_;
-  std::string tray_, manager_;  // the system of the GPUs, and its manager
-  std::string machine_;         // what they say that it is; empty: nothing
-  bool has_prefix_ = false;     // whether names begin with HGX_
+  std::string tray_, manager_;        // the system of the GPUs, and its manager
+  std::string machine_;               // what they say that it is; empty: nothing
+  bool has_prefix_ = false;           // whether names begin with HGX_
   std::vector<std::string> members_;  // of the collection that is being read
   std::string next_page_;             // of it
   int pages_ = 0;

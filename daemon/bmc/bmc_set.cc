@@ -216,9 +216,8 @@ struct BmcSet::Impl {
       const auto last = logins_.Last();
       const BoardTime now = set_.Now();
       // The one before logs out first, if it has a session.
-      const absl::Duration after = before == nullptr
-                                       ? -absl::InfiniteDuration()
-                                       : std::max(now.steady + kLoginsApart, before->reader_.LoginTime());
+      const absl::Duration after = before == nullptr ? -absl::InfiniteDuration()
+                                                     : std::max(now.steady + kLoginsApart, before->reader_.LoginTime());
       if (!last || *last > now.wall) return after;
       return std::max(after, now.steady + kLoginsApart - (now.wall - *last));
     }
@@ -239,12 +238,13 @@ struct BmcSet::Impl {
                   [this](BmcTopic topic, absl::Duration period) {
                     set_.parts.metrics.BmcPeriod(config_.name, kBmcTopics[static_cast<size_t>(topic)], period);
                   },
-              .state = [this](BmcState state) {
-                for (size_t i = 0; i < std::size(kBmcStates); ++i) {
-                  set_.parts.metrics.BmcStateIs(config_.name, kBmcStates[i], i == static_cast<size_t>(state));
-                }
-                set_.parts.metrics.BmcUp(config_.name, state == BmcState::kUp);
-              }};
+              .state =
+                  [this](BmcState state) {
+                    for (size_t i = 0; i < std::size(kBmcStates); ++i) {
+                      set_.parts.metrics.BmcStateIs(config_.name, kBmcStates[i], i == static_cast<size_t>(state));
+                    }
+                    set_.parts.metrics.BmcUp(config_.name, state == BmcState::kUp);
+                  }};
     }
 
     void Take(const BmcAnswer& answer) {

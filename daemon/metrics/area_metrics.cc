@@ -318,7 +318,8 @@ void BmcMetrics::BmcPeriod(absl::string_view bmc, absl::string_view kind, absl::
 
 void BmcMetrics::ForgetBmc(absl::string_view bmc) {
   const std::string name(bmc);
-  for (GaugeFamily* family : {&families_->up, &families_->state, &families_->period}) RemoveSeries(*family, "bmc", name);
+  for (GaugeFamily* family : {&families_->up, &families_->state, &families_->period})
+    RemoveSeries(*family, "bmc", name);
   for (CounterFamily* family : {&families_->requests, &families_->logins, &families_->left_out}) {
     RemoveSeries(*family, "bmc", name);
   }

@@ -341,7 +341,8 @@ absl::StatusOr<std::vector<VisibleBoard>> SensorQueries::Boards(const Caller& ca
   // First: what a tenant may see of a board takes a decision for each metric of each partition.
   if (!device.empty()) std::erase_if(devices, [&](const VisibleDevice& known) { return known.info->name != device; });
   std::vector<VisibleBoard> boards = Visible(caller, devices);
-  const bool is_silent = boards.empty() && !devices.empty() && caller.May(Resource::Board(devices.front().info->name), Right::kRead);
+  const bool is_silent =
+      boards.empty() && !devices.empty() && caller.May(Resource::Board(devices.front().info->name), Right::kRead);
   if (device.empty() || !boards.empty() || is_silent) return boards;
   return NotFound();
 }

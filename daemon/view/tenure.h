@@ -47,8 +47,9 @@ class VmTenures {
   std::map<Uuid, absl::Duration> since_;
 };
 
-// The part of the history of sensors that a tenure of a device, or of a board's partition, covers: chunks whose SensorChunkView::newest
-// is greater than `place`, and in these the values that were read at `time` or later. By default nothing.
+// The part of the history of sensors that a tenure of a device, or of a board's partition, covers: chunks whose
+// SensorChunkView::newest is greater than `place`, and in these the values that were read at `time` or later. By
+// default nothing.
 struct BoardTenure {
   uint64_t place = std::numeric_limits<uint64_t>::max();
   absl::Time time = absl::InfinitePast();

@@ -77,7 +77,7 @@ _STATUS = {
     "grep '\"kind\":\"device\"' /var/log/sideband/audit.jsonl": 1,
     # The pages' site has no BMC.
     "journalctl -u sidebandd -g 'bmc ' -n 10 --no-pager": 1,
-    "metrics 'sideband_bmc_(up|requests|logins)'": 1,
+    "metrics 'sideband_bmc_(state|requests|logins)'": 1,
     "sidebandd --config /etc/sideband/sidebandd.yaml --check --probe": 2,
 }
 

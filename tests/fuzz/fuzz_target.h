@@ -46,7 +46,7 @@ inline std::vector<FuzzTarget>& Targets() {
   return targets;
 }
 
-#define FUZZ_TARGET(name)                      \
+#define FUZZ_TARGET(name)                         \
   [[maybe_unused]] const bool is_##name##_known = \
       (::sideband::fuzz::Targets().push_back({#name, RunInput, Seeds}), true)
 
