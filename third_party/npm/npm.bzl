@@ -46,14 +46,15 @@ def _install(repository_ctx):
     for label in [repository_ctx.attr.package, repository_ctx.attr.lock]:
         repository_ctx.symlink(label, label.name)
 
-    # No script of a package runs. What the registry sends must have the hashes of the lock file.
+    # No script of a package runs. What the registry sends must have the hashes of the lock file. While npm waits for an
+    # answer it survives SIGTERM, with which Bazel's own timeout would end it.
     done = repository_ctx.execute(
+        ["timeout", "--signal=KILL", str(_INSTALL_SECONDS_MAX)] +
         [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"],
-        timeout = _INSTALL_SECONDS_MAX,
     )
     if done.return_code == 0:
         return None
-    if done.return_code == 256:  # it was ended
+    if done.return_code == 128 + 9:
         return "npm ci has not ended within %d s: npm's registry or proxy may not answer" % _INSTALL_SECONDS_MAX
     reason = [line for line in done.stderr.split("\n") if line]
     return "npm ci fails: " + (reason[0] if reason else "exit status %d" % done.return_code)
