@@ -197,7 +197,8 @@ std::vector<std::string> DeviceSet::Apply(const std::vector<DeviceConfig>& devic
                                                               .rotation = wanted.rotation,
                                                               .clocks = wanted.clocks,
                                                               .complement = wanted.complement,
-                                                              .sealed_by = wanted.sealed_by});
+                                                              .sealed_by = wanted.sealed_by,
+                                                              .is_of_bmc = !wanted.bmc.empty()});
     const auto known = devices_.find(wanted.name);
     if (known != devices_.end() && known->second.config.board != wanted.board) {
       lines.push_back(absl::StrCat("device ", wanted.name, ": board"));

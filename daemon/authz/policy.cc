@@ -168,7 +168,7 @@ class PolicyReader {
   void Configure(const YamlMap& map, VmGrant& grant);
   void GrantPartition(const YamlNode& node, Tenant& tenant);
   void GrantDevice(const YamlNode& node, Tenant& tenant);
-  // A device that one tenant has as a whole has no partitions of others.
+  // A device that a tenant has as a whole is given to nobody in parts.
   void CheckDevices();
   NameSet ReadMetrics(const YamlMap& map);
 

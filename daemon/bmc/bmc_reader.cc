@@ -319,6 +319,9 @@ void BmcReader::Take(const BmcAnswer& answer, const BoardTime& now) {
     return;
   }
   if (request.method == BmcRequest::Method::kLogIn) return TakeLogin(answer, now);
+  // Nothing depends on what the machine is called.
+  const bool is_name = asked_task_ == nullptr && (step_ == Step::kTray || step_ == Step::kManager);
+  if (is_name && !(answer.status.ok() && IsSuccess(answer.code))) return TakeStep({}, now);
   // The root needs no login; where it is refused all the same, it has its usual links.
   if (step_ == Step::kRoot && answer.status.ok() && answer.code == 401) return TakeRoot({});
   if (IsRefused(answer, now)) {
@@ -339,9 +342,7 @@ void BmcReader::Take(const BmcAnswer& answer, const BoardTime& now) {
   }
   // A link that is missing, or makes no sense, is the usual one; a collection is empty then.
   auto resource = IsSuccess(answer.code) ? ParseResource(request.target, answer.body) : BmcValues{};
-  // Nothing depends on what the machine is called.
-  const bool is_needed = step_ != Step::kTray && step_ != Step::kManager;
-  is_inventory_whole_ &= !is_needed || (IsSuccess(answer.code) && resource.ok());
+  is_inventory_whole_ &= is_name || (IsSuccess(answer.code) && resource.ok());
   TakeStep(resource.ok() ? *resource : BmcValues{}, now);
 }
 
@@ -418,6 +419,7 @@ void BmcReader::TakeRoot(const BmcValues& root) {
   product_ = Shown(FindText(root, "/Product").value_or(""));
   step_ = Step::kSystems;
   is_inventory_whole_ = true;
+  has_prefix_ = false;
 }
 
 // A tray of GPUs is a system of its own, beside the host's.
@@ -463,7 +465,7 @@ void BmcReader::TakeProcessors() {
 
 void BmcReader::TakeReports(const BoardTime& now) {
   step_ = Step::kTasks;
-  const auto before = std::exchange(tasks_, {});
+  old_tasks_ = std::exchange(tasks_, {});
   asked_task_ = nullptr;
   failures_ = 0;
   // Beside reports with the prefix, those without are the host's. A board that is asked directly has none with it.
@@ -497,16 +499,6 @@ void BmcReader::TakeReports(const BoardTime& now) {
       events_.log("the BMC has no report of links", /*is_warning=*/true);
     }
   }
-  for (const auto& task : tasks_) {
-    const auto old = std::ranges::find_if(before, [&](const auto& of) { return of->target == task->target; });
-    if (old == before.end()) continue;
-    task->ages = (*old)->ages;
-    task->failures = (*old)->failures;
-    task->empty_answers = (*old)->empty_answers;
-    task->is_told = (*old)->is_told;
-    task->had_values = (*old)->had_values;
-    if (task->topic != BmcTopic::kIdentity) task->due = (*old)->due;
-  }
   for (auto& [name, gpu] : gpus_) gpu.log.DoubtHead();
   FitTasks();
   SpreadIdentities(now.steady);
@@ -520,9 +512,20 @@ void BmcReader::TakeReports(const BoardTime& now) {
   }
 }
 
+// A task that there was in the inventory before goes on as it was.
 void BmcReader::AddTask(BmcTopic topic, std::string target, const std::string& gpu, const BoardTime& now) {
-  tasks_.push_back(std::make_unique<Task>(
+  Task& task = *tasks_.emplace_back(std::make_unique<Task>(
       Task{.topic = topic, .target = std::move(target), .gpu = gpu, .due = now.steady, .ages = {}}));
+  const auto old = std::ranges::find_if(old_tasks_, [&](const auto& of) { return of->target == task.target; });
+  if (old == old_tasks_.end()) return;
+  task.ages = (*old)->ages;
+  task.failures = (*old)->failures;
+  task.refusals = (*old)->refusals;
+  task.empty_answers = (*old)->empty_answers;
+  task.is_told = (*old)->is_told;
+  task.is_cut_told = (*old)->is_cut_told;
+  task.had_values = (*old)->had_values;
+  if (topic != BmcTopic::kIdentity) task.due = (*old)->due;
 }
 
 size_t BmcReader::CountTasks(BmcTopic topic) const {
@@ -543,13 +546,12 @@ void BmcReader::AddResources(BmcTopic topic, const BoardTime& now) {
         }
         break;
       case BmcTopic::kActivity:
-        if (vendor_ == BmcVendor::kNvidia) AddTask(topic, absl::StrCat(gpu.processor, "/ProcessorMetrics"), name, now);
-        break;
       case BmcTopic::kProcessor: {
-        // The same resource as that of the activities.
+        // One resource has the values of both; it is read as often as the more important ones.
         const std::string target = absl::StrCat(gpu.processor, "/ProcessorMetrics");
-        const bool is_read = std::ranges::any_of(tasks_, [&](const auto& task) { return task->target == target; });
-        if (vendor_ == BmcVendor::kNvidia && !is_read) AddTask(topic, target, name, now);
+        const auto known = std::ranges::find_if(tasks_, [&](const auto& task) { return task->target == target; });
+        if (known != tasks_.end()) (*known)->topic = std::min((*known)->topic, topic);
+        if (vendor_ == BmcVendor::kNvidia && known == tasks_.end()) AddTask(topic, target, name, now);
         break;
       }
       case BmcTopic::kMemory:
@@ -558,7 +560,7 @@ void BmcReader::AddResources(BmcTopic topic, const BoardTime& now) {
                 now);
         break;
       case BmcTopic::kHealth:
-        // The processor of kIdentity says it, too.
+        // Processors, which are read for kIdentity, say it.
       case BmcTopic::kLinks:
         // Two requests for each of a GPU's 18 ports are too many.
         break;
@@ -684,34 +686,44 @@ void BmcReader::TakeTask(Task& task, const BmcAnswer& answer, const BoardTime& n
   if (!is_read_on.ok()) {
     PostponeTask(task, std::string(is_read_on.status().message()), now.steady);
     // Such an answer stays as it is.
-    const bool is_refused = answer.status.ok() && answer.code >= 400 && answer.code < 500;
-    if (!is_refused || !IsUseless(task, task.failures)) return;
+    constexpr int kRefusals[] = {400, 403, 404, 405, 410};
+    const bool is_refused = answer.status.ok() && std::ranges::count(kRefusals, answer.code) > 0;
+    task.refusals = is_refused ? task.refusals + 1 : 0;
+    if (!is_refused || !IsUseless(task, task.refusals)) return;
     ReplaceReport(task, "is refused", now);
     return DropTask(task);
   }
   if (task.topic == BmcTopic::kXid) return TakeLogTask(task, *is_read_on, now);
-  pause_.Succeed();
-  failures_ = 0;
-  task.failures = 0;
+  task.failures = task.refusals = 0;
   // In step with the first reading, but never at once again.
   while (task.due <= now.steady) task.due += PeriodOf(task.topic);
-  SetState(BmcState::kUp, "");
+  if (!IsExtra(task.topic)) {
+    pause_.Succeed();
+    failures_ = 0;
+    SetState(BmcState::kUp, "");
+  }
   if (!*is_read_on) DropTask(task);
 }
+
+// The name of a report, of which there are few, whatever its path is.
+std::string BmcReader::NameOf(const Task& task) { return absl::AsciiStrToLower(LastName(task.target)); }
 
 // Whether a report of which so many answers in a row had no values can be replaced, and is to be.
 bool BmcReader::IsUseless(const Task& task, int answers) const {
   constexpr int kAnswersMax = 3;
   const bool has_resources = std::ranges::any_of(gpus_, [](const auto& gpu) { return !gpu.second.processor.empty(); });
-  return task.gpu.empty() && !IsExtra(task.topic) && vendor_ == BmcVendor::kNvidia && has_resources &&
-         (answers >= kAnswersMax || useless_.contains(task.target));
+  const bool may_be_replaced = task.topic == BmcTopic::kHealth || !IsExtra(task.topic);
+  return task.gpu.empty() && may_be_replaced && vendor_ == BmcVendor::kNvidia && has_resources &&
+         (answers >= kAnswersMax || useless_.contains(NameOf(task)));
 }
 
 // Each inventory tries the report again.
 void BmcReader::ReplaceReport(const Task& task, absl::string_view why, const BoardTime& now) {
-  if (useless_.insert(task.target).second) {
+  if (useless_.insert(NameOf(task)).second) {
     events_.log(absl::StrCat(task.target, " ", why, "; ",
-                             IsExtra(task.topic) ? "its values are not served" : "each GPU's resource is read instead"),
+                             task.topic == BmcTopic::kHealth  ? "each GPU's processor says it once an hour"
+                             : task.topic == BmcTopic::kLinks ? "links are not served"
+                                                              : "each GPU's resource is read instead"),
                 /*is_warning=*/false);
   }
   AddResources(task.topic, now);
@@ -778,7 +790,7 @@ bool BmcReader::TakeValues(Task& task, const BmcValues& answer, const BoardTime&
     if (harvest.left_out[why] > 0) events_.left_out(static_cast<BmcOmission>(why), harvest.left_out[why]);
   }
   if (!task.gpu.empty() || harvest.served > 0) {
-    useless_.erase(task.target);
+    useless_.erase(NameOf(task));
     if (std::exchange(task.is_told, false)) events_.log(absl::StrCat(task.target, ": is there again"), false);
     task.empty_answers = 0;
     if (!std::exchange(task.had_values, true) && task.topic == BmcTopic::kLinks) FitTasks();
@@ -817,7 +829,8 @@ void BmcReader::FindValue(const Task& task, const BmcValue& value, Harvest& harv
   const bool may_add = task.gpu.empty() && task.topic != BmcTopic::kHealth;
   KnownGpu* const gpu = FindGpu(located.place->gpu, may_add);
   if (gpu == nullptr || gpu->second.is_absent) return;
-  if (row->unit != nullptr && harvest.unit && *harvest.unit != row->unit) {
+  const bool has_unit = harvest.unit && !harvest.unit->empty();
+  if (row->unit != nullptr && has_unit && *harvest.unit != row->unit) {
     return harvest.LeaveOut(BmcOmission::kWrongUnit);
   }
   Found found{.gpu = gpu,
@@ -845,7 +858,7 @@ void BmcReader::TakeFound(Task& task, std::optional<absl::Time> newest, const Bo
   std::set<std::tuple<KnownGpu*, const BmcQuantity*, std::optional<uint8_t>>> taken;
   for (const Found& found : harvest.found) {
     if (found.parsed.omission) continue;
-    // The first counts of what is there twice: a count that fell within an answer would begin again each time.
+    // A value that is there twice is taken once: a count that fell within an answer would begin again each time.
     if (!found.stamp && !taken.emplace(found.gpu, found.row, found.index).second) continue;
     const SampleTime time{.measured = task.ages.TimeOf(found.stamp), .keep = KeepOf(task.topic), .stamp = found.stamp};
     if (now.steady - time.measured > time.keep) {

@@ -181,6 +181,7 @@ class BmcReader {
     absl::Duration due;
     AnswerAges ages;
     int failures = 0;       // in a row
+    int refusals = 0;       // of them, the last ones that are an answer which stays as it is
     int empty_answers = 0;  // in a row
     bool is_told = false;   // that it is missing
     bool is_cut_told = false;
@@ -229,6 +230,7 @@ class BmcReader {
   // Whether the task is to be read on.
   absl::StatusOr<bool> ReadTask(Task& task, const BmcAnswer& answer, const BoardTime& now);
   void DropTask(const Task& task);
+  static std::string NameOf(const Task& task);
   bool IsUseless(const Task& task, int answers) const;
   void ReplaceReport(const Task& task, absl::string_view why, const BoardTime& now);
   void TakeLogTask(Task& task, bool is_read_on, const BoardTime& now);
@@ -295,13 +297,13 @@ class BmcReader {
   std::optional<BmcRequest> asked_;
   Task* asked_task_ = nullptr;
 
-  std::vector<std::unique_ptr<Task>> tasks_;
-  size_t failures_ = 0;                  // of tasks but extras, in a row
-  bool has_told_links_ = false;          // that there are none
-  std::set<std::string> useless_;        // reports that resources are read instead of; that was told
-  std::vector<absl::Duration> periods_;  // by topic
-  absl::Duration next_log_;              // no request to a log before
-  std::map<std::string, Gpu> gpus_;      // by name, at most kGpusMax
+  std::vector<std::unique_ptr<Task>> tasks_, old_tasks_;  // of this inventory and of the one before
+  size_t failures_ = 0;                                   // of tasks but extras, in a row
+  bool has_told_links_ = false;                           // that there are none
+  std::set<std::string> useless_;                         // reports that resources are read instead of; that was told
+  std::vector<absl::Duration> periods_;                   // by topic
+  absl::Duration next_log_;                               // no request to a log before
+  std::map<std::string, Gpu> gpus_;                       // by name, at most kGpusMax
   std::set<std::string> changed_;
   std::optional<std::string> problem_;  // as logged; empty: none
 };

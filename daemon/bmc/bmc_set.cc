@@ -101,12 +101,12 @@ std::vector<std::string> MissingDevices(const BmcConfig& config, const std::set<
   return lines;
 }
 
-// When a sensor was last measured; what a log says is none.
+// When a sensor was last measured; what a log and the health say does not tell that.
 std::optional<BoardTime> NewestValue(const BoardReading& reading) {
   std::optional<BoardTime> newest;
   for (const auto& [group, time] : reading.samples) {
-    const bool is_newer = group != BoardGroup::kDriverMessages && (!newest || time.steady > newest->steady);
-    if (is_newer) newest = time;
+    const bool is_measured = group != BoardGroup::kDriverMessages && group != BoardGroup::kHealth;
+    if (is_measured && (!newest || time.steady > newest->steady)) newest = time;
   }
   return newest;
 }
@@ -135,7 +135,7 @@ struct BmcSet::Impl {
   // One BMC. Used by the thread alone, but for its construction.
   class Runner : public std::enable_shared_from_this<Runner> {
    public:
-    // `before` had the same url until now, with other settings; nullptr: none had.
+    // `before` had the same BMC until now, with other settings; nullptr: none had.
     Runner(Impl& set, const BmcConfig& config, const Runner* before)
         : set_(set),
           config_(config),
@@ -268,16 +268,22 @@ struct BmcSet::Impl {
     void FindDevices() {
       const auto before = std::exchange(found_, {});
       const absl::Duration interval = std::exchange(interval_, reader_.period());
-      size_t position = 0;
       std::set<std::string> names;
-      for (const std::string& gpu : reader_.gpus()) {
-        const std::string name = NameOf(gpu, position++);
-        if (name.empty()) continue;
-        if (names.insert(name).second) {
-          found_[gpu] = name;
-        } else if (told_.insert(gpu).second) {
-          spdlog::warn("bmc {}: {} would be device {}, too, and is left out: list the devices", config_.name, gpu,
-                       name);
+      const std::vector<std::string> gpus = reader_.gpus();
+      // A GPU keeps the name that it was discovered by: a tenant may have it.
+      for (const bool is_known : {true, false}) {
+        for (size_t position = 0; position < gpus.size(); ++position) {
+          const std::string& gpu = gpus[position];
+          const bool keeps_name = !config_.device_pattern.empty() && before.contains(gpu);
+          if (keeps_name != is_known) continue;
+          const std::string name = keeps_name ? before.at(gpu) : NameOf(gpu, position);
+          if (name.empty()) continue;
+          if (names.insert(name).second) {
+            found_[gpu] = name;
+          } else if (told_.insert(gpu).second) {
+            spdlog::warn("bmc {}: {} would be device {}, too, and is left out: list the devices", config_.name, gpu,
+                         name);
+          }
         }
       }
       if (!is_checked_ && reader_.is_complete()) {
@@ -411,11 +417,12 @@ BmcSet::~BmcSet() { Stop(); }
 
 void BmcSet::Configure(const std::vector<BmcConfig>& bmcs) {
   const auto apply = [impl = impl_.get(), bmcs] {
-    std::map<std::string, std::shared_ptr<Impl::Runner>> before;  // by url
+    const auto address = [](const BmcConfig& bmc) { return absl::StrCat(bmc.host, ":", bmc.port, bmc.prefix); };
+    std::map<std::string, std::shared_ptr<Impl::Runner>> before;  // by address
     std::erase_if(impl->runners, [&](const auto& entry) {
       const bool stays = std::ranges::find(bmcs, entry.second->config()) != bmcs.end();
       if (!stays) impl->Retire(entry.second);
-      if (!stays) before[entry.second->config().url] = entry.second;
+      if (!stays) before[address(entry.second->config())] = entry.second;
       return !stays;
     });
     for (const BmcConfig& bmc : bmcs) {
@@ -424,7 +431,7 @@ void BmcSet::Configure(const std::vector<BmcConfig>& bmcs) {
         runner->Retry();
         continue;
       }
-      const auto old = before.find(bmc.url);
+      const auto old = before.find(address(bmc));
       runner = std::make_shared<Impl::Runner>(*impl, bmc, old == before.end() ? nullptr : old->second.get());
       asio::post(impl->io, [runner] { runner->Run(); });
     }
@@ -565,10 +572,12 @@ class Prober {
           ": ", reader_.CountValues(gpu), " values", groups.empty() ? "" : ": ", absl::StrJoin(groups, ", "));
     }
     for (const auto& [topic, period] : periods_) {
+      if (reader_.SourcesOf(topic).empty()) continue;
       add(kBmcTopics[static_cast<size_t>(topic)], " every ",
           absl::FormatDuration(absl::Floor(period, absl::Milliseconds(100))), ": ", reader_.SourcesOf(topic));
     }
-    add("at most ", std::ceil(reader_.RequestsPerMinute()), " requests a minute, of ", config_.requests_per_minute);
+    add("these periods take ", std::ceil(reader_.RequestsPerMinute()), " of ", config_.requests_per_minute,
+        " requests a minute");
     for (const auto& [why, values] : left_out_) {
       add(values, " values left out: ", kBmcOmissions[static_cast<size_t>(why)]);
     }

@@ -240,9 +240,11 @@ absl::StatusOr<BmcValues> ParseResource(absl::string_view uri, absl::string_view
     size_t bytes = 0;
     for (const std::string& name : path) bytes += 1 + name.size();
     if (bytes > kPointerMax) return;
-    // Some sensors have the year 1970, which is no time.
-    if (path.size() == 1 && path[0] == "ReadingTime") resource.time = ParseBmcTime(text);
-    if (resource.time < absl::FromCivil(absl::CivilYear(1971), absl::UTCTimeZone())) resource.time.reset();
+    if (path.size() == 1 && path[0] == "ReadingTime") {
+      resource.time = ParseBmcTime(text);
+      // Some sensors have the year 1970, which is no time.
+      if (resource.time < absl::FromCivil(absl::CivilYear(1971), absl::UTCTimeZone())) resource.time.reset();
+    }
     resource.values.push_back(
         {.property = absl::StrCat(uri, "#/", absl::StrJoin(path, "/")), .text = std::move(text), .time = {}});
   }));

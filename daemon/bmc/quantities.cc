@@ -217,7 +217,7 @@ constexpr BmcQuantity kQuantities[] = {
     Activity<MetricId::kDmmaActivity>("oem/nvidia/dmmautilizationpercent"),
     Activity<MetricId::kHmmaActivity>("oem/nvidia/hmmautilizationpercent"),
     Activity<MetricId::kImmaActivity>("oem/nvidia/immautilizationpercent"),
-    // Its report is read less often than that of the others.
+    // Its report is read less often than those of the other activities.
     {kNvidia, R::kMemoryMetrics, "bandwidthpercent", G::kMemoryActivity, K::kGauge, kPercent, 0, 100,
      SetRatio<MetricId::kDramUsage>},
     Activity<MetricId::kNvdec>("oem/nvidia/nvdecutilizationpercent"),

@@ -94,6 +94,11 @@ constexpr void Clear(BoardReading& reading) {
   reading.*kValues = {};
 }
 constexpr void ClearNothing(BoardReading&) {}
+// The memory's activity is one of the metrics, which a BMC measures apart from the others.
+inline void ClearMemoryActivity(BoardReading& reading) {
+  const auto device = reading.metrics.scopes.find({});
+  if (device != reading.metrics.scopes.end()) device->second.ratios.erase(mailbox::MetricId::kDramUsage);
+}
 
 // In the order of the enumeration, which is the order in which groups are read that are due at the same time.
 inline constexpr GroupRow kBoardGroups[] = {
@@ -139,7 +144,7 @@ inline constexpr GroupRow kBoardGroups[] = {
      PlanRetiredPages, Clear<&BoardReading::retired_pages>},
     {BoardGroup::kPartitions, "partitions", GroupClass::kMinute, announced::kMetrics, 640, PlanPartitions,
      Clear<&BoardReading::partitions>},
-    {BoardGroup::kMemoryActivity, "memory_activity", GroupClass::kThirtySeconds, {}, 0, nullptr, ClearNothing},
+    {BoardGroup::kMemoryActivity, "memory_activity", GroupClass::kThirtySeconds, {}, 0, nullptr, ClearMemoryActivity},
     {BoardGroup::kHealth, "health", GroupClass::kMinute, {}, 0, nullptr, Clear<&BoardReading::health>},
 };
 inline constexpr size_t kBoardGroupCount = std::size(kBoardGroups);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -21,9 +22,7 @@ TEST(BoardGroupsTest, NamesDifferAndBoundsExist) {
 
 TEST(BoardGroupsTest, EachClearsValuesOfItsOwn) {
   std::set<void (*)(BoardReading&)> clears;
-  for (const GroupRow& row : kBoardGroups) {
-    if (row.plan != nullptr) EXPECT_TRUE(clears.insert(row.clear).second) << row.name;
-  }
+  for (const GroupRow& row : kBoardGroups) EXPECT_TRUE(clears.insert(row.clear).second) << row.name;
 }
 
 TEST(BoardGroupsTest, AreAnnouncedByAnyOfTheirCapabilities) {
@@ -40,14 +39,18 @@ TEST(BoardGroupsTest, AreAnnouncedByAnyOfTheirCapabilities) {
 TEST(BoardGroupsTest, WhatOnlyABmcHasIsNeverAnnounced) {
   BoardCapabilities capabilities;
   capabilities.dwords.fill(0xFFFFFFFF);
-  BoardReading reading;
-  reading.metrics.scopes[{}].ratios[mailbox::MetricId::kDramUsage] = 0.5;
   for (const BoardGroup group : {BoardGroup::kMemoryActivity, BoardGroup::kHealth}) {
     EXPECT_FALSE(IsAnnounced(RowOf(group), capabilities));
-    ClearGroup(group, reading);
   }
-  // It is one of the metrics of a board.
-  EXPECT_EQ(reading.metrics.scopes[{}].ratios.size(), 1u);
+}
+
+TEST(BoardGroupsTest, TheMemorysActivityIsClearedAlone) {
+  using mailbox::MetricId;
+  BoardReading reading;
+  ClearGroup(BoardGroup::kMemoryActivity, reading);
+  reading.metrics.scopes[{}].ratios = {{MetricId::kDramUsage, 0.5}, {MetricId::kSmActivity, 0.25}};
+  ClearGroup(BoardGroup::kMemoryActivity, reading);
+  EXPECT_EQ(reading.metrics.scopes[{}].ratios, (std::map<MetricId, double>{{MetricId::kSmActivity, 0.25}}));
 }
 
 TEST(BoardGroupsTest, LongPeriodsAreNoShorterThanTheInterval) {

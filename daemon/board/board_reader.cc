@@ -183,6 +183,7 @@ void BoardReader::Abandon(absl::Duration now) {
 void BoardReader::FollowCapabilities(absl::Duration now) {
   const bool has_changed = std::exchange(draft_.capabilities, memory_.capabilities) != memory_.capabilities;
   for (const GroupRow& row : kBoardGroups) {
+    if (row.plan == nullptr) continue;
     if (!IsAnnounced(row, memory_.capabilities)) {
       schedule_.Deactivate(row.group);
       ClearGroup(row.group, draft_);
@@ -217,6 +218,7 @@ void BoardReader::FollowReset(BoardGroup group, absl::Duration now) {
   memory_.counts.RestartAll();
   memory_.refused.clear();
   for (const GroupRow& row : kBoardGroups) {
+    if (row.plan == nullptr) continue;
     if (!Outlives(row.group)) ClearGroup(row.group, draft_);
     // The group just read is of the board as it is. It is not read at once again, even if it shows another board each
     // time.

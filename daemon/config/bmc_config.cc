@@ -146,8 +146,10 @@ absl::StatusOr<std::string> User(const YamlMap& map) {
 
 std::string SecretFile(const YamlMap& map, const std::string& key, const ConfigContext& context) {
   const std::string path = context.ReadableFile(map, key, FileTrust::kSecret);
-  // The first byte alone: the rest is read at the login.
-  std::ifstream file(path);
+  // The first byte alone, without a buffer: the rest is read into locked memory at the login.
+  std::ifstream file;
+  file.rdbuf()->pubsetbuf(nullptr, 0);
+  file.open(path);
   const int first = path.empty() ? 0 : file.get();
   if (first == '\n' || first == '\r' || file.eof()) {
     context.errors.Add(map.Find(key)->Error(absl::StrCat(path, ": is empty")));

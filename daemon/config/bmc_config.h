@@ -45,7 +45,7 @@ struct BmcConfig {
   std::string ca_file;        // PEM; the certificate must also be for `host`
   std::optional<KeyPin> pin;  // of the BMC's own certificate, whose names and dates then do not matter
   // Either a login or a token that another program has made. Exactly one of the files is given, and `user` with the
-  // first. Each is a file that other users cannot access; its content is not read here.
+  // first. Each is a file that other users cannot access; no more than its first byte is read here.
   std::string user, password_file, session_token_file;
   uint32_t requests_per_minute = 40;           // 1 to 120
   absl::Duration interval = absl::Seconds(5);  // 5 s to 1 h: the shortest period of a kind of values

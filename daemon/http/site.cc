@@ -377,7 +377,7 @@ std::string Site::BoardFamilies(const Caller& caller, const std::vector<VisibleD
                                 MetricsFormat format) const {
   if (sources_.boards == nullptr) return "";
   const absl::Duration now = clock_.Steady();
-  return BoardFamiliesText(format, VisibleBoards(*sources_.boards, caller, devices, now), now);
+  return BoardFamiliesText(format, VisibleBoards(*sources_.boards, reader_.tenures(), caller, devices, now), now);
 }
 
 HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {

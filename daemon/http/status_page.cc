@@ -384,7 +384,7 @@ std::optional<nlohmann::json> BoardsOf(const PageData::Sources& sources, const C
   const bool is_operator = caller.May(Resource::Device(), Right::kRead);
   const absl::Duration now = sources.reader.clock().Steady();
   nlohmann::json boards = nlohmann::json::object();
-  for (const VisibleBoard& board : VisibleBoards(*sources.boards, caller, devices, now)) {
+  for (const VisibleBoard& board : VisibleBoards(*sources.boards, sources.reader.tenures(), caller, devices, now)) {
     if (!board.part.is_whole()) continue;
     nlohmann::json& shown = boards[board.device] = BoardJson(*board.reading, now);
     // They name processes, maybe those of the tenant before.

@@ -343,7 +343,7 @@ absl::StatusOr<DeviceSensors> RedfishService::SensorsOf(const Caller& caller, co
   sideband::v1::GetSensorsRequest request;
   request.mutable_filter()->set_device(device.info->name);
   SIDEBAND_ASSIGN_OR_RETURN(const auto response, sensors_.Get(caller, request));
-  // The board is silent, or not read, and an operator asks.
+  // The board is silent, or not read, and who asks sees all of it.
   DeviceSensors none;
   none.set_device(device.info->name);
   return response.devices().empty() ? none : response.devices(0);

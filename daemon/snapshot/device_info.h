@@ -130,6 +130,7 @@ struct DeviceInfo {
   ClockSettings clocks;
   ComplementSettings complement;
   SealedBy sealed_by = SealedBy::kDaemon;
+  bool is_of_bmc = false;  // a whole GPU behind a BMC, without VMs
   // A snapshot is fresh for this number of intervals. After that the device is stale and its series disappear.
   static constexpr int kFreshIntervals = 3;
 

@@ -36,11 +36,11 @@ std::string Joined(const std::string& note, const std::string& reason) {
 }
 
 // Whether a tenant has the device, or a partition of it.
-bool HasPart(const Caller& caller, const std::string& device) {
+bool HasPart(const Caller& caller, const DeviceInfo& device) {
   if (caller.principal.role != Principal::Role::kTenant) return false;
-  const Tenant& tenant = caller.policy.policy->tenants()[caller.principal.tenant];
-  return tenant.FindDevice(device) != nullptr ||
-         std::ranges::count(tenant.partitions, device, &PartitionGrant::device) > 0;
+  return Reader::SeesBoard(caller, device) ||
+         std::ranges::count(caller.policy.policy->tenants()[caller.principal.tenant].partitions, device.name,
+                            &PartitionGrant::device) > 0;
 }
 
 absl::Status Unlisted(const SubjectNames& certificate) {
@@ -130,14 +130,20 @@ VisibleDevice Reader::Look(const StoredDevice& stored, const Caller& caller) {
   device.age = now - device.snapshot->steady_time;
   device.state =
       device.snapshot->IsFresh(now, *device.info) ? VisibleDevice::State::kFresh : VisibleDevice::State::kStale;
-  device.shows_board = device.snapshot->has_board && caller.May(Resource::Board(stored.info->name), Right::kRead);
+  device.shows_board = device.snapshot->has_board && SeesBoard(caller, *stored.info);
   device.view = views_.Get(stored.id, caller.policy, caller.principal, device.snapshot->topology);
   return device;
 }
 
+bool Reader::SeesBoard(const Caller& caller, const DeviceInfo& device) {
+  // A device that had the name until a reload may have VMs of others.
+  const bool may_be_whole = caller.principal.role != Principal::Role::kTenant || device.is_of_bmc;
+  return may_be_whole && caller.May(Resource::Board(device.name), Right::kRead);
+}
+
 bool Reader::Sees(const Caller& caller, const DeviceInfo& device, const View* view) {
   const bool has_vm = view != nullptr && view->sees_device();
-  return has_vm || caller.May(Resource::Device(), Right::kRead) || HasPart(caller, device.name);
+  return has_vm || caller.May(Resource::Device(), Right::kRead) || HasPart(caller, device);
 }
 
 std::vector<VisibleDevice> Reader::Devices(const Caller& caller) {
@@ -170,7 +176,7 @@ std::vector<VisibleDevice> Reader::DevicesToScrape(const Caller& caller) {
   const auto listed = store_.devices();
   // The caller's VM may be on a device whose topology is not known yet.
   for (const StoredDevice& stored : *listed) {
-    const bool is_known = store_.Newest(stored.id) != nullptr || HasPart(caller, stored.info->name);
+    const bool is_known = store_.Newest(stored.id) != nullptr || HasPart(caller, *stored.info);
     if (!is_known) visible.push_back({.index = stored.id, .info = stored.info});
   }
   return visible;

@@ -109,6 +109,7 @@ class Reader {
   // Which part of the past is the caller's: of all VMs all of it for those who are no tenants.
   VmTenures TenuresOf(const Caller& caller) const;
   Tenures& tenures() { return tenures_; }
+  const Tenures& tenures() const { return tenures_; }
   // Called whenever the data that callers see may have changed.
   void AddListener(UpdateListener& listener) { updates_.AddListener(listener); }
   void RemoveListener(UpdateListener& listener) { updates_.RemoveListener(listener); }
@@ -123,9 +124,11 @@ class Reader {
   absl::StatusOr<Caller> Authenticate(const Credentials& credentials) const;
   // The same without a reason; nullopt after an error.
   std::optional<Caller> Identify(const Credentials& credentials) const;
-  // In the configuration's order. A device without a snapshot is visible only to operators, and to tenants with a
-  // partition of it, since its VMs are unknown.
+  // In the configuration's order. A device without a snapshot is visible only to operators, and to tenants that have
+  // it or a partition of it, since its VMs are unknown.
   std::vector<VisibleDevice> Devices(const Caller& caller);
+  // Whether the caller sees all of the device's board: an operator, and the tenant of a GPU behind a BMC.
+  static bool SeesBoard(const Caller& caller, const DeviceInfo& device);
   // Whether the device is one of them while its topology is that of `view`; nullptr: it has none.
   static bool Sees(const Caller& caller, const DeviceInfo& device, const View* view);
   // Devices(). A tenant with a VM in no known topology also gets the devices without a snapshot, where the VM may be.

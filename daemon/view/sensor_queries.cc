@@ -38,6 +38,16 @@ bool StillAnswers(const BoardReading& reading, absl::Duration interval, absl::Du
   return newest && newest->steady + std::max(kSilenceMin, kIntervals * interval) >= now;
 }
 
+std::shared_ptr<const BoardReading> MeasuredAfter(std::shared_ptr<const BoardReading> reading, absl::Duration begin) {
+  const auto is_before = [&](const auto& sample) { return sample.second.steady <= begin; };
+  if (std::ranges::none_of(reading->samples, is_before)) return reading;
+  auto own = std::make_shared<BoardReading>(*reading);
+  for (const auto& sample : reading->samples) {
+    if (is_before(sample)) ClearGroup(sample.first, *own);
+  }
+  return own;
+}
+
 std::set<uint8_t> PartitionsOf(const BoardReading& reading) {
   std::set<uint8_t> partitions;
   for (const auto& [scope, values] : reading.metrics.scopes) {
@@ -162,12 +172,12 @@ std::set<uint8_t> PartitionsOf(const std::vector<SensorChunkView>& chunks) {
 // The part of a device's board that the caller may see, and since when. Decides of a series as its family does.
 class PastPart {
  public:
-  PastPart(const Caller& caller, const std::string& device, const std::set<uint8_t>& partitions, const Tenures& tenures)
+  PastPart(const Caller& caller, const DeviceInfo& device, const std::set<uint8_t>& partitions, const Tenures& tenures)
       : part_(VisiblePart(caller, device, partitions)) {
     if (caller.principal.role != Principal::Role::kTenant) return;
     const std::string& tenant = caller.policy.policy->tenants()[caller.principal.tenant].name;
-    if (part_.is_whole()) whole_since_ = tenures.OfBoard(tenant, device, {});
-    for (const uint8_t partition : partitions) since_[partition] = tenures.OfBoard(tenant, device, partition);
+    if (part_.is_whole()) whole_since_ = tenures.OfBoard(tenant, device.name, {});
+    for (const uint8_t partition : partitions) since_[partition] = tenures.OfBoard(tenant, device.name, partition);
   }
 
   // From when on the series is shown; nullopt: not at all.
@@ -199,7 +209,7 @@ class SensorHistoryQuestion {
       const std::string& name = device.info->name;
       if (!filter_.device().empty() && filter_.device() != name) continue;
       std::vector<SensorChunkView> chunks = history.Chunks(device.index);
-      const PastPart part(caller, name, PartitionsOf(chunks), reader.tenures());
+      const PastPart part(caller, *device.info, PartitionsOf(chunks), reader.tenures());
       AddDevice(name, part, std::move(chunks));
     }
   }
@@ -292,25 +302,29 @@ absl::StatusOr<GetSensorHistoryResponse> SensorHistoryQuestion::Answer(const His
 
 }  // namespace
 
-BoardPart VisiblePart(const Caller& caller, const std::string& device, const std::set<uint8_t>& partitions) {
-  if (caller.May(Resource::Board(device), Right::kRead)) return BoardPart::Whole();
+BoardPart VisiblePart(const Caller& caller, const DeviceInfo& device, const std::set<uint8_t>& partitions) {
+  if (Reader::SeesBoard(caller, device)) return BoardPart::Whole();
   BoardPart part;
   for (const uint8_t partition : partitions) {
     for (const mailbox::MetricRow& row : mailbox::kMetrics) {
-      const Resource metric = Resource::Partition(device, partition, row.word);
+      const Resource metric = Resource::Partition(device.name, partition, row.word);
       if (caller.May(metric, Right::kRead)) part.Add(partition, row.metric);
     }
   }
   return part;
 }
 
-std::vector<VisibleBoard> VisibleBoards(const BoardStore& boards, const Caller& caller,
+std::vector<VisibleBoard> VisibleBoards(const BoardStore& boards, const Tenures& tenures, const Caller& caller,
                                         const std::vector<VisibleDevice>& devices, absl::Duration steady_now) {
   std::vector<VisibleBoard> visible;
   for (const VisibleDevice& device : devices) {
     auto reading = boards.Newest(device.index);
     if (reading == nullptr || !StillAnswers(*reading, device.info->interval, steady_now)) continue;
-    BoardPart part = VisiblePart(caller, device.info->name, PartitionsOf(*reading));
+    BoardPart part = VisiblePart(caller, *device.info, PartitionsOf(*reading));
+    if (part.is_whole() && caller.principal.role == Principal::Role::kTenant) {
+      const std::string& tenant = caller.policy.policy->tenants()[caller.principal.tenant].name;
+      reading = MeasuredAfter(std::move(reading), tenures.OfBoard(tenant, device.info->name, {}).steady);
+    }
     if (!part.is_nothing()) visible.push_back({device.info->name, std::move(reading), std::move(part)});
   }
   return visible;
@@ -333,7 +347,7 @@ void AddDescriptions(const VisibleBoard& board, const SensorNames& names, absl::
 
 std::vector<VisibleBoard> SensorQueries::Visible(const Caller& caller,
                                                  const std::vector<VisibleDevice>& devices) const {
-  return VisibleBoards(boards_, caller, devices, reader_.clock().Steady());
+  return VisibleBoards(boards_, reader_.tenures(), caller, devices, reader_.clock().Steady());
 }
 
 absl::StatusOr<std::vector<VisibleBoard>> SensorQueries::Boards(const Caller& caller, const std::string& device) const {
@@ -341,8 +355,7 @@ absl::StatusOr<std::vector<VisibleBoard>> SensorQueries::Boards(const Caller& ca
   // First: what a tenant may see of a board takes a decision for each metric of each partition.
   if (!device.empty()) std::erase_if(devices, [&](const VisibleDevice& known) { return known.info->name != device; });
   std::vector<VisibleBoard> boards = Visible(caller, devices);
-  const bool is_silent =
-      boards.empty() && !devices.empty() && caller.May(Resource::Board(devices.front().info->name), Right::kRead);
+  const bool is_silent = boards.empty() && !devices.empty() && Reader::SeesBoard(caller, *devices.front().info);
   if (device.empty() || !boards.empty() || is_silent) return boards;
   return NotFound();
 }

@@ -39,12 +39,12 @@ struct VisibleBoard {
 };
 
 // The part of the device's board that the caller may see, if the board has these partitions. Thread-safe.
-BoardPart VisiblePart(const Caller& caller, const std::string& device, const std::set<uint8_t>& partitions);
+BoardPart VisiblePart(const Caller& caller, const DeviceInfo& device, const std::set<uint8_t>& partitions);
 
 // The boards of `devices`, in their order, that are read and still answer. A board of which nothing was read for a
 // minute, or for three intervals of its device, has no values any more. `steady_now` is of the clock of the readings.
-// Thread-safe.
-std::vector<VisibleBoard> VisibleBoards(const BoardStore& boards, const Caller& caller,
+// A tenant sees nothing that was measured before it had the device. Thread-safe.
+std::vector<VisibleBoard> VisibleBoards(const BoardStore& boards, const Tenures& tenures, const Caller& caller,
                                         const std::vector<VisibleDevice>& devices, absl::Duration steady_now);
 
 // Names of families; empty: all.

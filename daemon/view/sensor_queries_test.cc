@@ -206,6 +206,14 @@ class SensorHistoryReaderTest : public testing::Test {
     boards_.Publish(device, std::make_shared<const BoardReading>(reading_));
   }
 
+  void MakeOfBmc() {
+    DeviceList devices = *world_.store.devices();
+    auto info = std::make_shared<DeviceInfo>(*devices[0].info);
+    info->is_of_bmc = true;
+    devices[0].info = std::move(info);
+    world_.store.SetDevices(std::move(devices));
+  }
+
   Caller CallerOf(const std::string& who) { return *world_.reader.Identify(CredentialsOf(who)); }
 
   static GetSensorHistoryRequest Of(const std::string& device, const std::vector<std::string>& names = {}) {
@@ -316,6 +324,8 @@ std::string WholePolicy(const std::string& tenant, const std::string& since = ""
 TEST_F(SensorHistoryReaderTest, ATenantSeesTheWholeOfItsDevice) {
   SetPolicy(WholePolicy("tenant-a").c_str());
   Publish(250);
+  EXPECT_THAT(Texts("tenant-a"), IsEmpty()) << "it may have VMs of others";
+  MakeOfBmc();
   EXPECT_EQ(Texts("tenant-a"), Texts("ops"));
   EXPECT_THAT(Texts("tenant-a"), testing::Contains("sideband_power_watts{total} 250"));
   EXPECT_EQ(Get("tenant-a", Of("gpu1")).status(), NotFound());
@@ -325,14 +335,18 @@ TEST_F(SensorHistoryReaderTest, ATenantSeesTheWholeOfItsDevice) {
 }
 
 TEST_F(SensorHistoryReaderTest, ThePastOfADeviceIsThatOfItsTenant) {
+  MakeOfBmc();
   SetPolicy(WholePolicy("tenant-a").c_str());
   Publish(250);
   const auto power = Of("", {kPower});
   SetPolicy(WholePolicy("tenant-b").c_str());
   EXPECT_THAT(Texts("tenant-b", power), IsEmpty());
+  EXPECT_TRUE(sensors_.Get(CallerOf("tenant-b"), {})->devices(0).sensors().empty()) << "measured before the grant";
   const std::string since = absl::FormatTime(absl::RFC3339_full, world_.clock.Now(), absl::UTCTimeZone());
   Publish(251);
   EXPECT_THAT(Texts("tenant-b", power), ElementsAre("sideband_power_watts{total} 251"));
+  EXPECT_EQ(sensors_.Get(CallerOf("tenant-b"), {})->devices(0).sensors_size(),
+            sensors_.Get(CallerOf("ops"), {})->devices(0).sensors_size());
   EXPECT_THAT(Texts("ops", power), ElementsAre("sideband_power_watts{total} 250 251"));
   SetPolicy(WholePolicy("tenant-a", absl::StrCat(", since: '", since, "'")).c_str());
   EXPECT_THAT(Texts("tenant-a", power), ElementsAre("sideband_power_watts{total} 251"));

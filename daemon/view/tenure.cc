@@ -64,6 +64,8 @@ void Tenures::OnPolicyChange() {
     if (!goes_on && subject.vm.is_nil() && sensors_ != nullptr && !place) place = sensors_->Cut();
     tenancy.steady = goes_on ? before->second.steady : now;
     tenancy.place = goes_on ? before->second.place : place.value_or(0);
+    if (goes_on) tenancy.time = before->second.time;
+    if (!goes_on && subject.vm.is_nil() && !subject.partition) tenancy.time = clock_.Now();
   }
   tenancies_ = std::move(tenancies);
 }
@@ -91,8 +93,8 @@ BoardTenure Tenures::OfBoard(const std::string& tenant, const std::string& devic
   absl::MutexLock lock(&mu_);
   const Tenancy* const known = Find(tenant, {.device = device, .partition = partition});
   if (known == nullptr) return {};
-  if (known->since) return {.place = 0, .time = *known->since};
-  return {.place = known->place};
+  if (known->since) return {.place = 0, .time = *known->since, .steady = known->since_steady};
+  return {.place = known->place, .time = known->time, .steady = known->steady};
 }
 
 }  // namespace sideband::daemon

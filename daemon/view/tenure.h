@@ -53,6 +53,7 @@ class VmTenures {
 struct BoardTenure {
   uint64_t place = std::numeric_limits<uint64_t>::max();
   absl::Time time = absl::InfinitePast();
+  absl::Duration steady = absl::InfiniteDuration();  // what was measured until then is not the tenant's
 };
 
 // Follows the policy in force. Thread-safe; the constructor's arguments must outlive it.
@@ -84,7 +85,8 @@ class Tenures final : private PolicyListener {
     std::string tenant;  // its name
     // When the grant was made: at the start of the daemon, unless a reload made it.
     absl::Duration steady = -absl::InfiniteDuration();
-    uint64_t place = 0;  // in the history of sensors
+    uint64_t place = 0;                      // in the history of sensors
+    absl::Time time = absl::InfinitePast();  // of a whole device, whose values may come long after they were measured
     // The time that the policy says instead, and that as an instant of the steady clock.
     std::optional<absl::Time> since;
     absl::Duration since_steady;
