@@ -172,7 +172,7 @@ class BmcReaderTest : public ::testing::Test {
             .logged_in = [this] { ++logins_; },
             .left_out = [this](BmcOmission why, size_t values) { left_out_[why] += values; },
             .period = [this](BmcTopic topic, absl::Duration period) { periods_[topic] = period; },
-            .up = [this](bool is_up) { is_up_ = is_up; }};
+            .state = [this](BmcState state) { is_up_ = state == BmcState::kUp; }};
   }
 
   BmcReader& reader() {
@@ -941,7 +941,7 @@ class CapturedTreeTest : public ::testing::Test {
                      .logged_in = [] {},
                      .left_out = [this](BmcOmission why, size_t values) { left_out_[why] += values; },
                      .period = [](BmcTopic, absl::Duration) {},
-                     .up = [](bool) {}};
+                     .state = [](BmcState) {}};
     reader_.emplace(BmcReaderOptions{.requests_per_minute = 120, .has_links = true}, std::move(events),
                     [] { return 0.0; });
     const absl::Duration end = now_ + absl::Seconds(12);

@@ -492,6 +492,7 @@ RC_GTEST_PROP(BoardRoundPropertyTest, RoundsAreBoundedAndValuesInRange, ()) {
   for (int pass = 0; pass < 2; ++pass) {
     board.capabilities = replies.Capabilities();
     for (const GroupRow& row : kBoardGroups) {
+      if (row.plan == nullptr) continue;
       board.log.clear();
       runner.Read(row.group);
       RC_ASSERT(board.log.size() <= row.commands_max);
