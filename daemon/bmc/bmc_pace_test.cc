@@ -37,6 +37,17 @@ TEST(RequestBudgetTest, IsThereAtOnce) {
   EXPECT_EQ(budget.NextTime(absl::Seconds(3)), absl::Seconds(60));
 }
 
+TEST(RequestBudgetTest, MayBeSharedWithAnother) {
+  RequestBudget before(3);
+  for (int i = 0; i < 2; ++i) before.Spend(absl::Seconds(i));
+  RequestBudget after(4, before);
+  for (int i = 2; i < 4; ++i) after.Spend(absl::Seconds(i));
+  EXPECT_EQ(after.NextTime(absl::Seconds(4)), absl::Seconds(60)) << "after the first of four";
+  EXPECT_EQ(before.NextTime(absl::Seconds(4)), absl::Seconds(61)) << "after the second: three are of the last minute";
+  EXPECT_EQ(RequestBudget(4, after).NextTime(absl::Seconds(4)), absl::Seconds(60)) << "of the third as well";
+  EXPECT_EQ(RequestBudget(4).NextTime(absl::Seconds(4)), absl::Seconds(4)) << "of another BMC";
+}
+
 TEST(BackOffTest, Doubles) {
   BackOff pause([] { return 0.0; });
   std::vector<absl::Duration> pauses;

@@ -102,7 +102,7 @@ std::string CodeLabel(int code) {
 // A text of the BMC, for a line.
 std::string Shown(const std::string& text) {
   constexpr size_t kTextMax = 80;
-  return absl::CEscape(text.substr(0, kTextMax));
+  return absl::CEscape(absl::StripAsciiWhitespace(text).substr(0, kTextMax));
 }
 
 bool IsSuccess(int code) { return code >= 200 && code < 300; }

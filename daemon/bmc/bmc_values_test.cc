@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -67,6 +69,19 @@ TEST(BmcReportTest, HasBounds) {
   EXPECT_EQ(ParseReport(report + "]}")->values.size(), kReportValuesMax);
 }
 
+TEST(BmcReportTest, SaysThatItIsCut) {
+  const std::string value = R"({"MetricProperty": "/a", "MetricValue": 1},)";
+  std::string most = R"({"MetricValues": [)";
+  for (size_t i = 0; i < kReportValuesMax; ++i) most += value;
+  for (const auto& [more, is_cut] :
+       {std::pair("", false), {"null, 7, {}, {\"MetricValue\": 1}, ", false}, {value.c_str(), true}}) {
+    const auto report = ParseReport(absl::StrCat(most, more, R"({}]})"));
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_EQ(report->is_cut, is_cut) << more;
+    EXPECT_EQ(report->values.size(), kReportValuesMax);
+  }
+}
+
 TEST(BmcResourceTest, HasAValueForEachMember) {
   const auto resource = ParseResource("/r", R"({"A": {"B": [1, {"C": true}], "D": null}, "E": -2.50, "F": "x"})");
   ASSERT_TRUE(resource.ok()) << resource.status();
@@ -75,11 +90,67 @@ TEST(BmcResourceTest, HasAValueForEachMember) {
   EXPECT_EQ(FindText(*resource, "/A"), std::nullopt);
 }
 
+TEST(BmcResourceTest, LeavesOutWhatIsTooDeep) {
+  const auto named = [](size_t bytes, const std::string& value) {
+    return absl::StrCat("{\"", std::string(bytes, 'n'), "\": ", value, "}");
+  };
+  // Each name takes a slash, too.
+  const std::string at_most = named(kNameMax, named(kPointerMax - kNameMax - 2, "1"));
+  const std::string longer = named(kNameMax, named(kPointerMax - kNameMax - 1, "1"));
+  EXPECT_EQ(ParseResource("/r", at_most)->values.size(), 1u);
+  EXPECT_EQ(ParseResource("/r", longer)->values.size(), 0u);
+
+  // As many values as there may be, below as many names as there may be: 1.6 GB of pointers.
+  std::string deep = "[0";
+  for (size_t i = 0; i < kLeavesMax - 3; ++i) deep += ",0";
+  deep += "]";
+  for (size_t i = 0; i < kDepthMax - 2; ++i) deep = named(kNameMax, deep);
+  const auto resource = ParseResource("/r", absl::StrCat(R"({"A": 1, "B": )", deep, R"(, "C": 2})"));
+  ASSERT_TRUE(resource.ok()) << resource.status();
+  EXPECT_THAT(Lines(*resource), ElementsAre("/r#/A=1", "/r#/C=2"));
+}
+
+TEST(BmcResourceTest, HasTheTimeOfItsReading) {
+  for (const auto& [members, time] : {
+           std::pair(R"("ReadingTime": "2026-06-29T08:05:27Z", "Reading": 1)",
+                     std::optional(absl::FromUnixSeconds(1782720327))),
+           {R"("Reading": 1, "ReadingTime": "1971-01-01T00:00:00Z")", absl::FromUnixSeconds(365 * 86400)},
+           {R"("ReadingTime": "1970-12-31T23:59:59Z")", std::nullopt},
+           {R"("ReadingTime": "1970-01-01T00:00:00.000+00:00")", std::nullopt},
+           {R"("ReadingTime": null)", std::nullopt},
+           {R"("ReadingTime": 1782720327)", std::nullopt},
+           {R"("Timestamp": "2026-06-29T08:05:27Z", "Peak": {"ReadingTime": "2026-06-29T08:05:27Z"})", std::nullopt},
+           {R"("Reading": 1)", std::nullopt},
+       }) {
+    EXPECT_EQ(ParseResource("/r", absl::StrCat("{", members, "}"))->time, time) << members;
+  }
+}
+
 TEST(BmcResourceTest, HasMembers) {
   const auto collection = ParseResource(
       "/c", R"({"@odata.id": "/c", "Members": [{"@odata.id": "/c/1"}, {"@odata.id": "/c/2"}, {"@odata.id": "/c/1"}]})");
   EXPECT_THAT(MembersOf(*collection), ElementsAre("/c/1", "/c/2"));
   EXPECT_TRUE(MembersOf(*ParseResource("/c", R"({"Members": null})")).empty());
+}
+
+TEST(BmcResourceTest, HasABoundOfMembers) {
+  std::string many;
+  for (size_t i = 0; i < kMembersMax + 2; ++i)
+    absl::StrAppend(&many, i == 0 ? "" : ",", R"({"@odata.id": "/c/)", i, R"("})");
+  const auto members = MembersOf(*ParseResource("/c", absl::StrCat(R"({"Members": [)", many, "]}")));
+  EXPECT_EQ(members.size(), kMembersMax);
+  EXPECT_EQ(members.back(), absl::StrCat("/c/", kMembersMax - 1));
+}
+
+TEST(BmcLinkTest, IsAPathOfTheSameOrigin) {
+  EXPECT_EQ(PathOr("/redfish/v1/S?$skip=1", "/else"), "/redfish/v1/S?$skip=1");
+  EXPECT_EQ(PathOr(std::string(1024, '/').replace(1, 1, "a"), "").size(), 1024u);
+  for (const std::string link : {"", "redfish", "?$skip=1", "https://evil.example.org/s", "//evil.example.org/s",
+                                 "/a b", "/a\r\nX: y", "/\xc3\xa4", "/\x7f"}) {
+    EXPECT_EQ(PathOr(link, "/else"), "/else") << link;
+  }
+  EXPECT_EQ(PathOr("/" + std::string(1024, 'a'), "/else"), "/else");
+  EXPECT_EQ(PathOr(std::nullopt, "/else"), "/else");
 }
 
 TEST(BmcLogTest, HasTheTextsWithXids) {

@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/board/sensor_families.h"
 #include "proto/mailbox/board_items.h"
 
 namespace sideband::daemon {
@@ -82,6 +84,23 @@ TEST_F(GpuValuesTest, AGroupIsAsOldAsItsOldestValue) {
   EXPECT_EQ(reading->samples.at(BoardGroup::kPower), At(absl::Seconds(98)));
 }
 
+TEST_F(GpuValuesTest, TheActivityOfTheMemoryDoesNotAgeTheOthers) {
+  const auto group = [](const BoardReading& reading, const char* name) {
+    const auto family = std::ranges::find(SensorFamilies(), std::string(name), &SensorFamily::name);
+    EXPECT_NE(family, SensorFamilies().end()) << name;
+    return family->GroupIn(reading);
+  };
+  Take("oem/nvidia/smactivitypercent", "50", absl::Seconds(99), absl::Seconds(100));
+  EXPECT_EQ(group(*gpu_.Reading(At(absl::Seconds(100))), "sideband_board_dram_usage_ratio"), BoardGroup::kMetrics);
+  Take("bandwidthpercent", "12.5", absl::Seconds(90), absl::Seconds(100));
+  const auto reading = gpu_.Reading(At(absl::Seconds(100)));
+  EXPECT_EQ(reading->metrics.scopes.at({}).ratios.at(mailbox::MetricId::kDramUsage), 0.125);
+  EXPECT_EQ(reading->samples.at(BoardGroup::kMetrics), At(absl::Seconds(99)));
+  EXPECT_EQ(reading->samples.at(BoardGroup::kMemoryActivity), At(absl::Seconds(90)));
+  EXPECT_EQ(group(*reading, "sideband_board_dram_usage_ratio"), BoardGroup::kMemoryActivity);
+  EXPECT_EQ(group(*reading, "sideband_board_sm_activity_ratio"), BoardGroup::kMetrics);
+}
+
 TEST_F(GpuValuesTest, WhatStopsComingIsAbsent) {
   Take("temp_0", "40", absl::Seconds(100), absl::Seconds(100));
   Take("power_0", "200", absl::Seconds(110), absl::Seconds(110));
@@ -90,6 +109,7 @@ TEST_F(GpuValuesTest, WhatStopsComingIsAbsent) {
   EXPECT_TRUE(reading->temperature.celsius.empty());
   EXPECT_FALSE(reading->samples.contains(BoardGroup::kTemperature));
   EXPECT_FALSE(reading->power.watts.empty());
+  EXPECT_EQ(gpu_.size(), 1u);
 }
 
 TEST_F(GpuValuesTest, TimesNeverGoBackAndAreNeverAhead) {

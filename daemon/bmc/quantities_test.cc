@@ -43,6 +43,9 @@ TEST(LocateTest, FindsTheGpuAndTheMember) {
                      BmcResource::kMemory, "oem/nvidia/rowremappingfailed"},
            PlaceCase{"/redfish/v1/Systems/HGX_Baseboard_0/Processors/GPU_0#/Model", "GPU_0", BmcResource::kProcessor,
                      "model"},
+           PlaceCase{"/redfish/v1/Chassis/HGX_GPU_0#/Status/Health", "GPU_0", BmcResource::kChassis, "status/health"},
+           PlaceCase{"/redfish/v1/Chassis/GPU_SXM_3/#Status/HealthRollup", "GPU_SXM_3", BmcResource::kChassis,
+                     "status/healthrollup"},
        }) {
     const Located located = Locate(of.property);
     ASSERT_TRUE(located.place.has_value()) << of.property;
@@ -89,6 +92,9 @@ TEST(LocateTest, KnowsNothingElse) {
         "/redfish/v1",
         "/redfish/v1/Chassis/HGX_GPU_0/Sensors",
         "/redfish/v1/Chassis/HGX_GPU_0",
+        "/redfish/v1/Chassis/HGX_GPU_0#/",
+        "/redfish/v1/Chassis/HGX_Chassis_0#/Status/Health",
+        "/redfish/v1/Systems/HGX_GPU_0#/Status/Health",
         "/redfish/v1/Chassis/HGX_Chassis_0/Sensors/HGX_Chassis_0_TotalGPU_Power_0",
         "/redfish/v1/Chassis/OAM_0/Sensors/GPU_TOTAL_POWER/Reading",
         "/redfish/v1/Chassis/OAM_x/Sensors/GPU_x_POWER",
@@ -179,6 +185,91 @@ TEST(BmcQuantityTest, LeavesOutWhatIsNotKnown) {
   }
   EXPECT_EQ(ParseSample(row, "32.9375").omission, std::nullopt);
   EXPECT_EQ(ParseSample(row, "32.9375").sample.number, 32.9375);
+}
+
+TEST(BmcQuantityTest, WhatStandsForUnknownIsLeftOut) {
+  const std::string gpu = "/redfish/v1/Systems/S/Processors/GPU_0", dram = "/redfish/v1/Systems/S/Memory/GPU_0_DRAM_0";
+  for (const auto& [property, text] : {
+           std::pair(gpu + "/ProcessorMetrics#/PCIeErrors/ReplayCount", "4294967295"),
+           {gpu + "/ProcessorMetrics#/CacheMetricsTotal/LifeTime/UncorrectableECCErrorCount", "4294967295"},
+           {gpu + "/ProcessorMetrics#/PowerLimitThrottleDuration", "PT4294967295S"},
+           {gpu + "/ProcessorMetrics#/OperatingSpeedMHz", "65535"},
+           {gpu + "/ProcessorMetrics#/OperatingSpeedMHz", "4294967295"},
+           {gpu + "#/MaxSpeedMHz", "65535"},
+           {gpu + "#/MinSpeedMHz", "0"},
+           {gpu + "#/MemorySummary/TotalMemorySizeMiB", "0"},
+           {gpu + "/EnvironmentMetrics#/PowerLimitWatts/SetPoint", "65535"},
+           {gpu + "/EnvironmentMetrics#/PowerLimitWatts/AllowableMax", "4294967295"},
+           {gpu + "/Ports/NVLink_0/Metrics#/RXErrors", "4294967295"},
+           {gpu + "/Ports/NVLink_0/Metrics#/TXBytes", "4294967295"},
+           {dram + "/MemoryMetrics#/OperatingSpeedMHz", "65535"},
+           {dram + "/MemoryMetrics#/LifeTime/CorrectableECCErrorCount", "4294967295"},
+           {std::string("/redfish/v1/Chassis/HGX_GPU_0/PCIeDevices/GPU_0#/PCIeInterface/LanesInUse"), "65535"},
+           {std::string("/redfish/v1/Chassis/HGX_GPU_0/Sensors/HGX_GPU_0_Energy_0"), "4294967295"},
+       }) {
+    EXPECT_EQ(ParseSample(Row(BmcVendor::kNvidia, property.c_str()), text).omission, BmcOmission::kOutOfRange)
+        << property;
+  }
+  // Its neighbours are counts.
+  const BmcQuantity& row = Row(BmcVendor::kNvidia, (gpu + "/ProcessorMetrics#/PCIeErrors/ReplayCount").c_str());
+  EXPECT_EQ(ParseSample(row, "4294967294").counter, 4'294'967'294u);
+  EXPECT_EQ(ParseSample(row, "4294967296").counter, 4'294'967'296u);
+}
+
+TEST(BmcQuantityTest, WhatIsWrongInFirmwareHasNoRow) {
+  const std::string gpu = "/redfish/v1/Systems/S/Processors/GPU_0";
+  for (const char* const member : {
+           "/ProcessorMetrics#/Oem/Nvidia/PCIeTXBytes",
+           "/ProcessorMetrics#/Oem/Nvidia/PCIeRXBytes",
+           "/ProcessorMetrics#/Oem/Nvidia/SMUtilizationPercent",
+           "/ProcessorMetrics#/Oem/Nvidia/AccumulatedGPUContextUtilizationDuration",
+           "/ProcessorMetrics#/Oem/Nvidia/AccumulatedSMUtilizationDuration",
+           "/ProcessorMetrics#/BandwidthPercent",
+           "/EnvironmentMetrics#/PowerLimitWatts/Reading",
+           "/EnvironmentMetrics#/TemperatureCelsius/Reading",
+           "/EnvironmentMetrics#/TemperatureCelsius",
+           "/EnvironmentMetrics#/PowerWatts/Reading",
+           "/EnvironmentMetrics#/EnergyJoules/Reading",
+           "/Ports/NVLink_0/Metrics#/Oem/Nvidia/BitErrorRate",
+           "/Ports/NVLink_0/Metrics#/Oem/Nvidia/TotalRawBER",
+           "/Ports/NVLink_0/Metrics#/Oem/Nvidia/EffectiveBER",
+           "/Ports/NVLink_0/Metrics#/Oem/Nvidia/IntentionalLinkDownCount",
+           "/Ports/NVLink_0/Metrics#/Oem/Nvidia/TXWait",
+       }) {
+    for (const BmcVendor vendor : {BmcVendor::kNvidia, BmcVendor::kAmd}) {
+      const Located located = Locate(gpu + member);
+      ASSERT_TRUE(located.place.has_value()) << member;
+      EXPECT_EQ(FindQuantity(vendor, *located.place), nullptr) << member;
+    }
+  }
+}
+
+TEST(BmcQuantityTest, SensorsHaveUnits) {
+  for (const BmcQuantity& row : BmcQuantities()) {
+    const bool is_sensor = row.resource == BmcResource::kSensor;
+    ASSERT_EQ(row.unit != nullptr, is_sensor) << row.member;
+    if (!is_sensor) continue;
+    const char* const unit = row.group == BoardGroup::kPower ? "W" : row.group == BoardGroup::kEnergy ? "J" : "Cel";
+    EXPECT_STREQ(row.unit, unit) << row.member;
+  }
+}
+
+TEST(BmcQuantityTest, HealthIsAWordAndTheWorstCounts) {
+  for (const BmcVendor vendor : {BmcVendor::kNvidia, BmcVendor::kAmd}) {
+    const BmcQuantity& health = Row(vendor, "/redfish/v1/Systems/S/Processors/GPU_0#/Status/Health");
+    const BmcQuantity& rollup = Row(vendor, "/redfish/v1/Systems/S/Processors/GPU_0#/Status/HealthRollup");
+    for (const auto& [of_gpu, of_parts, worst] : {std::tuple("OK", "ok", BoardHealth::kOk),
+                                                  {"OK", "Warning", BoardHealth::kWarning},
+                                                  {"Warning", "OK", BoardHealth::kWarning},
+                                                  {"CRITICAL", "Warning", BoardHealth::kCritical}}) {
+      BoardReading reading;
+      health.set(ParseSample(health, of_gpu).sample, reading);
+      rollup.set(ParseSample(rollup, of_parts).sample, reading);
+      EXPECT_EQ(reading.health.worst, worst) << of_gpu << of_parts;
+    }
+    EXPECT_EQ(ParseSample(health, "Fine").omission, BmcOmission::kUnknownWord);
+    EXPECT_EQ(ParseSample(health, "").omission, BmcOmission::kNull);
+  }
 }
 
 TEST(BmcQuantityTest, ThrottleReasonsAreWords) {
