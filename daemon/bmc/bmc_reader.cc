@@ -685,7 +685,7 @@ void BmcReader::TakeTask(Task& task, const BmcAnswer& answer, const BoardTime& n
   const absl::StatusOr<bool> is_read_on = ReadTask(task, answer, now);
   if (!is_read_on.ok()) {
     PostponeTask(task, std::string(is_read_on.status().message()), now.steady);
-    // Such an answer stays as it is.
+    // The next answer would be the same.
     constexpr int kRefusals[] = {400, 403, 404, 405, 410};
     const bool is_refused = answer.status.ok() && std::ranges::count(kRefusals, answer.code) > 0;
     task.refusals = is_refused ? task.refusals + 1 : 0;

@@ -100,7 +100,7 @@ TEST(BmcResourceTest, LeavesOutWhatIsTooDeep) {
   EXPECT_EQ(ParseResource("/r", at_most)->values.size(), 1u);
   EXPECT_EQ(ParseResource("/r", longer)->values.size(), 0u);
 
-  // As many values as there may be, below as many names as there may be: 1.6 GB of pointers.
+  // The most values, each below the most names: 1.6 GB of pointers.
   std::string deep = "[0";
   for (size_t i = 0; i < kLeavesMax - 3; ++i) deep += ",0";
   deep += "]";

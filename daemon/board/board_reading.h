@@ -287,7 +287,7 @@ struct PartitionReading {
   std::vector<MetricScope> scopes;  // that exist, besides the whole device
 };
 
-// What a BMC thinks of a GPU, as Redfish names it.
+// The health of a GPU as its BMC judges it, by the words of Redfish.
 enum class BoardHealth : uint8_t { kOk, kWarning, kCritical };
 struct HealthReading {
   std::optional<BoardHealth> worst;

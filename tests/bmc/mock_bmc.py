@@ -16,6 +16,7 @@ import argparse
 import base64
 import collections
 import datetime
+import email.utils
 import hashlib
 import http.server
 import json
@@ -202,6 +203,7 @@ class MockBmc:
             for fault in list(self._faults):
                 if fault.matches(method, target.partition("?")[0]):
                     fault.apply(answer)
+            answer.fields["Date"] = email.utils.format_datetime(self.clock.now(), usegmt=True)
             self.requests.append(Request(at, method, target, answer.status, token))
             return answer
         finally:
@@ -218,16 +220,21 @@ class MockBmc:
         if method == "POST" and path in (sessions, sessions + "/Members"):
             return self._log_in(sessions, body)
         if method not in ("GET", "HEAD") and not (method == "DELETE" and path.startswith(sessions + "/")):
-            self.writes.append(Write(time.monotonic(), method, path, body))
-            return error(403, "InsufficientPrivilege", "This account only reads.")
+            return self._refuse_write(method, path, body)
         if path in OPEN:
             is_xml = path.endswith("$metadata")
             return Answer(200, OPEN[path], **({"Content-Type": "application/xml"} if is_xml else {}))
         if path != ROOT and not self._is_authorized(fields):
             return error(401, "NoValidSession", "Log in.", **{"WWW-Authenticate": 'Basic realm="mock"'})
+        if method == "DELETE" and self.sessions.get(fields.get("X-Auth-Token"), ("",))[0] != path:
+            return self._refuse_write(method, path, body)  # another's session
         if path == sessions or path.startswith(sessions + "/"):
             return self._session(method, sessions, path)
         return self._get(path, query, fields)
+
+    def _refuse_write(self, method, path, body):
+        self.writes.append(Write(time.monotonic(), method, path, body))
+        return error(403, "InsufficientPrivilege", "This account only reads.")
 
     # --- Sessions.
 
@@ -282,6 +289,8 @@ class MockBmc:
         if not self._is_right(user, password):
             return error(401, "ResourceAtUriUnauthorized", "Wrong user or password, or the account is locked.")
         if len(self.sessions) >= self.session_limit:
+            if self.session_limit_status == 400:  # as Dell's
+                return error(400, "RAC0218", "The maximum number of user sessions is reached.", registry="IDRAC.2.8")
             return error(self.session_limit_status, "SessionLimitExceeded", "There are too many sessions.")
         self._numbers += 1
         token, uri = secrets.token_hex(16), "%s/%d" % (sessions, self._numbers)

@@ -158,7 +158,9 @@ class SessionTest(BmcTestCase):
         first, second, third = (self.client(bmc, log_in=False) for _ in range(3))
         self.assertEqual([client.log_in() for client in (first, second, third)], [201, 201, 503])
         bmc.session_limit_status = 400
-        self.assertEqual(third.log_in(), 400)
+        status, _, body = third.ask(SESSIONS, "POST", {"UserName": bmc.user, "Password": bmc.password})
+        self.assertEqual((status, json.loads(body)["error"]["@Message.ExtendedInfo"][0]["MessageId"]),
+                         (400, "IDRAC.2.8.RAC0218"))
         self.assertEqual(first.status(first.session, "DELETE"), 204)
         self.assertEqual(third.log_in(), 201)
 
@@ -183,6 +185,16 @@ class SessionTest(BmcTestCase):
             self.assertEqual(client.ask(GPU, method, {"a": 1})[0], 403, method)
         self.assertEqual([(write.method, write.path, write.body) for write in bmc.writes],
                          [(method, GPU, b'{"a": 1}') for method in ("POST", "PUT", "PATCH", "DELETE")])
+
+    def test_a_session_ends_by_its_own_token_alone(self):
+        bmc, client = self.start_both()
+        other = self.client(bmc)
+        self.assertEqual([client.status(path, "DELETE") for path in (other.session, SESSIONS + "/9", SESSIONS)],
+                         [403] * 3)
+        self.assertEqual([write.path for write in bmc.writes], [other.session, SESSIONS + "/9", SESSIONS])
+        self.assertEqual(other.status(other.session, "DELETE"), 204)
+        self.assertEqual((other.status(client.session, "DELETE"), len(bmc.writes)), (401, 3))
+        self.assertEqual(client.status(ROOT + "/Systems"), 200)
 
 
 class CountTest(BmcTestCase):
@@ -323,6 +335,7 @@ class MachineTest(BmcTestCase):
         first = newest()
         self.assertEqual(first.year, 2000)
         self.until(lambda: newest() > first)
+        self.assertRegex(client.ask(ROOT)[1]["Date"], r"\ASat, 01 Jan 2000 12:0\d:\d\d GMT\Z")
         bmc.clock.jump(-3600)
         self.assertLess(newest(), first)
         bmc.clock.freeze()
@@ -330,6 +343,41 @@ class MachineTest(BmcTestCase):
         before = bmc.values()
         self.until(lambda: bmc.values() != before)
         self.assertTrue(client.json(ROOT + "/Managers/HGX_BMC_0")["DateTime"].startswith("2000-01-01T11:"))
+
+    def test_slow_values_of_a_report_have_different_ages(self):
+        bmc, client = self.start_both()
+        bmc.clock.freeze()
+        for report, oldest in ((ENVIRONMENT, 0), (MEMORY, 28), (REPORTS + "/HGX_ProcessorMetrics_0", 28)):
+            ages = [(bmc.clock.now() - datetime.datetime.fromisoformat(value["Timestamp"])).total_seconds()
+                    for value in client.json(report)["MetricValues"]]
+            self.assertLess(min(ages), 2, report)
+            self.assertTrue(oldest <= max(ages) < 30.01, report)
+
+    def test_health(self):
+        bmc, client = self.start_both()
+        report = REPORTS + "/HGX_HealthMetrics_0"
+        self.assertEqual(set(client.values(report).values()), {"OK"})
+        bmc.machine.health["GPU_SXM_2"] = "Critical"
+        values = client.values(report)
+        ill = ROOT + "/Chassis/HGX_GPU_SXM_2#/Status/Health"
+        board = ROOT + "/Systems/HGX_Baseboard_0#/Status/Health"
+        self.assertCountEqual([name for name, word in values.items() if word == "Critical"],
+                              [ill, ill + "Rollup", board, board + "Rollup"])
+        self.assertEqual(client.json(GPU.replace("_1", "_2"))["Status"],
+                         {"State": "Enabled", "Health": "Critical", "HealthRollup": "Critical"})
+        self.assertEqual(client.json(GPU)["Status"], mock_machine.OK)
+        for value in client.json(report)["MetricValues"]:
+            age = bmc.clock.now() - datetime.datetime.fromisoformat(value["Timestamp"])
+            self.assertGreater(age, datetime.timedelta(days=70), "it says when the health has changed")
+
+    def test_what_the_machine_is(self):
+        for machine in (mock_machine.HgxMachine(1), mock_machine.HgxMachine(1, prefix=False),
+                        mock_machine.UbbMachine(1)):
+            _, client = self.start_both(machine=machine)
+            tray = client.json(client.json(ROOT + "/Systems")["Members"][0]["@odata.id"])
+            self.assertRegex("%(Manufacturer)s %(Model)s" % tray, r"\A(NVIDIA Mock HGX|AMD Mock UBB)\Z")
+            manager = client.json(tray["Links"]["ManagedBy"][0]["@odata.id"])
+            self.assertEqual(manager["FirmwareVersion"], "mock-1.0")
 
     def test_amds_timestamps_are_when_a_value_changed(self):
         _, client = self.start_both(machine=mock_machine.UbbMachine(8))
@@ -472,6 +520,11 @@ class FaultTest(BmcTestCase):
         start = time.monotonic()
         client.ask(MEMORY)
         self.assertGreaterEqual(time.monotonic() - start, 0.1)
+        until = threading.Event()
+        threading.Timer(0.1, until.set).start()
+        bmc.inject("held", until=until, times=1)
+        client.ask(MEMORY)
+        self.assertTrue(until.is_set())
         bmc.inject("huge_header", times=1)
         with self.assertRaises(http.client.LineTooLong):
             client.ask(MEMORY)

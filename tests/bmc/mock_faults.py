@@ -10,6 +10,7 @@ import json
 import re
 import socket
 import struct
+import threading
 import time
 
 REASONS = {200: "OK", 201: "Created", 204: "No Content", 304: "Not Modified", 308: "Permanent Redirect",
@@ -46,9 +47,10 @@ class Answer:
         return head.encode("latin-1") + (b"" if without_body else self.body)
 
 
-def error(status, message_id, message, **fields):
+def error(status, message_id, message, registry="Base.1.16", **fields):
     """An answer with Redfish's body of an error."""
-    known = {"MessageId": "Base.1.16." + message_id, "Message": message, "Severity": "Warning", "Resolution": "None."}
+    known = {"MessageId": "%s.%s" % (registry, message_id), "Message": message, "Severity": "Warning",
+             "Resolution": "None."}
     body = {"error": {"code": known["MessageId"], "message": message, "@Message.ExtendedInfo": [known]}}
     return Answer(status, json.dumps(body).encode(), **fields)
 
@@ -202,6 +204,13 @@ def _slow(connection, wire, stopped, seconds):
     return send_all(connection, wire, stopped)
 
 
+def _held(connection, wire, stopped, until):
+    """Sends when `until`, a threading.Event, is set."""
+    while not until.wait(0.02) and not stopped.is_set():
+        pass
+    return send_all(connection, wire, stopped)
+
+
 def _drip(connection, wire, stopped, size, seconds):
     for at in range(0, len(wire), size):
         if stopped.wait(seconds):
@@ -242,6 +251,7 @@ def _way(send):
 
 
 VALUES = "MetricValue,Reading"
+NEVER = threading.Event()
 FAULTS = {
     # The status.
     "busy": (_status, {"status": 503, "retry_after": None, "message": "ServiceTemporarilyUnavailable"}),
@@ -276,6 +286,7 @@ FAULTS = {
     "huge_header": (lambda answer, size: _fields(answer, Padding="x" * size), {"size": 70000}),
     "slow": (_way(_slow), {"seconds": 1.0}),
     "silent": (_way(_silent), {"seconds": 60.0}),
+    "held": (_way(_held), {"until": NEVER}),
     "drip": (_way(_drip), {"size": 1, "seconds": 0.1}),
     "truncated": (_way(_truncated), {"part": 0.5}),
     "reset": (_way(_reset), {"part": 0.5}),

@@ -68,6 +68,8 @@ def constant(value):
     return lambda t, gpu: value
 
 
+HEALTH = constant("OK")  # of a GPU, which Machine.health may have ill
+
 class Counter:
     """Never falls, but for a reset or a wrap at `wraps_at`. `total(t, gpu)` is what was counted; `show` its form."""
 
@@ -125,6 +127,10 @@ ACTIVITIES = {"GraphicsEngineActivity": 80, "SMActivity": 70, "SMOccupancy": 45,
               "FP16Activity": 20, "FP32Activity": 15, "FP64Activity": 5, "IntegerActivityUtilization": 12,
               "DMMAUtilization": 3, "HMMAUtilization": 35, "IMMAUtilization": 2, "NVDecUtilization": 6,
               "NVJpgUtilization": 4, "NVOfaUtilization": 1}
+# From this period on, firmware samples one value after the other: those of a report have different ages.
+SPREAD_S = 30
+# How long before the start the health was last found to be another one, which is all that its times say.
+HEALTH_AGE_S = 75 * 86400
 # {report, or None where only resources show it: (period of its samples in seconds,
 #  [(resource, JSON pointer or "" of a sensor, value)])}
 HGX = {
@@ -142,7 +148,7 @@ HGX = {
     ] + [(METRICS, "/Oem/Nvidia/%sBandwidthGbps" % name, wave(middle, middle / 4, 45)) for name, middle in (
         ("PCIeRawTx", 120), ("PCIeRawRx", 90), ("NVLinkDataTx", 800), ("NVLinkDataRx", 760), ("NVLinkRawTx", 880),
         ("NVLinkRawRx", 836))]),
-    "HGX_ProcessorMetrics_0": (10, [
+    "HGX_ProcessorMetrics_0": (SPREAD_S, [
         (METRICS, "/OperatingSpeedMHz", wave(1700, 250, step=1)),
         (METRICS, "/BandwidthPercent", wave(75, 15)),
         (METRICS, "/Oem/Nvidia/SMUtilizationPercent", constant(0.0)),
@@ -161,7 +167,7 @@ HGX = {
     ] + [(METRICS, "/PCIeErrors/%sCount" % name, every(seconds)) for name, seconds in (
         ("CorrectableError", 25), ("NonFatalError", 9e9), ("FatalError", 9e9), ("L0ToRecovery", 60), ("Replay", 50),
         ("ReplayRollover", 9e9), ("NAKSent", 70), ("NAKReceived", 80), ("UnsupportedRequest", 9e9))]),
-    "HGX_MemoryMetrics_0": (20, [
+    "HGX_MemoryMetrics_0": (SPREAD_S, [
         (MEMORY + "/MemoryMetrics", "/OperatingSpeedMHz", constant(2619)),
         (MEMORY + "/MemoryMetrics", "/BandwidthPercent", wave(55, 20)),
         (MEMORY + "/MemoryMetrics", "/CapacityUtilizationPercent", wave(70, 10, step=1)),
@@ -174,6 +180,8 @@ HGX = {
         ("MaxAvailabilityBank", constant(639)), ("HighAvailabilityBank", constant(1)),
         ("PartialAvailabilityBank", constant(0)), ("LowAvailabilityBank", constant(0)),
         ("NoAvailabilityBank", constant(0)))]),
+    "HGX_HealthMetrics_0": (1, [(uri, "/Status/" + name, HEALTH) for uri in (
+        CHASSIS, "/redfish/v1/Systems/HGX_Baseboard_0") for name in ("Health", "HealthRollup")]),
     "HGX_ProcessorPortMetrics_0": (5, [
         (PORT, "/CurrentSpeedGbps", constant(212.5)),
         (PORT + "/Metrics", "/RXBytes", rate(4.75e9, start=10**12)),
@@ -198,7 +206,9 @@ HGX = {
         # The distance to the limit, as firmware has it.
         (GPU + "/EnvironmentMetrics", "/TemperatureCelsius/Reading",
          lambda t, gpu: round(87 - wave(58, 9, step=1 / 256)(t, gpu), 6)),
-        (GPU, "/OperatingSpeedMHz", wave(1700, 250, step=1))]),
+        (GPU, "/OperatingSpeedMHz", wave(1700, 250, step=1)),
+        (GPU, "/Status/Health", HEALTH),
+        (GPU, "/Status/HealthRollup", HEALTH)]),
 }
 # The table of AMD's boards; "/Reading" is part of a sensor's URI there.
 OAM, UBB_GPU, UBB_MEMORY = ("/redfish/v1/Chassis/OAM_{n}", "/redfish/v1/Systems/UBB/Processors/GPU{n}",
@@ -227,6 +237,7 @@ UBB = {
         ("/redfish/v1/Chassis/UBB/Sensors/UBB_POWER", "", wave(5200, 100, step=1)),
         ("/redfish/v1/Chassis/RETIMER_{n}/Sensors/RETIMER_{n}_TEMP", "", wave(76, 3, step=1)),
         ("/redfish/v1/Chassis/RETIMER_{n}/Sensors/RETIMER_{n}_LINK_WIDTH", "", constant(16))]),
+    None: (1, [(UBB_GPU, "/Status/Health", HEALTH), (UBB_GPU, "/Status/HealthRollup", HEALTH)]),
 }
 
 
@@ -236,6 +247,11 @@ class Row:
     def __init__(self, report, period_s, uri, pointer, value, gpu, owner):
         self.report, self.period_s, self.uri, self.pointer = report, period_s, uri, pointer
         self.value, self.gpu, self.owner = value, gpu, owner
+        self.phase_s = 0
+
+    def sampled(self, t):
+        """When the sample was taken that is shown at `t`; before the start, it may be."""
+        return (t - self.phase_s) // self.period_s * self.period_s + self.phase_s
 
 
 def put(resource, pointer, value):
@@ -256,6 +272,7 @@ class Machine:
     time_s         the values of this time, in place of the elapsed one; None: they move
     absent         names of GPUs whose State is Absent
     fixed          {MetricProperty: the value that report and resource show}
+    health         {GPU: "Warning" or "Critical"}; the others are "OK"
     wraps_at       where every counter begins again at 0
     manager_state  the BMC's own State
     """
@@ -266,16 +283,19 @@ class Machine:
     def __init__(self, gpus):
         self.names = [self.name(n) for n in range(gpus)]
         self.time_s, self.absent, self.fixed, self.wraps_at = None, set(), {}, None
-        self.manager_state = "Enabled"
+        self.manager_state, self.health = "Enabled", {}
         self.restarted = datetime.datetime(2024, 1, 1, tzinfo=UTC)
         self._resets, self._static, self._log = {}, {}, []
         self._rows = [Row(report, period_s, uri.format(gpu=gpu, n=n, port=port), pointer, value, n, "{" in uri and gpu)
                       for report, (period_s, rows) in self.table.items() for n, gpu in enumerate(self.names)
                       for uri, pointer, value in rows if "{" in uri or n == 0
                       for port in range(self.ports if "{port}" in uri else 1)]
-        self._by_uri = {}
+        self._by_uri, spread = {}, 0
         for row in self._rows:
             self._by_uri.setdefault(row.uri, []).append(row)
+            if row.period_s == SPREAD_S:
+                spread += (5 ** 0.5 - 1) / 2  # any so many in a row are far from each other
+                row.phase_s = round(spread % 1 * SPREAD_S, 3)
         self.build()
 
     def reset_counters(self, gpu, clock):
@@ -299,7 +319,9 @@ class Machine:
             return self.fixed[self.property(row)]
         if t is None:
             t = clock.elapsed_s() if self.time_s is None else self.time_s
-        sampled = t // row.period_s * row.period_s
+        sampled = max(0, row.sampled(t))
+        if row.value is HEALTH:
+            return self._health_of(row)
         if not isinstance(row.value, Counter):
             return row.value(sampled, row.gpu)
         counted = row.value.total(sampled, row.gpu)
@@ -336,6 +358,12 @@ class Machine:
             resource["Status"] = {**OK, "State": self.manager_state}
             resource["LastResetTime"] = self.restarted.isoformat(timespec="seconds")
         return json.dumps(resource).encode()
+
+    def _health_of(self, row):
+        """That of the whole board is the worst one of its GPUs."""
+        if row.owner:
+            return self.health.get(row.owner, "OK")
+        return next((word for word in ("Critical", "Warning") if word in self.health.values()), "OK")
 
     def _is_there(self, row):
         return row.owner not in self.absent
@@ -406,6 +434,7 @@ class Machine:
         self.add(ROOT + "/Systems/" + system, "#ComputerSystem.v1_22_0.ComputerSystem", Status=OK, PowerState="On",
                  SystemType="Physical", Processors=link("%s/Systems/%s/Processors" % (ROOT, system)),
                  Memory=link("%s/Systems/%s/Memory" % (ROOT, system)), Manufacturer=vendor, Model=product,
+                 Links={"Chassis": [link("%s/Chassis/%s" % (ROOT, chassis[0]))], "ManagedBy": [link(self.manager)]},
                  Boot={"BootSourceOverrideEnabled": "Disabled"},
                  Actions={"#ComputerSystem.Reset": {
                      "target": "%s/Systems/%s/Actions/ComputerSystem.Reset" % (ROOT, system),
@@ -506,7 +535,7 @@ class HgxMachine(Machine):
         self.add(uri, "#Sensor.v1_7_0.Sensor", ReadingType=kind, ReadingUnits=unit, Status=dict(OK), **more)
 
     def metric_values(self, row, value, clock):
-        sampled = clock.stamped_s() // row.period_s * row.period_s
+        sampled = -HEALTH_AGE_S if row.value is HEALTH else row.sampled(clock.stamped_s())
         common = {"Timestamp": clock.at(sampled).isoformat(timespec="milliseconds")}
         if row.report == "HGX_PlatformEnvironmentMetrics_0":
             common["Oem"] = {"Nvidia": {"MetricValueStale": clock.elapsed_s() - sampled > 0.75}}
@@ -594,7 +623,7 @@ class UbbMachine(Machine):
     def _changed(self, row, clock):
         if row.pointer:
             return clock.now().isoformat(timespec="seconds")
-        sampled = clock.stamped_s() // row.period_s * row.period_s
+        sampled = row.sampled(clock.stamped_s())
         for age in range(self.longest_walk_s):
             if self.value(row, clock, sampled - age - row.period_s) != self.value(row, clock, sampled):
                 return clock.at(sampled - age).isoformat(timespec="seconds")

@@ -15,32 +15,18 @@ import sys
 import time
 import unittest
 
+import bmc_site
 import exposition
 import process_memory
 import programs
 import site_layout
+from bmc_site import INTERVAL_S, PASSWORD, STALE_S
 
 sys.path.append(programs.runfile("tests/bmc"))
 import mock_bmc  # noqa: E402 pylint: disable=wrong-import-position
-import mock_faults  # noqa: E402 pylint: disable=wrong-import-position
 import mock_machine  # noqa: E402 pylint: disable=wrong-import-position
 
 _NGINX = os.path.join(os.environ.get("SIDEBAND_NGINX") or "/usr/sbin", "nginx")
-PASSWORD = "correct-horse-battery-7"
-# The shortest interval of a BMC; a value is shown for three.
-INTERVAL_S = 5
-STALE_S = 3 * INTERVAL_S
-
-BMCS = """bmcs:
-  - name: node3
-    url: %s
-    %s
-    user: sideband
-    password_file: bmc.password
-    requests_per_minute: %d
-    links: %s
-    devices: %s
-"""
 
 
 def number_of(text):
@@ -52,60 +38,7 @@ def number_of(text):
     return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
-class BmcSite(site_layout.Site):
-    """A site whose only devices are those of a BMC."""
-
-    def __init__(self, machine, requests_per_minute=120, **behaviour):
-        super().__init__()
-        self.requests_per_minute = requests_per_minute
-        self.url = None  # instead of the BMC's
-        self.has_links = False
-        os.mkdir(self.path("state"), 0o700)
-        self.bmc = mock_bmc.MockBmc(machine, self.folder, password=PASSWORD, **behaviour)
-
-    def start(self, devices='{name: "gpu{index}"}', trust="ca_file: %s"):
-        self.bmc.start()
-        self.configure(devices, trust)
-        self.start_daemon()
-
-    def configure(self, devices='{name: "gpu{index}"}', trust="ca_file: %s"):
-        self.set_password(PASSWORD)
-        trust = trust % self.bmc.ca_file if "%s" in trust else trust
-        section = BMCS % (self.url or self.bmc.url, trust, self.requests_per_minute,
-                          str(self.has_links).lower(), devices)
-        config = site_layout.CONFIG.format(interval="1s", **site_layout.VM_UUIDS).split("sealing:")[0]
-        rest = config[config.index("grpc:"):].replace("http:\n", "http:\n  redfish: true\n") + "state_dir: state\n"
-        site_layout.write(self.folder, "sidebandd.yaml", section + rest)
-
-    def set_password(self, password):
-        site_layout.write(self.folder, "bmc.password", password + "\n")
-        os.chmod(self.path("bmc.password"), 0o600)
-
-    def value(self, name, **labels):
-        return exposition.value(self.metrics("operator"), name, **labels)
-
-    def wait_for(self, expected, name, seconds=programs.PATIENCE_S, **labels):
-        programs.wait_until(lambda: self.value(name, **labels) == expected,
-                            lambda: "%s %s of %s\n%s" % (name, labels, expected, self.daemon.log()), seconds)
-
-    def close(self):
-        super().close()
-        if self.bmc.port:
-            self.bmc.stop()
-
-
-class BmcTestCase(unittest.TestCase):
-    def site_of(self, machine, **options):
-        site = BmcSite(machine, **options)
-        self.addCleanup(site.close)
-        return site
-
-    @staticmethod
-    def probe(site):
-        return programs.run("sidebandd", "--check", "--probe", "--config", "sidebandd.yaml", cwd=site.folder)
-
-
-class ValuesTest(BmcTestCase):
+class ValuesTest(bmc_site.BmcTestCase):
     def test_an_hgx_machine_on_every_surface(self):
         machine = mock_machine.HgxMachine(2)
         machine.time_s = 1000  # all values stand still
@@ -213,7 +146,7 @@ class ValuesTest(BmcTestCase):
         site.wait_for(32.9375, "sideband_temperature_celsius", device="gpu0", sensor="gpu")
 
 
-class ManyWaysToFailTest(BmcTestCase):
+class ManyWaysToFailTest(bmc_site.BmcTestCase):
     def setUp(self):
         self.site = self.site_of(mock_machine.HgxMachine(1))
 
@@ -300,7 +233,7 @@ class ManyWaysToFailTest(BmcTestCase):
         self.assertEqual(self.site.value("sideband_bmc_up", bmc="node3"), 1)
 
 
-class ProbeTest(BmcTestCase):
+class ProbeTest(bmc_site.BmcTestCase):
     def setUp(self):
         self.site = self.site_of(mock_machine.HgxMachine(1))
         self.site.bmc.start()
@@ -309,8 +242,12 @@ class ProbeTest(BmcTestCase):
     def test_what_a_bmc_has(self):
         result = self.probe(self.site)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        self.assertRegex(result.stdout, r"(?m)^bmc node3: GPU_SXM_1, device gpu1 \(NVIDIA H100 mock\): .*power, energy.*driver_messages")
-        self.assertIn("bmc node3: environment every 5s\n", result.stdout)
+        for line in (r"NVIDIA Mock HGX, firmware mock-1\.0: 1 GPU, the fastest values every 5s",
+                     r"GPU_SXM_1, device gpu1 \(NVIDIA H100 mock\): \d+ values: .*power, energy.*driver_messages.*health",
+                     r"environment every 5s: HGX_PlatformEnvironmentMetrics_0",
+                     r"health every 1m: HGX_HealthMetrics_0", r"xid every 30s: 1 resource",
+                     r"these periods take \d\d of 120 requests a minute"):
+            self.assertRegex(result.stdout, r"(?m)^bmc node3: %s$" % line)
         self.assertEqual((len(self.site.bmc.logins), len(self.site.bmc.sessions), self.site.bmc.writes), (1, 0, []))
 
     def test_listed_devices(self):
@@ -343,7 +280,7 @@ class ProbeTest(BmcTestCase):
                          (2, "sidebandd: --probe: the configuration has no BMC\n"))
 
 
-class OtherServerTest(BmcTestCase):
+class OtherServerTest(bmc_site.BmcTestCase):
     """Servers that are not ours, in front of the mock or instead of it."""
 
     def setUp(self):
@@ -425,41 +362,7 @@ class OtherServerTest(BmcTestCase):
                 self.assertRegex(result.stderr, r"\Asidebandd: bmc node3: %s\n\Z" % line)
 
 
-class HostileTest(BmcTestCase):
-    """A BMC for each fault of the mock, which its report of activities has: only what the fault concerns is missing."""
-
-    # The whole BMC is left alone for a minute.
-    _PAUSES = ("busy", "too_many", "silent", "drip")
-
-    def test_every_fault_beside_the_others(self):
-        site = self.site_of(mock_machine.HgxMachine(1))
-        site.start()
-        folder, section = site.folder, "bmcs:\n"
-        for kind in sorted(mock_faults.FAULTS):
-            bmc = mock_bmc.MockBmc(mock_machine.HgxMachine(1), folder, name=kind, password=PASSWORD)
-            bmc.inject(kind, path="*/HGX_ProcessorGPMMetrics_0")
-            bmc.start()
-            self.addCleanup(bmc.stop)
-            section += ("  - {name: \"%s\", url: \"%s\", ca_file: %s, user: sideband, password_file: bmc.password, "
-                        "requests_per_minute: 120, timeout: %s}\n" %
-                        (kind, bmc.url, bmc.ca_file, "2s" if kind in ("silent", "drip") else "30s"))
-        config = site.read("sidebandd.yaml").decode()
-        site_layout.write(folder, "sidebandd.yaml", section + config[config.index("grpc:"):])
-        site.daemon.signal(signal.SIGHUP)
-        for kind in sorted(mock_faults.FAULTS):
-            if kind not in self._PAUSES:
-                site.wait_for(1, "sideband_device_up", 120, device=kind + "-gpu1")
-        # Each is asked once more.
-        time.sleep(2 * INTERVAL_S)
-        for kind in sorted(mock_faults.FAULTS):
-            if kind not in self._PAUSES:
-                site.wait_for(1, "sideband_device_up", 120, device=kind + "-gpu1")
-        self.assertFalse(site.daemon.ended())
-        self.assertEqual([line for line in site.daemon.log().splitlines() if not line.isprintable()], [])
-        self.assertLess(site.value("process_resident_memory_bytes"), 200 << 20)
-
-
-class KindnessTest(BmcTestCase):
+class KindnessTest(bmc_site.BmcTestCase):
     def test_what_the_bmc_sees(self):
         site = self.site_of(mock_machine.HgxMachine(8), requests_per_minute=30)
         site.start()
@@ -499,7 +402,3 @@ class KindnessTest(BmcTestCase):
         for secret in (PASSWORD, token):
             self.assertNotIn(secret, site.daemon.log())
             self.assertNotIn(secret, site.get("operator", "/metrics")[1])
-
-
-if __name__ == "__main__":
-    programs.main()
