@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The entry points of libFuzzer, for the program's only target. Before the corpus is read, the target's seeds are written into the
-// folder that SIDEBAND_FUZZ_SEEDS names.
+// The entry points of libFuzzer, for the program's only target. Before the corpus is read, the target's seeds are
+// written into the folder that SIDEBAND_FUZZ_SEEDS names.
 #include <cstdlib>
 #include <fstream>
 #include <string>
