@@ -329,7 +329,7 @@ void BmcReader::Take(const BmcAnswer& answer, const BoardTime& now) {
     if (asked_task_ != nullptr && answer.code != 401) {
       ++asked_task_->failures;
       ++failures_;
-      asked_task_->due = now.steady + PeriodOf(asked_task_->topic);
+      asked_task_->due = std::max(now.steady, pause_.until()) + PeriodOf(asked_task_->topic);
     }
     if (asked_task_ == nullptr && answer.code != 401) FailStep(now);
     return;
@@ -655,7 +655,10 @@ void BmcReader::PostponeTask(Task& task, const std::string& error, absl::Duratio
   if (!is_extra) ++failures_;
   ++task.failures;
   task.entries.clear();
-  if (!std::exchange(task.is_told, true)) events_.log(absl::StrCat(task.target, ": ", error), /*is_warning=*/true);
+  // Each inventory asks for a report that is known to be useless.
+  if (!useless_.contains(NameOf(task)) && !std::exchange(task.is_told, true)) {
+    events_.log(absl::StrCat(task.target, ": ", error), /*is_warning=*/true);
+  }
   const absl::Duration pause = std::min(kTaskPause * (1 << std::min(task.failures - 1, 4)), kTaskPauseMax);
   task.due = now + std::max(pause, PeriodOf(task.topic));
   const auto others = std::ranges::count_if(tasks_, [](const auto& other) { return !IsExtra(other->topic); });
@@ -859,7 +862,8 @@ void BmcReader::TakeFound(Task& task, std::optional<absl::Time> newest, const Bo
   for (const Found& found : harvest.found) {
     if (found.parsed.omission) continue;
     // A value that is there twice is taken once: a count that fell within an answer would begin again each time.
-    if (!found.stamp && !taken.emplace(found.gpu, found.row, found.index).second) continue;
+    const bool is_once = !found.stamp || IsCount(found.row->kind);
+    if (is_once && !taken.emplace(found.gpu, found.row, found.index).second) continue;
     const SampleTime time{.measured = task.ages.TimeOf(found.stamp), .keep = KeepOf(task.topic), .stamp = found.stamp};
     if (now.steady - time.measured > time.keep) {
       harvest.LeaveOut(BmcOmission::kStale);

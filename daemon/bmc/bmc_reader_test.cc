@@ -376,7 +376,7 @@ TEST_F(BmcReaderTest, DoesNotReadTheHostsReports) {
   RunFor(absl::Minutes(2));
   EXPECT_THAT(bmc_.asked, Not(Contains(Report("PlatformEnvironmentMetrics_0"))));
 
-  // Also where its name is the only one of its kind, and the report of another kind alone says that it is the host's.
+  // Nor where there is no other of its kind: a report of another kind has the prefix.
   for (const char* const system : {kTray, "/redfish/v1/Systems/1"}) {
     SCOPED_TRACE(system);
     reader_.reset();
@@ -462,7 +462,8 @@ TEST_F(BmcReaderTest, ASensorInAnotherUnitIsLeftOut) {
         {"Power_0", BoardGroup::kPower, R"("ReadingUnits": "mW",)", false},
         {"Power_0", BoardGroup::kPower, R"("Peak": {"ReadingUnits": "mW"},)", true},
         {"Energy_0", BoardGroup::kEnergy, R"("ReadingUnits": "kW.h",)", false},
-        {"Energy_0", BoardGroup::kEnergy, R"("ReadingUnits": "J",)", true}}) {
+        {"Energy_0", BoardGroup::kEnergy, R"("ReadingUnits": "J",)", true},
+        {"Energy_0", BoardGroup::kEnergy, R"("ReadingUnits": null,)", true}}) {
     SCOPED_TRACE(absl::StrCat(name, " ", unit));
     left_out_.clear();
     bmc_.resources[Sensor(1, name)] = absl::StrCat("{", unit, R"("Reading": 40})");
@@ -559,6 +560,18 @@ TEST_F(BmcReaderTest, OfACountThatIsThereTwiceTheFirstCounts) {
     RunFor(absl::Minutes(5));
     EXPECT_EQ(Reading("GPU_0")->ecc.corrected.at(EccMemory::kDram), first);
   }
+}
+
+TEST_F(BmcReaderTest, ACountThatAReportHasTwiceDoesNotBeginAgain) {
+  const std::string property = absl::StrCat(Dram(0), "/MemoryMetrics#/LifeTime/CorrectableECCErrorCount");
+  std::set<absl::Time> beginnings;
+  for (int i = 0; i < 12; ++i) {
+    Freeze("HGX_PlatformEnvironmentMetrics_0", {{property, "7", {}}, {property, "3", absl::Seconds(1)}});
+    Freeze("HGX_MemoryMetrics_0", {});
+    RunFor(absl::Seconds(5));
+    beginnings.insert(Reading("GPU_0")->ecc.corrected.at(EccMemory::kDram).created);
+  }
+  EXPECT_EQ(beginnings.size(), 1u);
 }
 
 TEST_F(BmcReaderTest, HealthIsTheWorstAndDoesNotAge) {
@@ -1041,6 +1054,83 @@ TEST_F(BmcReaderTest, AReportWithAnErrorIsNotReplaced) {
   }
 }
 
+TEST_F(BmcReaderTest, TheFirstReportThatFailsDoesNotEndTheOthers) {
+  const std::string report = Report("HGX_PlatformEnvironmentMetrics_0");
+  for (const auto& [code, status] : {std::pair(503, absl::OkStatus()),
+                                     {0, absl::DeadlineExceededError("no answer within 15s")},
+                                     {0, absl::UnavailableError("the connection ended")}}) {
+    SCOPED_TRACE(absl::StrCat(code, status.ToString()));
+    reader_.reset();
+    bmc_.codes.clear();
+    if (code != 0) bmc_.codes[report] = code;
+    if (!status.ok()) bmc_.broken_paths[report] = status;
+    RunFor(absl::Minutes(4));
+    EXPECT_EQ(is_up_, true);
+    for (int i = 0; i < 30; ++i) {
+      RunFor(absl::Minutes(1));
+      EXPECT_LE(Age("GPU_0", BoardGroup::kMetrics), absl::Seconds(16));
+    }
+  }
+}
+
+TEST_F(BmcReaderTest, WhatIsToldOnceIsNotToldByEachInventory) {
+  options_.interval = absl::Hours(1);
+  bmc_.codes[Report("HGX_ProcessorGPMMetrics_0")] = 403;
+  std::vector<Value> values(kReportValuesMax + 1, {Sensor(0, "Fan_0"), "1", {}});
+  values.front() = {Sensor(0, "Power_0"), "200", {}};
+  Freeze("HGX_PlatformEnvironmentMetrics_0", values);
+  for (int gpu : {0, 1}) bmc_.resources[absl::StrCat(Gpu(gpu), "/ProcessorMetrics")] = "{}";
+  RunFor(absl::Minutes(190));
+  EXPECT_EQ(std::set<std::string>(lines_.begin(), lines_.end()).size(), lines_.size()) << absl::StrJoin(lines_, "\n");
+}
+
+TEST_F(BmcReaderTest, ATrayThatCannotBeReadEndsNothing) {
+  const char manager[] = "/redfish/v1/Managers/M";
+  bmc_.resources[kTray] = R"({"Links": {"ManagedBy": [{"@odata.id": "/redfish/v1/Managers/M"}]}})";
+  for (const std::string path : {kTray, manager}) {
+    for (const int code : {500, 503, 429, 0}) {
+      SCOPED_TRACE(absl::StrCat(path, code));
+      reader_.reset();
+      bmc_.codes.clear();
+      bmc_.broken_paths.clear();
+      bmc_.asked.clear();
+      if (code != 0) bmc_.codes[path] = code;
+      if (code == 0) bmc_.broken_paths[path] = absl::DeadlineExceededError("no answer within 15s");
+      RunFor(absl::Minutes(6));
+      EXPECT_LE(Age("GPU_0", BoardGroup::kPower), absl::Seconds(6));
+      EXPECT_EQ(CountAsked("/redfish/v1/Systems"), 1);
+    }
+  }
+}
+
+TEST_F(BmcReaderTest, HealthIsTheProcessorsWhereItsReportIsUseless) {
+  for (int gpu : {0, 1}) bmc_.resources[Gpu(gpu)] = R"({"Status": {"State": "Enabled", "Health": "Warning"}})";
+  for (const int code : {404, 200}) {
+    reader_.reset();
+    bmc_.codes.clear();
+    if (code != 200) bmc_.codes[Report("HGX_HealthMetrics_0")] = code;
+    Freeze("HGX_HealthMetrics_0", {});
+    RunFor(absl::Minutes(70));
+    EXPECT_EQ(Reading("GPU_0")->health.worst, BoardHealth::kWarning) << code;
+  }
+}
+
+TEST_F(BmcReaderTest, AResourceIsReadForOneTopic) {
+  options_.requests_per_minute = 120;
+  for (const char* const id : {"HGX_ProcessorMetrics_0", "HGX_ProcessorGPMMetrics_0"}) {
+    bmc_.codes[Report(id)] = 404;
+    RunFor(absl::Minutes(5));
+  }
+  EXPECT_EQ(reader().SourcesOf(BmcTopic::kActivity), "2 resources");
+  EXPECT_EQ(reader().SourcesOf(BmcTopic::kProcessor), "");
+}
+
+TEST_F(BmcReaderTest, ABusyReportIsNotReplaced) {
+  bmc_.codes[Report("HGX_ProcessorMetrics_0")] = 429;
+  RunFor(absl::Minutes(30));
+  EXPECT_EQ(reader().SourcesOf(BmcTopic::kProcessor), "HGX_ProcessorMetrics_0");
+}
+
 TEST_F(BmcReaderTest, OneReportThatFailsDoesNotLoseTheOthers) {
   bmc_.codes[Report("HGX_MemoryMetrics_0")] = 500;
   bmc_.resources[Report("HGX_ProcessorMetrics_0")] = "<html>";
@@ -1434,13 +1524,14 @@ class BmcAmdTest : public BmcReaderTest {
     ListReports({"OAM_ProcessorMetrics_0"});
   }
 
-  // Answers a report of this age, whose temperature changed an hour before.
+  // Answers a report of this age, whose values have not changed for long.
   void Answer(absl::Duration age) {
-    bmc_.resources[Report("OAM_ProcessorMetrics_0")] = absl::StrCat(
-        R"({"MetricValues": [{"MetricProperty": "/redfish/v1/Chassis/OAM_0/Sensors/GPU_0_DIE_TEMP/Reading",)",
-        R"("MetricValue": "50.0", "Timestamp": ")", BmcTime(age + absl::Hours(1)),
-        R"("}, {"MetricProperty": "/redfish/v1/Chassis/OAM_0/Sensors/GPU_0_POWER/Reading",)",
-        R"("MetricValue": 147, "Timestamp": "1970-01-01T00:03:19+00:00"}], "Timestamp": ")", BmcTime(age), R"("})");
+    bmc_.resources[Report("OAM_ProcessorMetrics_0")] =
+        absl::StrCat(R"({"MetricValues": [{"MetricProperty": "/redfish/v1/Chassis/OAM_0/Sensors/GPU_0_DIE_TEMP/Reading",
+            "MetricValue": "50.0", "Timestamp": "1999-12-31T23:00:00+00:00"},
+            {"MetricProperty": "/redfish/v1/Chassis/OAM_0/Sensors/GPU_0_POWER/Reading", "MetricValue": 147,
+            "Timestamp": "1970-01-01T00:03:19+00:00"}], "Timestamp": ")",
+                     BmcTime(age), R"("})");
     RunFor(absl::Seconds(5));
   }
 };
