@@ -10,14 +10,13 @@ import socket
 import sys
 import threading
 import time
-import unittest
 
 import bmc_site
 import exposition
 import process_memory
 import programs
 import site_layout
-from bmc_site import INTERVAL_S, PASSWORD, STALE_S
+from bmc_site import PASSWORD, STALE_S
 
 sys.path.append(programs.runfile("tests/bmc"))
 import mock_bmc  # noqa: E402 pylint: disable=wrong-import-position
