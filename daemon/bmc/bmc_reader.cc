@@ -241,9 +241,10 @@ void BmcReader::SetState(BmcState state, const std::string& problem) {
   problem_ = problem;
   events_.state(state);
   if (!problem.empty()) return events_.log(problem, /*is_warning=*/true);
-  events_.log(absl::StrCat(machine_, machine_.empty() ? "" : ": ", gpus_.size(), gpus_.size() == 1 ? " GPU" : " GPUs",
-                           ", the fastest values every ", absl::FormatDuration(period())),
-              /*is_warning=*/false);
+  events_.log(
+      absl::StrCat(machine_, machine_.empty() ? "" : ": ", gpus_.size(), gpus_.size() == 1 ? " GPU" : " GPUs",
+                   ", the fastest values every ", absl::FormatDuration(absl::Floor(period(), absl::Milliseconds(100)))),
+      /*is_warning=*/false);
 }
 
 std::string BmcReader::OfLogin(absl::string_view what) const {

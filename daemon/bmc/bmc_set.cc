@@ -40,6 +40,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr absl::Duration kStopMax = absl::Seconds(2);
+constexpr absl::Duration kNewDevice = absl::Seconds(1);
 // A daemon that is started again and again must not log in each time.
 constexpr absl::Duration kLoginsApart = absl::Seconds(10);
 
@@ -170,8 +171,10 @@ struct BmcSet::Impl {
         return connection_->Ask(*request, [self = shared_from_this()](const BmcAnswer& answer) { self->Take(answer); });
       }
       PublishExpired();
-      const absl::Duration wait =
-          std::clamp(reader_.NextTime(now.steady) - now.steady, absl::ZeroDuration(), config_.interval);
+      Publish();
+      // A device that was found is added within a second.
+      const absl::Duration most = HasUnpublished() ? std::min(kNewDevice, config_.interval) : config_.interval;
+      const absl::Duration wait = std::clamp(reader_.NextTime(now.steady) - now.steady, absl::ZeroDuration(), most);
       timer_.expires_after(absl::ToChronoNanoseconds(wait));
       timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
         if (!error) self->Run();
@@ -322,6 +325,13 @@ struct BmcSet::Impl {
       }
     }
 
+    // Whether a GPU has values, and its device is not there yet.
+    bool HasUnpublished() {
+      return std::ranges::any_of(found_, [&](const auto& found) {
+        return !published_.contains(found.first) && !reader_.Reading(found.first, set_.Now())->samples.empty();
+      });
+    }
+
     // Takes away what is too old, also while the BMC does not answer.
     void PublishExpired() {
       for (const auto& [gpu, name] : found_) {
@@ -384,11 +394,12 @@ struct BmcSet::Impl {
     has_news = true;
   }
 
-  // Stops a runner, which lives until it has logged out.
-  void Retire(const std::shared_ptr<Runner>& runner) {
+  // Stops a runner, which lives until it has logged out. `next` has the BMC then: there is one connection at a time.
+  void Retire(const std::shared_ptr<Runner>& runner, std::shared_ptr<Runner> next) {
     retired.insert(runner);
-    runner->Stop([this, runner = runner.get()] {
+    runner->Stop([this, runner = runner.get(), next = std::move(next)] {
       std::erase_if(retired, [&](const auto& other) { return other.get() == runner; });
+      if (next != nullptr) next->Run();
       StopIfDone();
     });
   }
@@ -421,10 +432,10 @@ void BmcSet::Configure(const std::vector<BmcConfig>& bmcs) {
     std::map<std::string, std::shared_ptr<Impl::Runner>> before;  // by address
     std::erase_if(impl->runners, [&](const auto& entry) {
       const bool stays = std::ranges::find(bmcs, entry.second->config()) != bmcs.end();
-      if (!stays) impl->Retire(entry.second);
       if (!stays) before[address(entry.second->config())] = entry.second;
       return !stays;
     });
+    std::map<std::shared_ptr<Impl::Runner>, std::shared_ptr<Impl::Runner>> next;
     for (const BmcConfig& bmc : bmcs) {
       auto& runner = impl->runners[bmc.name];
       if (runner != nullptr) {
@@ -433,8 +444,13 @@ void BmcSet::Configure(const std::vector<BmcConfig>& bmcs) {
       }
       const auto old = before.find(address(bmc));
       runner = std::make_shared<Impl::Runner>(*impl, bmc, old == before.end() ? nullptr : old->second.get());
-      asio::post(impl->io, [runner] { runner->Run(); });
+      if (old != before.end()) {
+        next[old->second] = runner;
+      } else {
+        asio::post(impl->io, [runner] { runner->Run(); });
+      }
     }
+    for (const auto& [where, runner] : before) impl->Retire(runner, next[runner]);
     impl->Changed();
   };
   if (!impl_->thread.joinable()) {
@@ -471,7 +487,7 @@ void BmcSet::Start() {
 void BmcSet::Stop() {
   if (!impl_->thread.joinable()) return;
   asio::post(impl_->io, [impl = impl_.get()] {
-    for (const auto& [name, runner] : std::exchange(impl->runners, {})) impl->Retire(runner);
+    for (const auto& [name, runner] : std::exchange(impl->runners, {})) impl->Retire(runner, nullptr);
     impl->is_stopping = true;
     impl->StopIfDone();
     impl->stop_timer.expires_after(absl::ToChronoNanoseconds(kStopMax));

@@ -217,6 +217,7 @@ class ChangesTest(bmc_site.BmcTestCase):
         self.token.sessions[self.TOKEN] = (ROOT + "/SessionService/Sessions/elsewhere", time.monotonic())
         self.prefixed = add("prefixed", machine(1), prefix="/hmc")
         add("direct", machine(1, prefix=False))
+        add("slow", mock_machine.UbbMachine(1), {"interval": "60s"})
         self.partial = add("partial", machine(2))
         self.partial.machine.absent.add("GPU_SXM_2")
         self.partial.machine.health["GPU_SXM_1"] = "Critical"
@@ -225,6 +226,7 @@ class ChangesTest(bmc_site.BmcTestCase):
     def test_a_set_that_a_reload_changes(self):
         self.check_without_probe()
         self.site.start_daemon()
+        self.site.wait_for(1, "sideband_device_up", 40, device="slow-gpu0")  # no second answer is waited for
         series = self.wait_until_up("counted-gpu1", "gone-gpu1", "kept-gpu1", "by-uuid", "twins-gpu1", "token-gpu1",
                                     "prefixed-gpu1", "direct-gpu1", "partial-gpu1")
         programs.wait_until(lambda: len(self.paced.requests) == self.PACE, "all that the paced BMC is asked")
@@ -243,6 +245,7 @@ class ChangesTest(bmc_site.BmcTestCase):
         self.wait_until_up("kept-gpu1", "paced-gpu1")
         self.check_pace()
         self.assertEqual(self.gone.requests[-1].method, "DELETE", "it is not asked any more")
+        self.assertEqual(self.kept.most_in_flight, 1, "what has it now waits for the logout of what had it")
         self.assertEqual((self.token.logins, list(self.token.sessions)), ([], [self.TOKEN]))
         self.assertEqual(self.site.daemon.stop(), 0)
         self.assertEqual(list(self.token.sessions), [self.TOKEN], "another program's session stays")
