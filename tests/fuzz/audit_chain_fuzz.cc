@@ -48,7 +48,6 @@ ChainVerifier Follow(absl::string_view text, size_t piece) {
 std::vector<Bytes> Seeds() { return {BytesOf(ALog(1, 1)), BytesOf(ALog(1, 6)), BytesOf(ALog(1000, 4))}; }
 
 int RunInput(const uint8_t* data, size_t size) {
-  using Follow;
   const absl::string_view text(reinterpret_cast<const char*>(data), size);
   const sideband::ChainVerifier whole = Follow(text, size + 1), pieces = Follow(text, 7);
   FUZZ_CHECK(whole.End() == pieces.End());

@@ -26,14 +26,14 @@ std::vector<Bytes> Seeds() {
 }
 
 int RunInput(const uint8_t* data, size_t size) {
-  auto request = ParseRequest({data, size});
+  auto request = exchange::ParseRequest({data, size});
   if (!request.ok()) return 0;
-  FUZZ_CHECK(size <= kRequestBytesMax && request->evidence.size() <= kEvidenceBytesMax);
+  FUZZ_CHECK(size <= exchange::kRequestBytesMax && request->evidence.size() <= exchange::kEvidenceBytesMax);
   FUZZ_CHECK(std::ranges::any_of(request->nonce, [](uint8_t byte) { return byte != 0; }));
-  FUZZ_CHECK(std::ranges::equal(EncodeRequest(*request), sideband::ByteSpan(data, size)));
-  const auto bound = ReportDataOf(*request);
+  FUZZ_CHECK(std::ranges::equal(exchange::EncodeRequest(*request), ByteSpan(data, size)));
+  const auto bound = exchange::ReportDataOf(*request);
   request->evidence.push_back(1);
-  FUZZ_CHECK(bound.ok() && *bound == *ReportDataOf(*request));  // known before there is evidence
+  FUZZ_CHECK(bound.ok() && *bound == *exchange::ReportDataOf(*request));  // known before there is evidence
   return 0;
 }
 

@@ -24,13 +24,14 @@ std::vector<Bytes> Seeds() {
 }
 
 int RunInput(const uint8_t* data, size_t size) {
-  const auto report = ParseSnpReport({data, size});
+  const auto report = attestation::ParseSnpReport({data, size});
   if (!report.ok()) return 0;
-  FUZZ_CHECK(size == kSnpReportBytes);
-  const sideband::Bytes encoded = EncodeSnpReport(*report);
-  const auto again = ParseSnpReport(encoded);
+  FUZZ_CHECK(size == attestation::kSnpReportBytes);
+  const Bytes encoded = attestation::EncodeSnpReport(*report);
+  const auto again = attestation::ParseSnpReport(encoded);
   FUZZ_CHECK(again.ok() && *again == *report);
-  FUZZ_CHECK(std::equal(encoded.begin() + kSnpSignedBytes, encoded.end(), data + kSnpSignedBytes));
+  FUZZ_CHECK(
+      std::equal(encoded.begin() + attestation::kSnpSignedBytes, encoded.end(), data + attestation::kSnpSignedBytes));
   return 0;
 }
 
