@@ -78,6 +78,7 @@ _STATUS = {
     # The pages' site has no BMC.
     "journalctl -u sidebandd -g 'bmc ' -n 10 --no-pager": 1,
     "metrics 'sideband_bmc_(state|requests|logins)'": 1,
+    "metrics 'sideband_board_health'": 1,
     "sidebandd --config /etc/sideband/sidebandd.yaml --check --probe": 2,
 }
 

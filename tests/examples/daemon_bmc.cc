@@ -17,6 +17,7 @@
 #include "daemon/bmc/bmc_values.h"
 #include "daemon/bmc/gpu_values.h"
 #include "daemon/bmc/quantities.h"
+#include "daemon/bmc/xid_log.h"
 #include "daemon/board/board_store.h"
 #include "daemon/config/config.h"
 #include "daemon/metrics/area_metrics.h"
@@ -58,6 +59,13 @@ void UseGpuValues(const BmcQuantity* row, std::optional<uint8_t> index, const Bm
 
 void UseQuantities() {
   //@ daemon/bmc/quantities.h
+}
+
+absl::Status UseXidLog(const std::string& target, const std::string& body, const Clock& clock,
+                       const std::function<std::string(const std::string&)>& Ask,
+                       const std::function<void(const std::vector<mailbox::DriverEvent>&)>& Count) {
+  //@ daemon/bmc/xid_log.h
+  return absl::OkStatus();
 }
 
 }  // namespace
